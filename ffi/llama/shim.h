@@ -1,0 +1,101 @@
+// The native surface of the llama engine: a flat C ABI over llama.cpp and its common library.
+//
+// Rules: scalars, pointers and pointer + length only; no struct by value, no callback into JavaScript, no exception
+// across the border. Functions that can fail return a negative number (or 0 for handles) and leave a sentence for
+// svc_last_error. Unless stated otherwise every function belongs to the one thread that calls svc_decode.
+// One process holds one model and one context, so there is no handle for them.
+#pragma once
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SVC_API __attribute__((visibility("default")))
+
+// ---- library ----
+
+// Version of this header; the binding refuses any other.
+SVC_API int32_t svc_abi_version(void);
+// "llama.cpp 0.5.0 (<commit>)"; static.
+SVC_API const char * svc_library_version(void);
+// Loads the compute backends found in `backend_dir` and nothing from anywhere else. 0, or negative.
+SVC_API int32_t svc_init(const char * backend_dir);
+// Copies the last failure's sentence (UTF-8, no terminator). Returns its length in bytes, cut to `capacity`.
+SVC_API int32_t svc_last_error(uint8_t * out, int32_t capacity);
+// Moves log lines of llama.cpp (level, tab, text, newline each) out of a ring. Returns bytes written. Any thread.
+SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
+
+// ---- model and context ----
+
+// Starts loading on a native thread. `config` is JSON: {path, context, parallel, unified, batch, microBatch, threads,
+// gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup}. 0, or negative.
+SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
+// 0 still loading, 1 ready, negative failed.
+SVC_API int32_t svc_load_poll(void);
+// Share of the weights loaded, 0 to 1.
+SVC_API double svc_load_progress(void);
+// Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
+// context, contextPerSequence, batch, hasChatTemplate, addBos, device, canRemovePartial, sampling: {temperature?, topK?,
+// topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling` is what the file's general.sampling.* says.
+// Returns the length, or negative (also when it does not fit).
+SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
+
+// ---- prompts: rendered and tokenized on a second native thread ----
+
+// Queues a prompt. `request` is JSON, one of
+//   {"messages": [...OpenAI shape], "kwargs": {name: value}, "enableThinking": bool}
+//   {"text": string, "parseSpecial": bool, "addSpecial": bool}
+// Returns a job number > 0, or negative.
+SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
+// Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
+SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
+// Number of tokens of a finished job, or negative with its error in svc_last_error. A failed job is freed by this.
+SVC_API int32_t svc_prompt_tokens_count(int32_t job);
+// Copies the tokens and the job's JSON {"stops": [additional stop strings]} and frees the job.
+// Returns the length of the JSON, or negative.
+SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
+
+// ---- tokens ----
+
+// Text of a token as raw bytes, control tokens as nothing. Returns the length, or the negated length needed.
+SVC_API int32_t svc_token_piece(int32_t token, uint8_t * out, int32_t capacity);
+// 1 when the token ends a generation.
+SVC_API int32_t svc_token_is_end(int32_t token);
+
+// ---- samplers: one for each request, with its own generator ----
+
+// `config` is JSON: {temperature, topP, topK, minP, repetitionPenalty, repetitionWindow, presencePenalty, seed,
+// topLogprobs (-1 = none), ignoreEos}. Returns a slot ≥ 0, or negative.
+SVC_API int32_t svc_sampler_create(const uint8_t * config, int32_t config_length);
+SVC_API void svc_sampler_free(int32_t sampler);
+// Feeds prompt tokens to the repetition window without drawing from the generator.
+SVC_API int32_t svc_sampler_prime(int32_t sampler, const int32_t * tokens, int32_t count);
+// Log probabilities of the last sampled token: ids[0], logprobs[0] is the token, the rest the best alternatives in
+// order. From the model's raw distribution, before penalties and temperature. Returns the number of entries.
+SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+
+// ---- decode ----
+
+// Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler (each accepts
+// its token). Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
+// written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch, or 0: only then
+// may an abort request for that owner stop the computation.
+// Returns 0 done · 1 no room in the KV cache · 2 aborted (see svc_kv_remove) · negative failed.
+SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
+                           const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens);
+// Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
+// batch of this owner"; ends the process when the pipe closes, because then the parent is gone. 0, or negative.
+SVC_API int32_t svc_abort_listen(int32_t fd);
+
+// ---- KV cache ----
+
+// Forgets positions [from, to) of a sequence; to < 0 means to the end. 1 done, 0 not possible for this model.
+SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
+// Makes `to` share (unified) or copy (streams: the whole sequence, trimmed to `length`) the first `length` positions.
+SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length);
+SVC_API void svc_kv_clear(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,56 @@
+// The one validated configuration that the rest of the program receives. Built by `src/cli` from flags, environment
+// variables and the config file, in this order of precedence; nothing else reads the environment.
+
+import type { Sampling, TemplateKwargs } from "../domain/generate.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface Config {
+  /** Absolute path of the GGUF file; absent: the embedded svc-mini. */
+  readonly model?: string;
+  /** Name shown to clients instead of the file's. */
+  readonly alias?: string;
+
+  readonly host: string;
+  readonly port: number;
+  /** Origins beyond loopback and app origins whose browsers may call; `*` is all. */
+  readonly corsOrigins: readonly string[];
+  /** Host names beyond the loopback ones that a request may carry on a loopback bind. */
+  readonly allowedHosts: readonly string[];
+  /** false: a request for a stream is answered as plain JSON. */
+  readonly streaming: boolean;
+  readonly heartbeatMs: number;
+  readonly drainTimeoutMs: number;
+  /** How long a request waits for an engine that is loading or restarting. */
+  readonly loadTimeoutMs: number;
+  /** Requests that may wait beyond the `parallel` running ones before 503 `server_busy`. */
+  readonly maxQueue: number;
+
+  /** Tokens in the KV cache; absent: from the model, capped by memory. */
+  readonly ctx?: number;
+  readonly parallel: number;
+  /** Absent: the number of physical cores. */
+  readonly threads?: number;
+  readonly gpuLayers: number;
+  readonly flashAttention: "auto" | "on" | "off";
+  readonly kvType: "f16" | "q8_0" | "q4_0" | "f32" | "bf16";
+  readonly kvMode: "auto" | "unified" | "streams";
+  readonly batch: number;
+  readonly microBatch: number;
+  readonly mmap: boolean;
+  readonly mlock: boolean;
+  readonly warmup: boolean;
+  readonly stallBudgetMs: number;
+
+  /** Server defaults for requests that omit the field. */
+  readonly sampling: Sampling;
+  readonly maxTokens?: number;
+  readonly maxLogprobs: number;
+  readonly stop: readonly string[];
+  readonly templateKwargs: TemplateKwargs;
+
+  readonly logLevel: LogLevel;
+  readonly logFormat: "text" | "json";
+  readonly cacheDir: string;
+  readonly dataDir: string;
+}

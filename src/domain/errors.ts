@@ -1,0 +1,42 @@
+// The closed set of failures. `contract/errors.ts` maps each code to a status and a type per dialect.
+
+export type ErrorCode =
+  | "invalid_json"
+  | "invalid_type"
+  | "invalid_value"
+  | "missing_required_parameter"
+  | "unsupported_parameter"
+  | "unsupported_media_type"
+  | "context_length_exceeded"
+  | "tokenize_unsupported"
+  | "payload_too_large"
+  | "forbidden_origin"
+  | "forbidden_host"
+  | "not_found"
+  | "method_not_allowed"
+  | "server_busy"
+  | "engine_unavailable"
+  | "engine_crashed"
+  | "shutting_down"
+  | "internal_error";
+
+/**
+ * A failure with a stable code. `message` is written for the client: it names fields, limits, sizes and types and
+ * never repeats text out of a request; engine stderr goes to the log, not here.
+ */
+export class SvcError extends Error {
+  override readonly name = "SvcError";
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: {
+      /** The request field at fault, in dotted form (`messages.0.role`). */
+      readonly param?: string;
+      /** Whole seconds after which a retry has a chance. */
+      readonly retryAfterSeconds?: number;
+    } = {},
+  ) {
+    super(message);
+  }
+}

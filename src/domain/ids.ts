@@ -1,0 +1,12 @@
+// Identifiers that leave the process: random, URL-safe, and prefixed by what they name.
+
+const hex = (length: number) => crypto.randomUUID().replaceAll("-", "").slice(0, length);
+
+/** Correlation id for a request that brought none (contract: `req_` and twelve hexadecimal digits). */
+export const newRequestId = (): string => `req_${hex(12)}`;
+
+/** Id of a chat completion. */
+export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
+
+/** A client's correlation id is echoed and usable for cancelling when it is 1 to 128 visible ASCII characters. */
+export const isRequestId = (value: string): boolean => /^[\x21-\x7e]{1,128}$/.test(value);

@@ -1,0 +1,27 @@
+// What the rest of the program knows about the loaded model.
+
+export interface ModelInfo {
+  /** The name clients see: the file name without `.gguf`, or the `--alias`. */
+  readonly id: string;
+  /** Absolute path of the file. */
+  readonly path: string;
+  readonly architecture: string;
+  /** llama.cpp's one-line description: architecture, size class, quantisation. */
+  readonly description: string;
+  readonly parameters: number;
+  readonly bytes: number;
+  readonly vocabulary: number;
+  /** Context length the model was trained for, in tokens. */
+  readonly trainedContext: number;
+  /** Tokens in the KV cache, shared by all sequences. */
+  readonly context: number;
+  /** Largest prompt plus output of one request, in tokens. */
+  readonly maxModelLen: number;
+  /** Sequences that can be decoded at once. */
+  readonly parallel: number;
+  readonly hasChatTemplate: boolean;
+  /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */
+  readonly device: string;
+  /** Unix seconds: the model file's modification time, so that listings are stable. */
+  readonly created: number;
+}

@@ -1,0 +1,27 @@
+// Counts and clocks of one generation. Everything here is measured; nothing is estimated from text.
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "cancelled";
+
+export interface Usage {
+  readonly promptTokens: number;
+  /** Prompt tokens that were served from the KV cache instead of being computed. */
+  readonly cachedTokens: number;
+  /** Sampled tokens, the end-of-turn token included. */
+  readonly completionTokens: number;
+  /** Milliseconds from acceptance to the start of prefill. */
+  readonly queueMs: number;
+  /** Milliseconds from the start of prefill to the first sampled token. */
+  readonly promptMs: number;
+  /** Milliseconds from the first sampled token to the last. */
+  readonly completionMs: number;
+  /** Highest resident memory of the engine process seen while this request ran. */
+  readonly peakMemoryBytes: number;
+}
+
+export interface TokenLogprob {
+  /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
+  readonly token: string;
+  readonly logprob: number;
+  readonly bytes: readonly number[];
+  readonly top: readonly { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }[];
+}

@@ -1,0 +1,50 @@
+// What services may ask of an engine. `host.ts` answers over IPC, `fake.ts` in memory, gateways over HTTP.
+
+import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { ModelInfo } from "../domain/model.ts";
+
+export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
+
+export interface EngineStatus {
+  readonly state: EngineState;
+  /** The model, once known; kept through a restart. */
+  readonly model?: ModelInfo;
+  /** Share of the weights loaded, 0 to 1, while `loading`. */
+  readonly progress?: number;
+  /** One sentence about the last failure: what happened and how the process ended. */
+  readonly lastError?: string;
+  /** Engine processes started after the first. */
+  readonly restarts: number;
+  readonly stats: EngineStats;
+}
+
+/** Levels at the last step the engine reported. All zero when nothing is in the engine. */
+export interface EngineStats {
+  /** Requests that hold a sequence. */
+  readonly running: number;
+  /** Requests accepted and waiting for a sequence or for room in the KV cache. */
+  readonly waiting: number;
+  /** KV cells in use and in all. */
+  readonly kvUsed: number;
+  readonly kvTotal: number;
+  /** Cumulative counts since the first engine process started. */
+  readonly steps: number;
+  readonly preemptions: number;
+  readonly residentBytes: number;
+}
+
+export interface EnginePort {
+  status(): EngineStatus;
+  /**
+   * Runs one generation. The first event is always `accepted` and the last `finish`; failures throw `SvcError`.
+   * Aborting `signal` drops the request: no further event comes, and its work stops within 250 ms.
+   * While the engine is loading or restarting, requests wait for it.
+   */
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<GenerateEvent>;
+  /** Ends a generation early: its stream finishes with reason `cancelled`. Unknown ids are ignored. */
+  cancel(id: string): void;
+  /** Token ids of `text` by the model's own tokenizer, special tokens in the text not parsed. */
+  tokenize(text: string, signal: AbortSignal): Promise<Int32Array>;
+  /** Stops accepting, ends the process; resolves when it is gone. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,88 @@
+// The messages between the front process and an engine process. Both ends are the same binary, so the version only
+// catches a stale process; adding a message kind is a version bump.
+
+import type { ErrorCode } from "../domain/errors.ts";
+import type { GenerateRequest } from "../domain/generate.ts";
+import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
+import type { EngineStats } from "./port.ts";
+
+export const PROTOCOL_VERSION = 1;
+
+/** How the engine process is to load and serve its model; every field is decided by the front process. */
+export interface EngineOptions {
+  /** Directory with the native libraries; also the engine's working directory. */
+  readonly libraries: string;
+  readonly modelPath: string;
+  /** Tokens in the KV cache. */
+  readonly context: number;
+  /** Largest prompt plus output of one request. */
+  readonly maxModelLen: number;
+  readonly parallel: number;
+  readonly kvMode: "unified" | "streams";
+  readonly kvType: string;
+  readonly batch: number;
+  readonly microBatch: number;
+  readonly threads: number;
+  readonly gpuLayers: number;
+  readonly flashAttention: "auto" | "on" | "off";
+  readonly mmap: boolean;
+  readonly mlock: boolean;
+  readonly warmup: boolean;
+  /** Longest pause that another request's prefill may cause in a running stream, in milliseconds. */
+  readonly stallBudgetMs: number;
+  /** Sampling defaults from flags; they win over the model file's own. */
+  readonly sampling: GenerateRequest["sampling"];
+}
+
+/** What the engine found out about the model while loading it. */
+export interface EngineReady {
+  readonly architecture: string;
+  readonly description: string;
+  readonly parameters: number;
+  readonly bytes: number;
+  readonly vocabulary: number;
+  readonly trainedContext: number;
+  readonly context: number;
+  readonly hasChatTemplate: boolean;
+  readonly device: string;
+}
+
+/** Numbers a request within one engine process; never reused. */
+export type RequestKey = number;
+
+export type ToEngine =
+  | { readonly type: "load"; readonly version: number; readonly options: EngineOptions }
+  | { readonly type: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
+  /** `quiet`: the client is gone, no finish is wanted. */
+  | { readonly type: "cancel"; readonly key: RequestKey; readonly quiet: boolean }
+  | { readonly type: "tokenize"; readonly key: RequestKey; readonly text: string };
+
+export interface StepText {
+  readonly key: RequestKey;
+  readonly text: string;
+  readonly logprobs?: readonly TokenLogprob[];
+}
+
+export interface StepFinish {
+  readonly key: RequestKey;
+  readonly reason: FinishReason;
+  readonly usage: Usage;
+}
+
+export type FromEngine =
+  | { readonly type: "progress"; readonly value: number }
+  | { readonly type: "ready"; readonly model: EngineReady }
+  /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
+  | { readonly type: "load-failed"; readonly message: string }
+  | { readonly type: "accepted"; readonly key: RequestKey; readonly promptTokens: number }
+  | { readonly type: "rejected"; readonly key: RequestKey; readonly code: ErrorCode; readonly message: string }
+  /** One decode step for all sequences. `started`: requests whose prefill began in this step. */
+  | {
+      readonly type: "step";
+      readonly started: readonly RequestKey[];
+      readonly texts: readonly StepText[];
+      readonly finished: readonly StepFinish[];
+      readonly stats: Omit<EngineStats, "kvTotal">;
+    }
+  | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
