@@ -1,0 +1,36 @@
+// Counters and histograms of the server, and their Prometheus text form.
+
+import type { ErrorCode } from "../domain/errors.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
+
+/** What the request path reports; each call is made once per happening, on every route that generates. */
+export interface Metrics {
+  connectionOpened(): void;
+  connectionClosed(): void;
+  /** A generation was admitted. */
+  generationStarted(): void;
+  /** Milliseconds from admission to the first text. */
+  firstToken(ms: number): void;
+  /** Milliseconds between two pieces of text of one generation. */
+  interToken(ms: number): void;
+  generationFinished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
+  generationFailed(code: ErrorCode, endToEndMs: number): void;
+  /** A request was turned away with `server_busy`. */
+  rejected(): void;
+  /** The text exposition; `levels` are read at scrape time. */
+  render(levels: MetricLevels): string;
+}
+
+export interface MetricLevels {
+  readonly modelName: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly kvUsed: number;
+  readonly kvTotal: number;
+  readonly preemptions: number;
+  readonly engineRestarts: number;
+  readonly engineUp: boolean;
+  readonly engineResidentBytes: number;
+  /** Entries in the cancel registry; returns to zero when nothing runs. */
+  readonly registered: number;
+}
