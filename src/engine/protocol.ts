@@ -8,6 +8,9 @@ import type { EngineStats } from "./port.ts";
 
 export const PROTOCOL_VERSION = 1;
 
+/** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
+export const ABORT_FD = 3;
+
 /** How the engine process is to load and serve its model; every field is decided by the front process. */
 export interface EngineOptions {
   /** Directory with the native libraries; also the engine's working directory. */
@@ -76,10 +79,11 @@ export type FromEngine =
   | { readonly type: "load-failed"; readonly message: string }
   | { readonly type: "accepted"; readonly key: RequestKey; readonly promptTokens: number }
   | { readonly type: "rejected"; readonly key: RequestKey; readonly code: ErrorCode; readonly message: string }
-  /** One decode step for all sequences. `started`: requests whose prefill began in this step. */
+  /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
+  | { readonly type: "started"; readonly keys: readonly RequestKey[] }
+  /** One decode step for all sequences. */
   | {
       readonly type: "step";
-      readonly started: readonly RequestKey[];
       readonly texts: readonly StepText[];
       readonly finished: readonly StepFinish[];
       readonly stats: Omit<EngineStats, "kvTotal">;

@@ -1,0 +1,232 @@
+// The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
+// the scheduler, the native library and the text pipeline meet.
+
+import type { Batch, Llama, SamplerConfig } from "../../../ffi/llama/api.ts";
+import type { Clock } from "../../domain/clock.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
+import type { FinishReason } from "../../domain/usage.ts";
+import { Scheduler, type StepPlan } from "../../scheduler/scheduler.ts";
+import type { EngineOptions, FromEngine, RequestKey, StepFinish, StepText, ToEngine } from "../protocol.ts";
+import { ActiveRequest } from "./active-request.ts";
+import { samplerConfig } from "./sampler-config.ts";
+
+/** After an idle spell a burst of requests rarely arrives in one instant: waiting this long puts it into one batch. */
+const GATHER_MS = 3;
+/** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
+const PROMPT_WAIT_MS = 1;
+const MEMORY_SAMPLE_MS = 100;
+
+type PromptJob =
+  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
+  | { readonly kind: "tokenize"; readonly key: RequestKey };
+
+export class Engine {
+  private readonly scheduler: Scheduler;
+  private readonly active = new Map<RequestKey, ActiveRequest>();
+  private readonly jobs = new Map<number, PromptJob>();
+  private readonly batch: Batch;
+  private readonly sampled: Int32Array;
+  private readonly samplerDefaults: Partial<SamplerConfig>;
+  private wake: (() => void) | undefined;
+  private steps = 0;
+  private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
+
+  constructor(
+    private readonly llama: Llama,
+    private readonly options: EngineOptions,
+    private readonly send: (message: FromEngine) => void,
+    private readonly clock: Clock,
+  ) {
+    const model = llama.model();
+    const column = () => new Int32Array(model.batch);
+    this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
+    this.sampled = column();
+    this.samplerDefaults = model.sampling;
+    this.scheduler = new Scheduler({
+      parallel: options.parallel,
+      cells: model.context,
+      batch: model.batch,
+      stallBudgetMs: options.stallBudgetMs,
+    });
+  }
+
+  /** Takes a message of the front process; work happens in `run`. */
+  receive(message: ToEngine): void {
+    switch (message.type) {
+      case "generate":
+        return this.submit(message.key, message.request);
+      case "tokenize":
+        return this.submitText(message.key, message.text);
+      case "cancel":
+        return this.cancel(message.key, message.quiet);
+      case "load":
+        throw new Error("the engine is loaded already");
+    }
+  }
+
+  /** Steps for as long as the process lives. Throws when the native library fails: the process must end then. */
+  async run(): Promise<never> {
+    let idle = true;
+    for (;;) {
+      this.collectPrompts(0);
+      if (this.scheduler.hasWork) {
+        if (idle) {
+          await Bun.sleep(GATHER_MS);
+          this.collectPrompts(0);
+        }
+        idle = false;
+        this.step();
+      } else if (this.jobs.size > 0) {
+        this.collectPrompts(PROMPT_WAIT_MS);
+      } else {
+        idle = true;
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
+      // Incoming messages are read only between macrotasks.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  private submit(key: RequestKey, request: GenerateRequest): void {
+    const job = this.llama.submitPrompt({
+      messages: request.messages,
+      kwargs: request.templateKwargs,
+      enableThinking: request.templateKwargs["enable_thinking"] === true,
+    });
+    this.jobs.set(job, { kind: "generate", key, request });
+    this.wake?.();
+  }
+
+  private submitText(key: RequestKey, text: string): void {
+    const job = this.llama.submitPrompt({ text, parseSpecial: false, addSpecial: false });
+    this.jobs.set(job, { kind: "tokenize", key });
+    this.wake?.();
+  }
+
+  private collectPrompts(waitMs: number): void {
+    if (this.jobs.size === 0) return;
+    for (let done = this.llama.takePrompt(waitMs); done; done = this.llama.takePrompt(0)) {
+      const job = this.jobs.get(done.job);
+      this.jobs.delete(done.job);
+      if (!job) continue;
+      if ("error" in done) this.rejectPrompt(job.key, done.error);
+      else if (job.kind === "tokenize") this.send({ type: "tokens", key: job.key, tokens: done.tokens });
+      else this.accept(job.key, job.request, done.tokens, done.stops);
+    }
+  }
+
+  private rejectPrompt(key: RequestKey, error: string): void {
+    this.send({ type: "log", level: "warn", text: `the model's chat template refused a request: ${error}` });
+    const message = "The model's chat template cannot render these messages.";
+    this.send({ type: "rejected", key, code: "invalid_value", message });
+  }
+
+  private accept(key: RequestKey, request: GenerateRequest, prompt: Int32Array, stops: readonly string[]): void {
+    const limit = this.options.maxModelLen;
+    const room = limit - prompt.length;
+    if (prompt.length === 0) {
+      const message = "The messages render to an empty prompt.";
+      return this.send({ type: "rejected", key, code: "invalid_value", message });
+    }
+    if (room < 1) {
+      const message =
+        `This model's context is ${limit} tokens, but the prompt has ${prompt.length} tokens` +
+        " and the answer needs at least 1. Shorten the messages or start svc with a larger --ctx.";
+      return this.send({ type: "rejected", key, code: "context_length_exceeded", message });
+    }
+    const sampler = this.llama.createSampler(samplerConfig(request, this.options.sampling, this.samplerDefaults));
+    this.llama.primeSampler(sampler, prompt.subarray(-64));
+    const now = this.clock.now();
+    const all = [...stops, ...request.stop];
+    this.active.set(key, new ActiveRequest(key, sampler, request, prompt.length, all, now));
+    this.scheduler.add({ key, prompt, maxTokens: Math.min(request.maxTokens ?? room, room) });
+    this.send({ type: "accepted", key, promptTokens: prompt.length });
+  }
+
+  private cancel(key: RequestKey, quiet: boolean): void {
+    const request = this.active.get(key);
+    if (request) {
+      const held = request.end();
+      const finish = this.close(request, "cancelled");
+      // Sent for a quiet one too: it carries the new levels.
+      this.sendStep(held && !quiet ? [held] : [], quiet ? [] : [finish]);
+      this.wake?.();
+      return;
+    }
+    // Still with the prompt thread: its result will find no job and be dropped.
+    for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
+  }
+
+  private step(): void {
+    const plan = this.scheduler.plan();
+    this.clearReleased();
+    if (!plan) return;
+    const before = this.clock.now();
+    if (plan.started.length > 0) this.announce(plan.started, before);
+    const result = this.decode(plan);
+    if (result === "aborted") {
+      // The owner's cancellation is on its way; until then its unfinished positions must not stay in the cache.
+      const row = plan.rows[0];
+      if (row) this.llama.kvRemove(row.sequence, row.position, -1);
+      return;
+    }
+    if (result === "no-room") {
+      if (!this.scheduler.preemptNewest()) throw new Error("the KV cache refused a batch that fits it");
+      return this.clearReleased();
+    }
+    const now = this.clock.now();
+    this.steps++;
+    this.sampleMemory(now);
+    const texts: StepText[] = [];
+    const finished: StepFinish[] = [];
+    for (const { key, token, last } of this.scheduler.apply(plan, this.sampled, now - before)) {
+      const request = this.active.get(key);
+      if (!request) continue;
+      const text = request.accept(token, this.llama, now);
+      if (text) texts.push(text);
+      if (!request.stopped && !last) continue;
+      const held = request.end();
+      if (held) texts.push(held);
+      finished.push(this.close(request, request.stopped ? "stop" : "length"));
+    }
+    if (texts.length > 0 || finished.length > 0) this.sendStep(texts, finished);
+  }
+
+  private decode(plan: StepPlan) {
+    const { tokens, positions, sequences, samplers } = this.batch;
+    plan.rows.forEach((row, index) => {
+      tokens[index] = row.token;
+      positions[index] = row.position;
+      sequences[index] = row.sequence;
+      samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
+    });
+    return this.llama.decode(this.batch, plan.rows.length, plan.owner ?? 0, this.sampled);
+  }
+
+  private announce(keys: readonly RequestKey[], now: number): void {
+    for (const key of keys) this.active.get(key)?.started(now);
+    this.send({ type: "started", keys });
+  }
+
+  private clearReleased(): void {
+    for (const id of this.scheduler.takeReleased()) this.llama.kvRemove(id, 0, -1);
+  }
+
+  private close(request: ActiveRequest, reason: FinishReason): StepFinish {
+    this.active.delete(request.key);
+    this.scheduler.remove(request.key);
+    this.llama.freeSampler(request.sampler);
+    return request.finish(reason, 0, this.clock.now());
+  }
+
+  private sampleMemory(now: number): void {
+    if (now - this.resident.at >= MEMORY_SAMPLE_MS) this.resident = { bytes: process.memoryUsage.rss(), at: now };
+    for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
+  }
+
+  private sendStep(texts: StepText[], finished: StepFinish[]): void {
+    const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, preemptions } = this.scheduler;
+    const stats = { running, waiting, kvUsed, steps: this.steps, preemptions, residentBytes: this.resident.bytes };
+    this.send({ type: "step", texts, finished, stats });
+  }
+}

@@ -1,0 +1,85 @@
+// One engine process as seen from its parent: messages, abort requests, the tail of its stderr, and its end.
+
+import { writeSync } from "node:fs";
+import type { FromEngine, RequestKey, ToEngine } from "./protocol.ts";
+
+const STDERR_LINES = 20;
+
+export interface EngineExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** Last lines on stderr, for the log. */
+  readonly stderr: readonly string[];
+}
+
+export interface EngineProcessOptions {
+  /** Program and arguments that turn this binary into an engine. */
+  readonly command: readonly string[];
+  /** Working directory: the library folder, because the prebuilt libraries also look there. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly onMessage: (message: FromEngine) => void;
+  readonly onExit: (exit: EngineExit) => void;
+}
+
+export class EngineProcess {
+  private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  private readonly stderrTail: string[] = [];
+  private readonly abortFd: number;
+
+  constructor(options: EngineProcessOptions) {
+    this.child = Bun.spawn([...options.command], {
+      cwd: options.cwd,
+      // No crash reports, no stray backends, and no life after the parent's.
+      env: { ...options.env, DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+      serialization: "advanced",
+      ipc: (message) => options.onMessage(message as FromEngine),
+    });
+    this.abortFd = this.child.stdio[3] as unknown as number;
+    const stderr = this.collectStderr();
+    void this.child.exited.then(async () => {
+      await Promise.race([stderr, Bun.sleep(100)]);
+      const { exitCode: code, signalCode } = this.child;
+      options.onExit({ code, signal: signalCode === null ? null : String(signalCode), stderr: this.stderrTail });
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid;
+  }
+
+  send(message: ToEngine): void {
+    if (this.child.exitCode === null && !this.child.killed) this.child.send(message);
+  }
+
+  /** Interrupts the computation if this request alone fills the running batch; its `cancel` message must come too. */
+  abort(key: RequestKey): void {
+    const bytes = new Uint8Array(4);
+    new DataView(bytes.buffer).setInt32(0, key, true);
+    try {
+      writeSync(this.abortFd, bytes);
+    } catch {
+      // The process is gone or its pipe is full: its exit, or the cancel message, does the work.
+    }
+  }
+
+  /** Ends the process, by force after `graceMs`. Resolves when it is gone. */
+  async stop(graceMs: number): Promise<void> {
+    this.child.kill("SIGTERM");
+    const killer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
+    await this.child.exited;
+    clearTimeout(killer);
+  }
+
+  private async collectStderr(): Promise<void> {
+    let rest = "";
+    for await (const chunk of this.child.stderr.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + chunk).split("\n");
+      rest = (lines.pop() ?? "").slice(-2000);
+      this.stderrTail.push(...lines.filter((line) => line !== ""));
+      this.stderrTail.splice(0, this.stderrTail.length - STDERR_LINES);
+    }
+    if (rest !== "") this.stderrTail.push(rest);
+  }
+}

@@ -1,0 +1,310 @@
+// Supervises the engine process and answers the engine port over IPC. An engine's death is a normal event: requests it
+// was computing fail with a typed error, requests it had not begun are handed to its successor.
+
+import type { Clock } from "../domain/clock.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { ModelInfo } from "../domain/model.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { EngineProcess, type EngineExit } from "./engine-process.ts";
+import { PendingRequest } from "./pending-request.ts";
+import type { EnginePort, EngineState, EngineStats, EngineStatus } from "./port.ts";
+import { PROTOCOL_VERSION, type EngineOptions, type FromEngine, type RequestKey, type ToEngine } from "./protocol.ts";
+import { RestartPolicy } from "./restart-policy.ts";
+
+export interface EngineHostOptions {
+  readonly engine: EngineOptions;
+  /** What the host knows about the model before it is loaded. */
+  readonly model: Pick<ModelInfo, "id" | "path" | "created">;
+  /** Program and arguments of the engine process. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a request waits for an engine that is loading or restarting. */
+  readonly loadTimeoutMs: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+const STOP_GRACE_MS = 2000;
+const NO_STATS: Omit<EngineStats, "kvTotal"> = {
+  running: 0,
+  waiting: 0,
+  kvUsed: 0,
+  steps: 0,
+  preemptions: 0,
+  residentBytes: 0,
+};
+const NO_USAGE: Usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  queueMs: 0,
+  promptMs: 0,
+  completionMs: 0,
+  peakMemoryBytes: 0,
+};
+
+export class EngineHost implements EnginePort {
+  private state: EngineState = "starting";
+  private process: EngineProcess | undefined;
+  private model: ModelInfo | undefined;
+  private progress = 0;
+  private lastError: string | undefined;
+  private loadFailure: string | undefined;
+  private restarts = 0;
+  private readonly restart: RestartPolicy;
+  private readonly pending = new Map<RequestKey, PendingRequest>();
+  private nextKey = 1;
+  private stats = NO_STATS;
+  /** Cumulative counts of earlier engine processes. */
+  private past = { steps: 0, preemptions: 0 };
+  private readonly loaded = Promise.withResolvers<ModelInfo>();
+
+  constructor(private readonly options: EngineHostOptions) {
+    this.restart = new RestartPolicy(options.clock);
+    this.loaded.promise.catch(() => {});
+  }
+
+  /** Starts the first engine process. */
+  start(): void {
+    this.spawn();
+  }
+
+  /** Resolves when the model is loaded for the first time; rejects when that failed (no retry follows then). */
+  ready(): Promise<ModelInfo> {
+    return this.loaded.promise;
+  }
+
+  status(): EngineStatus {
+    return {
+      state: this.state,
+      ...(this.model && { model: this.model }),
+      ...(this.state === "loading" && { progress: this.progress }),
+      ...(this.lastError && { lastError: this.lastError }),
+      restarts: this.restarts,
+      stats: {
+        ...this.stats,
+        steps: this.past.steps + this.stats.steps,
+        preemptions: this.past.preemptions + this.stats.preemptions,
+        kvTotal: this.model?.context ?? this.options.engine.context,
+      },
+    };
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
+    const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
+    const abandon = () => this.drop(pending);
+    signal.addEventListener("abort", abandon);
+    try {
+      signal.throwIfAborted();
+      for await (const event of pending.events) yield event as GenerateEvent;
+      signal.throwIfAborted();
+    } finally {
+      signal.removeEventListener("abort", abandon);
+      this.drop(pending);
+    }
+  }
+
+  async tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
+    const pending = this.enqueue("", (key) => ({ type: "tokenize", key, text }));
+    const abandon = () => this.drop(pending);
+    signal.addEventListener("abort", abandon);
+    try {
+      signal.throwIfAborted();
+      for await (const tokens of pending.events) return tokens as Int32Array;
+      throw new SvcError("internal_error", "The engine gave no tokens.");
+    } finally {
+      signal.removeEventListener("abort", abandon);
+      this.drop(pending);
+    }
+  }
+
+  cancel(id: string): void {
+    const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
+    if (!pending) return;
+    if (pending.accepted && pending.progress !== "unsent") {
+      // The engine knows what was computed: it sends the finish.
+      this.process?.send({ type: "cancel", key: pending.key, quiet: false });
+      this.process?.abort(pending.key);
+      return;
+    }
+    if (!pending.accepted) pending.events.push({ type: "accepted", promptTokens: 0 });
+    pending.events.push({ type: "finish", reason: "cancelled", usage: NO_USAGE });
+    this.drop(pending);
+  }
+
+  async stop(): Promise<void> {
+    this.state = "draining";
+    this.restart.cancel();
+    this.failAll(new SvcError("shutting_down", "The server is shutting down."));
+    await this.process?.stop(STOP_GRACE_MS);
+    this.state = "stopped";
+  }
+
+  private enqueue(id: string, message: (key: RequestKey) => ToEngine): PendingRequest {
+    if (this.state === "draining" || this.state === "stopped") {
+      throw new SvcError("shutting_down", "The server is shutting down.");
+    }
+    if (this.state === "failed") {
+      const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
+      throw new SvcError("engine_unavailable", "The model engine is down and will be restarted.", {
+        retryAfterSeconds,
+      });
+    }
+    const key = this.nextKey++;
+    const pending = new PendingRequest(key, id, message(key));
+    this.pending.set(key, pending);
+    if (this.state === "ready") this.submit(pending);
+    else this.await(pending);
+    return pending;
+  }
+
+  private await(pending: PendingRequest): void {
+    const { loadTimeoutMs } = this.options;
+    pending.waitForEngine(loadTimeoutMs, () => {
+      const message = `The model is still loading after ${Math.round(loadTimeoutMs / 1000)} s of waiting.`;
+      this.settle(pending, new SvcError("engine_unavailable", message, { retryAfterSeconds: 5 }));
+    });
+  }
+
+  private submit(pending: PendingRequest): void {
+    pending.sent();
+    this.process?.send(pending.message);
+  }
+
+  /** The consumer is gone or done: whatever the engine still does for it is wasted. */
+  private drop(pending: PendingRequest): void {
+    if (!this.pending.has(pending.key)) return;
+    if (pending.progress !== "unsent") {
+      this.process?.send({ type: "cancel", key: pending.key, quiet: true });
+      this.process?.abort(pending.key);
+    }
+    this.settle(pending);
+  }
+
+  private settle(pending: PendingRequest, error?: SvcError): void {
+    this.pending.delete(pending.key);
+    pending.settle(error);
+  }
+
+  private failAll(error: SvcError): void {
+    for (const pending of this.pending.values()) this.settle(pending, error);
+  }
+
+  private spawn(): void {
+    this.state = "loading";
+    this.progress = 0;
+    const { command, env, engine } = this.options;
+    const process = new EngineProcess({
+      command,
+      env,
+      cwd: engine.libraries,
+      onMessage: (message) => this.process === process && this.receive(message),
+      onExit: (exit) => this.process === process && this.exited(exit),
+    });
+    this.process = process;
+    process.send({ type: "load", version: PROTOCOL_VERSION, options: engine });
+    this.options.log.debug("engine process started", { pid: process.pid });
+  }
+
+  private receive(message: FromEngine): void {
+    switch (message.type) {
+      case "progress":
+        this.progress = message.value;
+        return;
+      case "ready":
+        return this.becomeReady(message);
+      case "load-failed":
+        this.loadFailure = message.message;
+        return;
+      case "log":
+        return this.options.log[message.level === "info" ? "debug" : message.level](`llama.cpp: ${message.text}`);
+      case "started":
+        for (const key of message.keys) {
+          const pending = this.pending.get(key);
+          if (pending) pending.progress = "started";
+        }
+        return;
+      case "accepted":
+        return this.accepted(message.key, message.promptTokens);
+      case "rejected":
+        return this.rejected(message);
+      case "tokens": {
+        const pending = this.pending.get(message.key);
+        pending?.events.push(message.tokens);
+        return pending && this.settle(pending);
+      }
+      case "step":
+        return this.stepped(message);
+    }
+  }
+
+  private becomeReady({ model }: Extract<FromEngine, { type: "ready" }>): void {
+    const { engine, model: known } = this.options;
+    this.model = { ...known, ...model, maxModelLen: engine.maxModelLen, parallel: engine.parallel };
+    this.state = "ready";
+    this.loaded.resolve(this.model);
+    for (const pending of this.pending.values()) this.submit(pending);
+  }
+
+  private accepted(key: RequestKey, promptTokens: number): void {
+    const pending = this.pending.get(key);
+    if (!pending || pending.accepted) return;
+    pending.accepted = true;
+    pending.events.push({ type: "accepted", promptTokens });
+  }
+
+  private rejected({ key, code, message }: Extract<FromEngine, { type: "rejected" }>): void {
+    const pending = this.pending.get(key);
+    if (pending) this.settle(pending, new SvcError(code, message, { param: "messages" }));
+  }
+
+  private stepped({ texts, finished, stats }: Extract<FromEngine, { type: "step" }>): void {
+    this.stats = stats;
+    for (const { key, text, logprobs } of texts) {
+      this.pending.get(key)?.events.push({ type: "text", text, ...(logprobs && { logprobs }) });
+    }
+    for (const { key, reason, usage } of finished) {
+      const pending = this.pending.get(key);
+      if (!pending) continue;
+      pending.events.push({ type: "finish", reason, usage });
+      this.settle(pending);
+    }
+  }
+
+  private exited(exit: EngineExit): void {
+    this.process = undefined;
+    if (this.state === "draining" || this.state === "stopped") return;
+    for (const line of exit.stderr) this.options.log.error(`engine: ${line}`);
+    const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
+    const reason =
+      this.loadFailure ?? `The engine process ended ${how}${this.state === "ready" ? "" : " while loading"}.`;
+    this.loadFailure = undefined;
+    this.lastError = reason;
+    if (!this.model) return this.firstLoadFailed(reason);
+
+    this.past.steps += this.stats.steps;
+    this.past.preemptions += this.stats.preemptions;
+    this.stats = NO_STATS;
+    const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
+    for (const pending of this.pending.values()) {
+      if (pending.progress === "unsent") continue;
+      if (pending.progress === "started" || !pending.survives()) this.settle(pending, crashed);
+      else this.await(pending);
+    }
+    const delay = this.restart.schedule(() => {
+      this.restarts++;
+      this.spawn();
+    });
+    this.state = delay > 0 ? "failed" : "starting";
+    this.options.log.error("engine process ended", { how, restart_in_ms: delay });
+  }
+
+  /** A model that cannot be loaded at all is the operator's to fix: no retry. */
+  private firstLoadFailed(reason: string): void {
+    this.state = "failed";
+    this.failAll(new SvcError("engine_unavailable", "The model could not be loaded."));
+    this.loaded.reject(new Error(reason));
+  }
+}

@@ -1,0 +1,49 @@
+// A request between the port and the engine process: what was asked, how far it got, and the events it waits for.
+
+import type { SvcError } from "../domain/errors.ts";
+import type { GenerateEvent } from "../domain/generate.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { RequestKey, ToEngine } from "./protocol.ts";
+
+/** `unsent`: no engine has it · `sent`: an engine has it, not computed yet · `started`: lost if the engine dies. */
+type Progress = "unsent" | "sent" | "started";
+
+/** Engine deaths that an untouched request survives; more than this and it may be their cause. */
+const MOST_LIVES = 3;
+
+export class PendingRequest {
+  readonly events = new EventQueue<GenerateEvent | Int32Array>();
+  progress: Progress = "unsent";
+  accepted = false;
+  private lives = MOST_LIVES;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly key: RequestKey,
+    /** Correlation id; empty for work that cannot be cancelled by name. */
+    readonly id: string,
+    readonly message: ToEngine,
+  ) {}
+
+  /** Calls `expire` unless the request is sent or settled within `ms`. */
+  waitForEngine(ms: number, expire: () => void): void {
+    this.progress = "unsent";
+    this.timer = setTimeout(expire, ms);
+  }
+
+  sent(): void {
+    clearTimeout(this.timer);
+    this.progress = "sent";
+  }
+
+  /** The engine died while holding this request untouched. False when it has been through that too often. */
+  survives(): boolean {
+    return --this.lives > 0;
+  }
+
+  settle(error?: SvcError): void {
+    clearTimeout(this.timer);
+    if (error) this.events.fail(error);
+    else this.events.end();
+  }
+}

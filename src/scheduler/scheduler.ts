@@ -1,0 +1,228 @@
+// Continuous batching as bookkeeping: which tokens of which request go into the next decode call. Pure and
+// synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
+//
+// Policy: first come, first served. Every running stream decodes in every step; prompts are prefilled in chunks that are
+// sized, from measured costs, to a stall budget while anyone decodes. A request is admitted when its tokens and a little
+// headroom fit the KV cache; when the cache fills up all the same, the newest request gives its room back and is
+// computed again later, so that no request fails because of another's size.
+
+import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { StepCost } from "./step-cost.ts";
+
+export interface SchedulerLimits {
+  /** Sequences that may run at once. */
+  readonly parallel: number;
+  /** KV cells shared by all sequences. */
+  readonly cells: number;
+  /** Most rows in one decode call. */
+  readonly batch: number;
+  /** Longest pause of running streams for other requests' prompts, in milliseconds. */
+  readonly stallBudgetMs: number;
+}
+
+/** Cells kept free for the growth of each running request when the next one is admitted. */
+const HEADROOM = 32;
+/** A chunk smaller than this costs nearly as much as one of this size. */
+const SMALLEST_CHUNK = 16;
+/** Longest prefill step while nobody decodes: bounds how long new requests go unnoticed. */
+const QUIET_STEP_MS = 250;
+/** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
+const EFFICIENT_CHUNK = 128;
+/** Longest step that holds prompt tokens of several requests, because such a step cannot be aborted for one of them. */
+const SHARED_STEP_MS = 200;
+
+/** One row of a decode batch. */
+export interface PlanRow {
+  readonly key: Key;
+  readonly sequence: number;
+  readonly token: number;
+  readonly position: number;
+  /** The row's logits are wanted: its sampled token goes to `apply`. */
+  readonly sample: boolean;
+}
+
+export interface StepPlan {
+  /** Sorted by sequence id, as the stream KV layout wants them. */
+  readonly rows: readonly PlanRow[];
+  /** Requests whose first rows are in this plan. */
+  readonly started: readonly Key[];
+  /** The request that fills the batch alone, if one does: its cancellation may abort the step. */
+  readonly owner: Key | undefined;
+  readonly decodeRows: number;
+  readonly prefillRows: number;
+}
+
+export interface Sampled {
+  readonly key: Key;
+  readonly token: number;
+  /** The request's token limit is reached: this token is its last. */
+  readonly last: boolean;
+}
+
+export class Scheduler {
+  private readonly waiting: Sequence[] = [];
+  /** In order of admission: the last one is the newest. */
+  private readonly running: Sequence[] = [];
+  private readonly byKey = new Map<Key, Sequence>();
+  private readonly freeIds: boolean[];
+  private released: number[] = [];
+  private readonly cost = new StepCost();
+  private preemptionCount = 0;
+
+  constructor(private readonly limits: SchedulerLimits) {
+    this.freeIds = Array.from({ length: limits.parallel }, () => true);
+  }
+
+  get runningCount(): number {
+    return this.running.length;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
+
+  get preemptions(): number {
+    return this.preemptionCount;
+  }
+
+  /** KV cells that hold tokens of running requests. */
+  get cellsUsed(): number {
+    return this.running.reduce((sum, sequence) => sum + sequence.computed, 0);
+  }
+
+  get hasWork(): boolean {
+    return this.byKey.size > 0;
+  }
+
+  /** Queues a request. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
+  add(request: SequenceRequest): void {
+    const sequence = new Sequence(request);
+    this.byKey.set(request.key, sequence);
+    this.waiting.push(sequence);
+  }
+
+  /** Forgets a request, finished or cancelled; its cells are free from the next plan on. */
+  remove(key: Key): void {
+    const sequence = this.byKey.get(key);
+    if (!sequence) return;
+    this.byKey.delete(key);
+    const queued = this.waiting.indexOf(sequence);
+    if (queued >= 0) this.waiting.splice(queued, 1);
+    else this.stopRunning(sequence);
+  }
+
+  /** Sequence ids whose KV cells must be cleared before the next decode call; each is reported once. */
+  takeReleased(): readonly number[] {
+    const ids = this.released;
+    if (ids.length > 0) this.released = [];
+    return ids;
+  }
+
+  /** Decides the next step, or undefined when there is nothing to compute. */
+  plan(): StepPlan | undefined {
+    this.makeRoomForDecoding();
+    this.admit();
+    const decoding = this.running.filter((sequence) => sequence.decoding);
+    const rows = decoding.map((sequence) => this.row(sequence, sequence.computed));
+    const started: Key[] = [];
+    const prefillRows = this.addPrefill(rows, decoding.length, started);
+    if (rows.length === 0) return undefined;
+    rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
+    const first = rows[0]?.key;
+    const owner = rows.every((row) => row.key === first) ? first : undefined;
+    return { rows, started, owner, decodeRows: decoding.length, prefillRows };
+  }
+
+  /** Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order. */
+  apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    this.cost.record(plan.decodeRows, plan.prefillRows, ms);
+    const sampled: Sampled[] = [];
+    for (const row of plan.rows) {
+      const sequence = this.byKey.get(row.key);
+      if (sequence) sequence.computed = row.position + 1;
+      if (!row.sample) continue;
+      const token = tokens[sampled.length] as number;
+      sequence?.append(token);
+      sampled.push({ key: row.key, token, last: sequence !== undefined && sequence.generated >= sequence.maxTokens });
+    }
+    return sampled;
+  }
+
+  /** The cache refused a batch that should have fitted: gives back the newest request's room. False if it is alone. */
+  preemptNewest(): boolean {
+    const newest = this.running.at(-1);
+    if (!newest || this.running.length === 1) return false;
+    this.stopRunning(newest);
+    newest.computed = 0;
+    this.waiting.unshift(newest);
+    this.preemptionCount++;
+    return true;
+  }
+
+  private makeRoomForDecoding(): void {
+    const growth = () => this.running.filter((sequence) => sequence.decoding).length;
+    while (this.cellsUsed + growth() > this.limits.cells && this.preemptNewest());
+  }
+
+  private admit(): void {
+    let reserved = this.running.reduce((sum, sequence) => sum + this.reservation(sequence), 0);
+    for (let next = this.waiting[0]; next; next = this.waiting[0]) {
+      const need = this.reservation(next);
+      const id = this.freeIds.indexOf(true);
+      if (id < 0 || (this.running.length > 0 && reserved + need > this.limits.cells)) return;
+      this.waiting.shift();
+      this.freeIds[id] = false;
+      next.id = id;
+      this.running.push(next);
+      reserved += need;
+    }
+  }
+
+  private reservation(sequence: Sequence): number {
+    const remaining = sequence.maxTokens - sequence.generated;
+    return sequence.length + Math.min(remaining, HEADROOM);
+  }
+
+  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[]): number {
+    const prefilling = this.running.filter((sequence) => !sequence.decoding);
+    let budget = this.prefillBudget(decodeRows, prefilling[0]);
+    budget = Math.min(budget, this.limits.batch - rows.length, this.limits.cells - this.cellsUsed - decodeRows);
+    let added = 0;
+    for (const sequence of prefilling) {
+      const end = Math.min(sequence.length, sequence.computed + budget - added);
+      if (sequence.computed === 0 && end > 0) started.push(sequence.key);
+      for (let position = sequence.computed; position < end; position++, added++)
+        rows.push(this.row(sequence, position));
+      if (added >= budget) break;
+    }
+    return added;
+  }
+
+  /** Prompt tokens that the next step may hold, when `first` is the first request in need of prefill. */
+  private prefillBudget(decodeRows: number, first: Sequence | undefined): number {
+    if (!first) return 0;
+    if (decodeRows > 0) {
+      return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(this.limits.stallBudgetMs, true, SMALLEST_CHUNK));
+    }
+    const alone = Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(QUIET_STEP_MS, false, this.limits.batch));
+    if (first.length - first.computed >= alone) return alone;
+    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(SHARED_STEP_MS, false, EFFICIENT_CHUNK));
+  }
+
+  private row(sequence: Sequence, position: number): PlanRow {
+    return {
+      key: sequence.key,
+      sequence: sequence.id,
+      token: sequence.token(position),
+      position,
+      sample: position === sequence.length - 1,
+    };
+  }
+
+  private stopRunning(sequence: Sequence): void {
+    this.running.splice(this.running.indexOf(sequence), 1);
+    this.freeIds[sequence.id] = true;
+    this.released.push(sequence.id);
+    sequence.id = -1;
+  }
+}
