@@ -1,0 +1,11 @@
+// POST /v1/chat/completions/{id}/cancel
+
+import { t, type Static } from "./schema.ts";
+
+export const Cancellation = t.Object({
+  id: t.String({ description: "The correlation id that was asked to be cancelled." }),
+  object: t.Literal("chat.completion.cancellation"),
+  cancelled: t.Boolean({ description: "false: nothing with this id was running (status 404)." }),
+});
+
+export type Cancellation = Static<typeof Cancellation>;

@@ -1,0 +1,161 @@
+// POST /v1/chat/completions: request, response and stream chunk.
+
+import { oneOf, opt, t, type Static } from "./schema.ts";
+
+const JsonObject = t.Record(t.String(), t.Unknown());
+
+const ContentPart = t.Object({
+  type: oneOf("text", "image_url", "input_audio"),
+  text: opt(t.String()),
+  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")) })),
+  input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
+});
+
+const ToolCall = t.Object({
+  id: t.String(),
+  type: t.Literal("function"),
+  function: t.Object({ name: t.String(), arguments: t.String() }),
+});
+
+export const ChatMessage = t.Object({
+  role: oneOf("system", "developer", "user", "assistant", "tool"),
+  content: opt(t.Union([t.String(), t.Array(ContentPart, { minItems: 1 })])),
+  name: opt(t.String()),
+  tool_calls: opt(t.Array(ToolCall)),
+  tool_call_id: opt(t.String()),
+});
+
+const Tool = t.Object({
+  type: t.Literal("function"),
+  function: t.Object({
+    name: t.String(),
+    description: opt(t.String()),
+    parameters: opt(JsonObject),
+    strict: opt(t.Boolean()),
+  }),
+});
+
+const NamedTool = t.Object({ type: t.Literal("function"), function: t.Object({ name: t.String() }) });
+
+const ResponseFormat = t.Object({
+  type: oneOf("text", "json_object", "json_schema"),
+  json_schema: opt(
+    t.Object({
+      name: opt(t.String()),
+      description: opt(t.String()),
+      schema: opt(JsonObject),
+      strict: opt(t.Boolean()),
+    }),
+  ),
+});
+
+const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
+const Count = t.Integer({ minimum: 1 });
+const RepetitionPenalty = t.Number({ exclusiveMinimum: 0, maximum: 10 });
+
+export const ChatCompletionRequest = t.Object({
+  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  messages: t.Array(ChatMessage, { minItems: 1 }),
+  temperature: opt(t.Number({ minimum: 0, maximum: 5, description: "0 is greedy; up to 2 is the usual range." })),
+  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1 are off." })),
+  min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  max_tokens: opt(Count),
+  max_completion_tokens: opt(t.Integer({ minimum: 1, description: "Used when max_tokens is absent." })),
+  repetition_penalty: opt(RepetitionPenalty),
+  repeat_penalty: opt(RepetitionPenalty),
+  presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
+  frequency_penalty: opt(t.Number({ description: "Deprecated; accepted without effect." })),
+  seed: opt(t.Integer({ description: "-1 is random; others count modulo 2^32." })),
+  logprobs: opt(t.Boolean()),
+  top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
+  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  stream: opt(t.Boolean()),
+  stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default true." })) })),
+  user: opt(t.String()),
+  tools: opt(t.Array(Tool)),
+  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
+  parallel_tool_calls: opt(t.Boolean()),
+  response_format: opt(ResponseFormat),
+  chat_template_kwargs: opt(JsonObject),
+  reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
+  n: opt(Count),
+});
+
+export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;
+export type ChatMessage = Static<typeof ChatMessage>;
+
+const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
+
+export const Logprobs = t.Object({
+  content: t.Array(t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) })),
+});
+
+export const Usage = t.Object({
+  prompt_tokens: t.Integer(),
+  completion_tokens: t.Integer(),
+  total_tokens: t.Integer(),
+  prompt_tokens_details: t.Object({ cached_tokens: t.Integer() }),
+  completion_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
+  prompt_time: t.Number({ description: "Seconds." }),
+  completion_time: t.Number({ description: "Seconds." }),
+  total_time: t.Number({ description: "Seconds; prompt_time and completion_time together." }),
+  prompt_tokens_per_second: t.Number({ description: "Computed prompt tokens; cached ones do not count." }),
+  completion_tokens_per_second: t.Number(),
+  peak_memory_gib: t.Number({ description: "Highest resident memory of the engine while the request ran." }),
+});
+
+export const Timings = t.Object({
+  cache_n: t.Integer(),
+  prompt_n: t.Integer(),
+  prompt_ms: t.Number(),
+  prompt_per_token_ms: t.Number(),
+  prompt_per_second: t.Number(),
+  predicted_n: t.Integer(),
+  predicted_ms: t.Number(),
+  predicted_per_token_ms: t.Number(),
+  predicted_per_second: t.Number(),
+});
+
+const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
+
+export const ChatCompletion = t.Object({
+  id: t.String(),
+  object: t.Literal("chat.completion"),
+  created: t.Integer(),
+  model: t.String(),
+  system_fingerprint: t.Optional(t.String()),
+  choices: t.Array(
+    t.Object({
+      index: t.Integer(),
+      message: t.Object({ role: t.Literal("assistant"), content: t.Union([t.String(), t.Null()]) }),
+      logprobs: t.Union([Logprobs, t.Null()]),
+      finish_reason: FinishReason,
+    }),
+  ),
+  usage: Usage,
+  timings: Timings,
+});
+
+export const ChatCompletionChunk = t.Object({
+  id: t.String(),
+  object: t.Literal("chat.completion.chunk"),
+  created: t.Integer(),
+  model: t.String(),
+  system_fingerprint: t.Optional(t.String()),
+  choices: t.Array(
+    t.Object({
+      index: t.Integer(),
+      delta: t.Object({ role: t.Optional(t.Literal("assistant")), content: t.Optional(t.String()) }),
+      logprobs: t.Optional(Logprobs),
+      finish_reason: t.Union([FinishReason, t.Literal("error"), t.Null()]),
+    }),
+  ),
+  usage: t.Optional(Usage),
+  timings: t.Optional(Timings),
+});
+
+export type ChatCompletion = Static<typeof ChatCompletion>;
+export type ChatUsage = Static<typeof Usage>;
+export type ChatTimings = Static<typeof Timings>;
+export type ChatLogprobs = Static<typeof Logprobs>;

@@ -1,0 +1,58 @@
+// Error code → HTTP status and type, one total table a dialect, and the envelope every error body has.
+
+import type { ErrorCode, SvcError } from "../domain/errors.ts";
+import { t, type Static } from "./schema.ts";
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  /** false: SDKs must not retry by themselves although the status is a 5xx. */
+  readonly retry?: false;
+}
+
+const invalidRequest: ErrorRow = { status: 400, type: "invalid_request_error" };
+
+/** The chat dialect's table; also used by every route that has no dialect of its own. */
+export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
+  invalid_json: invalidRequest,
+  invalid_type: invalidRequest,
+  invalid_value: invalidRequest,
+  missing_required_parameter: invalidRequest,
+  unsupported_parameter: invalidRequest,
+  unsupported_media_type: invalidRequest,
+  context_length_exceeded: invalidRequest,
+  tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
+  payload_too_large: { status: 413, type: "payload_too_large" },
+  forbidden_origin: { status: 403, type: "permission_error" },
+  forbidden_host: { status: 403, type: "permission_error" },
+  not_found: { status: 404, type: "not_found_error" },
+  method_not_allowed: { status: 405, type: "invalid_request_error" },
+  server_busy: { status: 503, type: "server_busy" },
+  engine_unavailable: { status: 503, type: "server_error" },
+  // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
+  engine_crashed: { status: 500, type: "server_error", retry: false },
+  shutting_down: { status: 503, type: "server_error" },
+  // A bug is deterministic more often than not.
+  internal_error: { status: 500, type: "server_error", retry: false },
+};
+
+export const ErrorObject = t.Object({
+  message: t.String(),
+  type: t.String(),
+  param: t.Union([t.String(), t.Null()]),
+  code: t.Union([t.String(), t.Null()]),
+  request_id: t.Union([t.String(), t.Null()]),
+});
+
+export const ErrorEnvelope = t.Object({ error: ErrorObject });
+
+/** The `error` object of a response body or of a stream chunk. */
+export function errorObject(error: SvcError, requestId: string): Static<typeof ErrorObject> {
+  return {
+    message: error.message,
+    type: chatErrors[error.code].type,
+    param: error.details.param ?? null,
+    code: error.code,
+    request_id: requestId,
+  };
+}

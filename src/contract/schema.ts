@@ -1,0 +1,107 @@
+// The only file that imports TypeBox: the schema builder, optional fields, and checks that explain themselves.
+
+import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
+import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
+import { SvcError } from "../domain/errors.ts";
+
+export { Type as t };
+export type { Static, TSchema };
+
+/** A field that may be absent or null; many clients send null for "not set". */
+export const opt = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** One of a closed set of strings. */
+export const oneOf = <const V extends string>(...values: V[]) =>
+  Type.Unsafe<V>(Type.Union(values.map((value) => Type.Literal(value))));
+
+/**
+ * A check of a JSON request body against `schema`, compiled on first use. It returns the value unchanged (unknown
+ * fields stay) or throws SvcError `missing_required_parameter`, `invalid_type` or `invalid_value` about the first
+ * violation. The message names the field, what it must be, and the type or size received, never its text.
+ */
+export function checker<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  let compiled: TypeCheck<S> | undefined;
+  return (value) => {
+    compiled ??= TypeCompiler.Compile(schema);
+    if (compiled.Check(value)) return value;
+    const first = compiled.Errors(value).First();
+    if (!first) throw new SvcError("invalid_value", "The request body is not valid.");
+    throw violation(innermost(first));
+  };
+}
+
+/** A union's own error says nothing: follow the alternative that the value was meant to be. */
+function innermost(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union || alternatives(error.schema).every(isLiteral)) return error;
+  const variants: TSchema[] = error.schema.anyOf;
+  const meant = variants.findIndex((variant) => alternatives(variant).some((one) => hasType(one, error.value)));
+  const inner = error.errors[meant]?.First();
+  return inner ? innermost(inner) : error;
+}
+
+function violation({ type, path, schema, value }: ValueError): SvcError {
+  const param = path.slice(1).replaceAll("/", ".");
+  if (type === ValueErrorType.ObjectRequiredProperty || value === undefined) {
+    return new SvcError("missing_required_parameter", `'${param}' is required: ${describe(schema)}.`, { param });
+  }
+  const code = alternatives(schema).some((one) => hasType(one, value)) ? "invalid_value" : "invalid_type";
+  const name = param === "" ? "The request body" : `'${param}'`;
+  const message = `${name} must be ${describe(schema)}; got ${received(value)}.`;
+  return new SvcError(code, message, param === "" ? {} : { param });
+}
+
+const isLiteral = (schema: TSchema): boolean => "const" in schema;
+
+/** The members of nested unions, null (which only means "absent") left out. */
+function alternatives(schema: TSchema): TSchema[] {
+  const variants: TSchema[] = schema["anyOf"] ?? [schema];
+  return variants.flatMap((one) => (one["anyOf"] ? alternatives(one) : one["type"] === "null" ? [] : [one]));
+}
+
+function hasType(schema: TSchema, value: unknown): boolean {
+  if (schema["type"] === "integer") return Number.isInteger(value);
+  if (schema["type"] === "array") return Array.isArray(value);
+  if (schema["type"] === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  return schema["type"] === typeof value;
+}
+
+function describe(schema: TSchema): string {
+  const options = alternatives(schema);
+  if (options.length > 1 && options.every(isLiteral)) return `one of ${options.map((one) => one["const"]).join(", ")}`;
+  return options.map(describeOne).join(" or ");
+}
+
+function describeOne(schema: TSchema): string {
+  if (isLiteral(schema)) return `"${schema["const"]}"`;
+  switch (schema["type"]) {
+    case "integer":
+      return `an integer${range(schema["minimum"], schema["maximum"], "")}`;
+    case "number":
+      return `a number${range(schema["exclusiveMinimum"] ?? schema["minimum"], schema["maximum"], "")}`;
+    case "string":
+      return `a string${range(schema["minLength"], schema["maxLength"], " of", "characters")}`;
+    case "array":
+      return `an array${range(schema["minItems"], schema["maxItems"], " of", "items")}`;
+    case "boolean":
+      return "a boolean";
+    default:
+      return "an object";
+  }
+}
+
+function range(least: number | undefined, most: number | undefined, prefix: string, unit = ""): string {
+  const suffix = unit && ` ${unit}`;
+  if (least !== undefined && most !== undefined) return `${prefix || " from"} ${least} to ${most}${suffix}`;
+  if (least !== undefined) return `${prefix} at least ${least}${suffix}`;
+  return most === undefined ? "" : `${prefix} at most ${most}${suffix}`;
+}
+
+/** A value by type and size; its text stays out of messages. */
+export function received(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `an array of ${value.length} items`;
+  if (typeof value === "string") return `a string of ${value.length} characters`;
+  if (typeof value === "number") return String(value);
+  return typeof value === "boolean" ? "a boolean" : "an object";
+}

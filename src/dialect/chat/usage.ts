@@ -1,0 +1,50 @@
+// Counts and clocks of a generation in the two forms that clients read.
+
+import type { ChatTimings, ChatUsage } from "../../contract/chat.ts";
+import type { Usage } from "../../domain/usage.ts";
+
+const GIB = 1024 ** 3;
+
+const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
+
+/** Tokens per second; 0 where nothing was measured. */
+const rate = (tokens: number, ms: number): number => (ms > 0 && tokens > 0 ? rounded((tokens * 1000) / ms, 2) : 0);
+
+const each = (ms: number, tokens: number): number => (tokens > 0 ? rounded(ms / tokens) : 0);
+
+/** The first token ends the prompt's clock, so the decode clock covers one token less. */
+const decodeSteps = (usage: Usage): number => Math.max(usage.completionTokens - 1, 0);
+
+const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
+
+/** The convention's counts with times in seconds, rates and memory. */
+export function encodeUsage(usage: Usage): ChatUsage {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: 0 },
+    prompt_time: rounded(usage.promptMs / 1000),
+    completion_time: rounded(usage.completionMs / 1000),
+    total_time: rounded((usage.promptMs + usage.completionMs) / 1000),
+    prompt_tokens_per_second: rate(computed(usage), usage.promptMs),
+    completion_tokens_per_second: rate(decodeSteps(usage), usage.completionMs),
+    peak_memory_gib: rounded(usage.peakMemoryBytes / GIB),
+  };
+}
+
+/** llama.cpp's layout, in milliseconds. */
+export function encodeTimings(usage: Usage): ChatTimings {
+  return {
+    cache_n: usage.cachedTokens,
+    prompt_n: computed(usage),
+    prompt_ms: rounded(usage.promptMs),
+    prompt_per_token_ms: each(usage.promptMs, computed(usage)),
+    prompt_per_second: rate(computed(usage), usage.promptMs),
+    predicted_n: usage.completionTokens,
+    predicted_ms: rounded(usage.completionMs),
+    predicted_per_token_ms: each(usage.completionMs, decodeSteps(usage)),
+    predicted_per_second: rate(decodeSteps(usage), usage.completionMs),
+  };
+}

@@ -1,0 +1,53 @@
+// The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
+
+import { Elysia } from "elysia";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { EnginePort } from "../engine/port.ts";
+import type { GenerationService } from "../service/generation.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { errors } from "./plugins/errors.ts";
+import { Lifecycle } from "./plugins/lifecycle.ts";
+import { RequestContexts } from "./request-context.ts";
+import { RouteTable } from "./route-table.ts";
+import { cancelRoutes } from "./routes/cancel.ts";
+import { chatRoutes } from "./routes/chat.ts";
+
+/** What the HTTP layer is given; routes take from it by closure. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly engine: EnginePort;
+  readonly generation: GenerationService;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+export interface App {
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Responses whose body is not closed yet. */
+  readonly activeCount: () => number;
+  /** Every registered route with its hooks, for the API description and tests. */
+  readonly routes: Elysia["routes"];
+}
+
+/** Composes the application; nothing runs or listens yet. */
+export function createApp(deps: AppDeps): App {
+  const contexts = new RequestContexts();
+  let table: RouteTable | undefined;
+  const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
+
+  const elysia = new Elysia({
+    name: "svc",
+    // Host names of less than four characters ("http://nas/v1/models") are names too.
+    handler: { standardHostname: false },
+  })
+    .use(errors({ contexts, routes, log: deps.log }))
+    .use(chatRoutes(deps, contexts))
+    .use(cancelRoutes(deps.generation));
+
+  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
+  return { fetch: lifecycle.fetch, activeCount: () => lifecycle.activeCount, routes: elysia.routes };
+}

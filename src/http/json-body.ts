@@ -1,0 +1,81 @@
+// Reading a JSON request body: media type, size while reading, UTF-8, nesting, syntax. Every failure is ours to word.
+
+import { SvcError } from "../domain/errors.ts";
+
+const MB = 1024 * 1024;
+
+/** Largest request body in bytes, by kind of route. */
+export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB } as const;
+
+/** Containers inside one another. Real requests stay far below; a bomb of brackets costs seconds to parse. */
+const DEEPEST = 128;
+
+/**
+ * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
+ * `payload_too_large` or `invalid_json`, and the signal's reason when the client left meanwhile.
+ */
+export async function readJson(request: Request, ceiling: number): Promise<unknown> {
+  checkMediaType(request.headers);
+  const bytes = await readBytes(request, ceiling);
+  if (bytes.length === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
+  if (deeperThan(DEEPEST, bytes)) {
+    throw new SvcError("invalid_json", `The request body nests deeper than ${DEEPEST} levels.`);
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
+    throw new SvcError("invalid_json", `The request body is not ${what} (${bytes.length} bytes received).`);
+  }
+}
+
+/** JSON or nothing stated: any other type could come from a cross-site form without a preflight. */
+function checkMediaType(headers: Headers): void {
+  const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type && type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type)) {
+    throw new SvcError("unsupported_media_type", "Content-Type must be application/json.");
+  }
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
+  if (encoding && encoding !== "identity") {
+    throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
+  }
+}
+
+async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge(ceiling);
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.length;
+      if (size > ceiling) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw error;
+  }
+  if (size > ceiling) throw tooLarge(ceiling);
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+/** Agents look for "too long" and then shorten the conversation. */
+function tooLarge(ceiling: number): SvcError {
+  const message = `The request body is too long: this route accepts ${ceiling / MB} MB. Shorten the conversation.`;
+  return new SvcError("payload_too_large", message);
+}
+
+function deeperThan(limit: number, bytes: Uint8Array): boolean {
+  let depth = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === 0x22) {
+      // A string: brackets inside it do not count.
+      while (++i < bytes.length && bytes[i] !== 0x22) if (bytes[i] === 0x5c) i++;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
+}

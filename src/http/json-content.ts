@@ -1,0 +1,10 @@
+// Schemas in a route's `detail`: bodies are read and checked by us, so Elysia's own `body` and `response` hooks, which
+// would also read and check, stay empty, and the API description takes the schemas from here.
+
+import type { TSchema } from "../contract/schema.ts";
+
+/** An OpenAPI request body or response of JSON with this schema. TypeBox values are JSON Schema. */
+export const jsonContent = (schema: TSchema, description = "") => ({
+  description,
+  content: { "application/json": { schema } },
+});

@@ -1,0 +1,62 @@
+// Every failure as the one envelope: what a handler threw, what Elysia found, and paths that do not exist.
+
+import { Elysia } from "elysia";
+import { chatErrors, errorObject } from "../../contract/errors.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { RequestContexts } from "../request-context.ts";
+import type { RouteTable } from "../route-table.ts";
+
+/** Nobody reads this answer; the status only shows in the log, as in other servers. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+export interface ErrorDeps {
+  readonly contexts: RequestContexts;
+  readonly routes: () => RouteTable;
+  readonly log: Logger;
+}
+
+/** Renders whatever is thrown while a request is handled. */
+export const errors = ({ contexts, routes, log }: ErrorDeps) =>
+  new Elysia({ name: "plugin.errors" }).onError({ as: "global" }, ({ code, error, request }) => {
+    if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
+    const { id } = contexts.of(request);
+    if (code === "NOT_FOUND") return unknownRoute(request, routes(), id);
+    if (error instanceof SvcError) return errorResponse(error, id);
+    if (code === "PARSE") return errorResponse(new SvcError("invalid_json", "The request body cannot be read."), id);
+    if (code === "VALIDATION" && error.type !== "response") {
+      return errorResponse(new SvcError("invalid_value", `The request's ${error.type} is not valid.`), id);
+    }
+    logUnexpected(log, error, id);
+    return errorResponse(new SvcError("internal_error", "An internal error occurred; the log has the details."), id);
+  });
+
+/** The response of a failure outside any stream. */
+export function errorResponse(error: SvcError, requestId: string): Response {
+  const { status, retry } = chatErrors[error.code];
+  const headers = new Headers();
+  const { retryAfterSeconds } = error.details;
+  if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  if (retry === false) headers.set("x-should-retry", "false");
+  return Response.json({ error: errorObject(error, requestId) }, { status, headers });
+}
+
+function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
+  const match = routes.find(new URL(request.url).pathname);
+  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId);
+  const allow = [...match.methods, "OPTIONS"].join(", ");
+  const response = errorResponse(new SvcError("method_not_allowed", `This route answers ${allow}.`), requestId);
+  response.headers.set("allow", allow);
+  return response;
+}
+
+/** The message of an unforeseen error may hold parts of a prompt: only its kind and place are for everybody's log. */
+function logUnexpected(log: Logger, error: unknown, requestId: string): void {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const at = stack
+    ?.split("\n")
+    .find((line) => /^\s*at /.test(line))
+    ?.trim();
+  log.error("unexpected error", { request_id: requestId, name, at });
+  log.debug("unexpected error", { request_id: requestId, message });
+}

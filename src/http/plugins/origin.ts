@@ -1,0 +1,75 @@
+// Who may call from a browser. Without authentication this is what keeps a web page from using the local server:
+// foreign origins are refused on every method, and on a loopback bind so are foreign Host names (DNS rebinding).
+
+import { SvcError } from "../../domain/errors.ts";
+
+export interface OriginPolicy {
+  /** Where the server listens. */
+  readonly host: string;
+  readonly corsOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+}
+
+/** Schemes of pages that come out of an installed application, not out of the web. */
+const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
+const EXPOSED = "X-Request-ID, Compat-Request-ID, Retry-After, X-Grammar-Constraints";
+const DEFAULT_HEADERS = "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Profile";
+const PREFLIGHT_SECONDS = "600";
+
+const isLoopback = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost") || /^127(\.\d{1,3}){3}$/.test(name) || name === "[::1]";
+
+const isAddress = (name: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(name) || name.startsWith("[");
+
+/** Host header without its port, lower case. */
+function hostName(header: string): string {
+  return header.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+}
+
+/** Throws SvcError `forbidden_host` or `forbidden_origin` when the policy does not admit the request. */
+export function checkOrigin(headers: Headers, policy: OriginPolicy): void {
+  const host = hostName(headers.get("host") ?? "");
+  const named = policy.allowedHosts.some((allowed) => allowed.toLowerCase() === host);
+  const bound = policy.host.includes(":") ? `[${policy.host}]` : policy.host;
+  if (host !== "" && isLoopback(bound) && !isLoopback(host) && !named) {
+    throw new SvcError("forbidden_host", "This Host is not served here; --allowed-host admits more names.");
+  }
+  const origin = headers.get("origin");
+  if (origin === null || policy.corsOrigins.includes("*") || policy.corsOrigins.includes(origin)) return;
+  if (originIsLocal(origin)) return;
+  // Our own pages on another address of this machine. A name may be rebound by its owner, an address may not.
+  const sameHost = /^https?:\/\/(.*)$/.exec(origin)?.[1] === headers.get("host");
+  if (sameHost && (isAddress(host) || named)) return;
+  throw new SvcError("forbidden_origin", "Pages of this origin may not call; --cors-origin admits more origins.");
+}
+
+function originIsLocal(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "http:" || protocol === "https:" ? isLoopback(hostname) : APP_SCHEMES.has(protocol);
+}
+
+/** Adds the CORS headers of an admitted request. */
+export function allowOrigin(request: Headers, response: Headers, policy: OriginPolicy): void {
+  const origin = request.get("origin");
+  if (origin === null) return;
+  response.set("access-control-allow-origin", policy.corsOrigins.includes("*") ? "*" : origin);
+  response.set("access-control-expose-headers", EXPOSED);
+  response.append("vary", "Origin");
+}
+
+/** The answer to OPTIONS: what a preflight asks, or plainly which methods there are. */
+export function preflight(request: Headers, methods: readonly string[]): Response {
+  const allow = [...methods, "OPTIONS"].join(", ");
+  const headers = new Headers({ allow });
+  if (request.has("access-control-request-method")) {
+    const asked = request.get("access-control-request-headers") ?? "";
+    headers.set("access-control-allow-methods", allow);
+    headers.set("access-control-allow-headers", /^[\w\-, ]+$/.test(asked) ? asked : DEFAULT_HEADERS);
+    headers.set("access-control-max-age", PREFLIGHT_SECONDS);
+    if (request.get("access-control-request-private-network") === "true") {
+      headers.set("access-control-allow-private-network", "true");
+    }
+  }
+  return new Response(null, { status: 204, headers });
+}

@@ -1,0 +1,35 @@
+// What one HTTP request carries besides its bytes: correlation id, start time, log fields, end of its body.
+
+import { isRequestId, newRequestId } from "../domain/ids.ts";
+import type { LogFields } from "../telemetry/log.ts";
+
+export class RequestContext {
+  /** More fields for the request's log line, read when the response has ended. */
+  logFields: () => LogFields = () => ({});
+  /** Set by a streaming response: resolves when its body is closed. */
+  bodyEnded: Promise<void> | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly startedAt: number,
+  ) {}
+}
+
+export class RequestContexts {
+  private readonly contexts = new WeakMap<Request, RequestContext>();
+
+  /** Starts a request at `now`; its id is the client's X-Request-ID, else Compat-Request-ID, else a new one. */
+  open(request: Request, now: number): RequestContext {
+    const offered = request.headers.get("x-request-id") ?? request.headers.get("compat-request-id") ?? "";
+    const context = new RequestContext(isRequestId(offered) ? offered : newRequestId(), now);
+    this.contexts.set(request, context);
+    return context;
+  }
+
+  /** The context of a request that was opened. */
+  of(request: Request): RequestContext {
+    const context = this.contexts.get(request);
+    if (!context) throw new Error("request without context");
+    return context;
+  }
+}

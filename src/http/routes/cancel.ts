@@ -1,0 +1,18 @@
+// POST /v1/chat/completions/{id}/cancel
+
+import { Elysia } from "elysia";
+import { Cancellation } from "../../contract/cancel.ts";
+import type { GenerationService } from "../../service/generation.ts";
+import { jsonContent } from "../json-content.ts";
+
+/** Cancels a live generation of any kind by the correlation id of its request. */
+export const cancelRoutes = (generation: Pick<GenerationService, "cancel">) =>
+  new Elysia({ name: "route.cancel" }).post(
+    "/v1/chat/completions/:id/cancel",
+    ({ params: { id } }) => {
+      const cancelled = generation.cancel(id);
+      const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };
+      return Response.json(body, { status: cancelled ? 200 : 404 });
+    },
+    { parse: "none", detail: { responses: { 200: jsonContent(Cancellation), 404: jsonContent(Cancellation) } } },
+  );

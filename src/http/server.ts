@@ -1,0 +1,86 @@
+// Listening and stopping. Bun's server directly: Elysia's own `listen` binds all interfaces, shares ports, cuts silent
+// answers after 30 s and bypasses what encloses Elysia here.
+
+import type { Config } from "../config/config.ts";
+import type { GenerationService } from "../service/generation.ts";
+import type { App } from "./app.ts";
+import { bodyCeilings } from "./json-body.ts";
+
+/** The server cannot listen; `message` is for the operator. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+
+  constructor(
+    readonly reason: "in-use" | "not-permitted" | "no-such-address" | "failed",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface RunningServer {
+  /** Address without a trailing slash: `http://127.0.0.1:9999`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Stops accepting; requests under way may finish within the drain timeout and are cancelled after it. Resolves when
+   * every connection is closed.
+   */
+  stop(): Promise<void>;
+}
+
+/** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
+const BUN_BODY_LIMIT = 2 * bodyCeilings.generation;
+/** How long cancelled generations and written responses have to leave. */
+const LAST_BYTES_MS = 1000;
+
+/** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
+export function listen(app: App, config: Config, generation: GenerationService): RunningServer {
+  const server = serve(app, config);
+  const port = server.port ?? config.port;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    async stop() {
+      const closed = server.stop();
+      const drained = generation.drain();
+      await Promise.race([drained, Bun.sleep(config.drainTimeoutMs)]);
+      generation.cancelAll();
+      await Promise.race([drained.then(() => idle(app)), Bun.sleep(LAST_BYTES_MS)]);
+      await Promise.race([closed, Bun.sleep(50)]);
+      await server.stop(true);
+    },
+  };
+}
+
+function serve(app: App, { host, port }: Config) {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      // A long prefill is silence, not a dead connection.
+      idleTimeout: 0,
+      maxRequestBodySize: BUN_BODY_LIMIT,
+      development: false,
+      fetch: app.fetch,
+    });
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
+}
+
+function listenError(error: unknown, host: string, port: number): ListenError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return new ListenError("in-use", `Port ${port} on ${host} is in use by another program.`);
+  if (code === "EACCES") return new ListenError("not-permitted", `Listening on port ${port} is not permitted.`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new ListenError("no-such-address", `${host} is not an address of this machine.`);
+  }
+  return new ListenError("failed", `Cannot listen on ${host}, port ${port}.`);
+}
+
+async function idle(app: App): Promise<void> {
+  while (app.activeCount() > 0) await Bun.sleep(5);
+}

@@ -1,0 +1,44 @@
+// How many generations may be in flight, and when a rejected client should come back.
+
+import { SvcError } from "../domain/errors.ts";
+
+/** Weight of the newest generation in the moving mean of durations. */
+const NEWEST = 0.2;
+const FIRST_GUESS_MS = 2000;
+const LONGEST_RETRY_S = 120;
+
+export class Admission {
+  private inFlight = 0;
+  private meanMs = FIRST_GUESS_MS;
+
+  /** `parallel` generations run at once and `maxQueue` more may wait. */
+  constructor(
+    private readonly parallel: number,
+    private readonly maxQueue: number,
+  ) {}
+
+  get count(): number {
+    return this.inFlight;
+  }
+
+  /** Takes a place, or throws SvcError `server_busy` with the seconds after which one is likely free. */
+  enter(): void {
+    if (this.inFlight >= this.parallel + this.maxQueue) {
+      const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
+      throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds() });
+    }
+    this.inFlight++;
+  }
+
+  /** Gives the place back after `ms`. */
+  leave(ms: number): void {
+    this.inFlight--;
+    this.meanMs += NEWEST * (ms - this.meanMs);
+  }
+
+  /** Places come free at `parallel` per mean duration; a newcomer has the whole queue before it. */
+  private retryAfterSeconds(): number {
+    const seconds = Math.ceil((this.meanMs * (this.maxQueue + 1)) / this.parallel / 1000);
+    return Math.min(Math.max(seconds, 1), LONGEST_RETRY_S);
+  }
+}

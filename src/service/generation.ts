@@ -1,0 +1,145 @@
+// The one way into the engine for everything that generates: admission, cancelling by id, metrics, draining.
+
+import type { Clock } from "../domain/clock.ts";
+import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
+import type { EnginePort } from "../engine/port.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { Admission } from "./admission.ts";
+import { CancelRegistry } from "./cancel-registry.ts";
+
+export interface GenerationDeps {
+  readonly engine: EnginePort;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Generations that run at once. */
+  readonly parallel: number;
+  /** Generations that may wait beyond these. */
+  readonly maxQueue: number;
+}
+
+/** How a generation went, for the log. Filled in while it runs. */
+export interface GenerationReport {
+  reason?: FinishReason;
+  usage?: Usage;
+  error?: ErrorCode;
+  /** Milliseconds from admission to the first text. */
+  firstTextMs?: number;
+}
+
+export class GenerationService {
+  private readonly admission: Admission;
+  private readonly registry = new CancelRegistry();
+  private readonly idle = new Set<() => void>();
+  private draining = false;
+
+  constructor(private readonly deps: GenerationDeps) {
+    this.admission = new Admission(deps.parallel, deps.maxQueue);
+  }
+
+  /** Generations admitted and not ended. */
+  get activeCount(): number {
+    return this.admission.count;
+  }
+
+  /** Entries in the cancel registry; zero when nothing runs. */
+  get registeredCount(): number {
+    return this.registry.size;
+  }
+
+  /**
+   * Runs one generation: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and what the
+   * engine throws), or the signal's reason after an abort. A consumer that stops early must `return()` the iterator.
+   */
+  async *generate(
+    request: GenerateRequest,
+    signal: AbortSignal,
+    report: GenerationReport = {},
+  ): AsyncGenerator<GenerateEvent, void, void> {
+    this.admit();
+    const { engine, metrics, clock } = this.deps;
+    const admittedAt = clock.now();
+    const entry = this.registry.add(request.id);
+    let lastTextAt: number | undefined;
+    let promptTokens = 0;
+    metrics.generationStarted();
+    try {
+      const keyed = entry.key === request.id ? request : { ...request, id: entry.key };
+      for await (const event of engine.generate(keyed, signal)) {
+        if (event.type === "text") {
+          const now = clock.now();
+          if (lastTextAt === undefined) metrics.firstToken((report.firstTextMs = now - admittedAt));
+          else metrics.interToken(now - lastTextAt);
+          lastTextAt = now;
+        } else if (event.type === "accepted") {
+          promptTokens = event.promptTokens;
+        } else {
+          this.registry.remove(entry);
+          report.reason = event.reason;
+          report.usage = event.usage;
+        }
+        yield event;
+      }
+      if (report.reason) return;
+      signal.throwIfAborted();
+      throw new SvcError("internal_error", "The engine stopped without a finish.");
+    } catch (error) {
+      if (!signal.aborted) report.error = error instanceof SvcError ? error.code : "internal_error";
+      throw error;
+    } finally {
+      this.registry.remove(entry);
+      const ms = clock.now() - admittedAt;
+      if (report.error) metrics.generationFailed(report.error, ms);
+      else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? abandoned(promptTokens), ms);
+      this.leave(ms);
+    }
+  }
+
+  /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */
+  cancel(id: string): boolean {
+    const entry = this.registry.takeNewest(id);
+    if (entry) this.deps.engine.cancel(entry.key);
+    return entry !== undefined;
+  }
+
+  /** Refuses new generations from now on; resolves when the last one has ended. */
+  drain(): Promise<void> {
+    this.draining = true;
+    if (this.activeCount === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idle.add(resolve));
+  }
+
+  /** Ends every live generation with reason `cancelled`. */
+  cancelAll(): void {
+    for (const entry of this.registry.takeAll()) this.deps.engine.cancel(entry.key);
+  }
+
+  private admit(): void {
+    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+    try {
+      this.admission.enter();
+    } catch (error) {
+      this.deps.metrics.rejected();
+      throw error;
+    }
+  }
+
+  private leave(ms: number): void {
+    this.admission.leave(ms);
+    if (this.activeCount > 0) return;
+    for (const resolve of this.idle) resolve();
+    this.idle.clear();
+  }
+}
+
+/** What is known of a generation whose client left: the engine reports nothing about it any more. */
+const abandoned = (promptTokens: number): Usage => ({
+  promptTokens,
+  cachedTokens: 0,
+  completionTokens: 0,
+  queueMs: 0,
+  promptMs: 0,
+  completionMs: 0,
+  peakMemoryBytes: 0,
+});
