@@ -1,0 +1,59 @@
+// Cuts a stream of text at the first stop sequence, without ever showing a part of one.
+
+export interface StopResult {
+  /** Text that is safe to show now. */
+  readonly text: string;
+  /** A stop sequence was found: nothing more will come. */
+  readonly stopped: boolean;
+}
+
+/**
+ * Matches any of several stop sequences over text that arrives in pieces. The earliest match wins. Text that may be the
+ * beginning of a stop sequence is held back until it is known not to be one. Independent of how the text is cut up.
+ */
+export class StopMatcher {
+  private held = "";
+  private readonly longest: number;
+
+  constructor(private readonly stops: readonly string[]) {
+    this.longest = stops.reduce((longest, stop) => Math.max(longest, stop.length), 0);
+  }
+
+  push(piece: string): StopResult {
+    if (this.longest === 0) return { text: piece, stopped: false };
+    const text = this.held + piece;
+    const cut = this.firstMatch(text);
+    if (cut >= 0) {
+      this.held = "";
+      return { text: text.slice(0, cut), stopped: true };
+    }
+    const safe = this.safeLength(text);
+    this.held = text.slice(safe);
+    return { text: text.slice(0, safe), stopped: false };
+  }
+
+  /** The held text: the stream ended, so it was no stop sequence after all. */
+  end(): string {
+    const rest = this.held;
+    this.held = "";
+    return rest;
+  }
+
+  private firstMatch(text: string): number {
+    let first = -1;
+    for (const stop of this.stops) {
+      const index = text.indexOf(stop);
+      if (index >= 0 && (first < 0 || index < first)) first = index;
+    }
+    return first;
+  }
+
+  /** Length of the text before the longest suffix that could begin a stop sequence. */
+  private safeLength(text: string): number {
+    for (let start = Math.max(0, text.length - this.longest + 1); start < text.length; start++) {
+      const tail = text.slice(start);
+      if (this.stops.some((stop) => stop.startsWith(tail))) return start;
+    }
+    return text.length;
+  }
+}

@@ -1,0 +1,186 @@
+// The engine loop on a native library without a model. A prompt "say héllo|" is answered with "héllo" and the end token.
+
+import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/domain/clock.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { Engine } from "../../src/engine/child/engine.ts";
+import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
+import { FakeLlama } from "../support/fake-llama.ts";
+
+const OPTIONS = {
+  maxModelLen: 256,
+  parallel: 4,
+  stallBudgetMs: 50,
+  sampling: { topK: 7 },
+} as EngineOptions;
+
+function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = {}) {
+  const messages: FromEngine[] = [];
+  const engine = new Engine(llama, { ...OPTIONS, ...options }, (message) => messages.push(message), systemClock);
+  let failure: unknown;
+  engine.run().catch((error) => (failure = error));
+  const until = async (done: () => boolean) => {
+    for (let turn = 0; !done(); turn++) {
+      if (failure) throw failure;
+      if (turn > 500) throw new Error(`nothing happened; messages: ${JSON.stringify(messages).slice(0, 500)}`);
+      await Bun.sleep(2);
+    }
+  };
+  const steps = () => messages.filter((message) => message.type === "step");
+  const finished = (key: number) => steps().flatMap((step) => step.finished.filter((finish) => finish.key === key))[0];
+  const texts = (key: number) => steps().flatMap((step) => step.texts.filter((text) => text.key === key));
+  const text = (key: number) =>
+    texts(key)
+      .map((part) => part.text)
+      .join("");
+  return { engine, llama, messages, until, finished, texts, text, steps };
+}
+
+const ask = (content: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({
+  id: "r",
+  messages: [{ role: "user", content }],
+  templateKwargs: {},
+  sampling: {},
+  stop: [],
+  ...more,
+});
+
+describe("a generation", () => {
+  test("is accepted, started, streamed in whole characters and finished with real counts", async () => {
+    const { engine, until, finished, text, texts, messages, llama } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say héllo|") });
+    await until(() => finished(1) !== undefined);
+    expect(messages.slice(0, 2)).toMatchObject([
+      { type: "accepted", key: 1, promptTokens: 11 },
+      { type: "started", keys: [1] },
+    ]);
+    expect(text(1)).toBe("héllo");
+    expect(texts(1).every((part) => !part.text.includes("\ufffd"))).toBe(true);
+    expect(finished(1)).toMatchObject({ reason: "stop", usage: { promptTokens: 11, cachedTokens: 0 } });
+    expect(llama.samplers.size).toBe(0);
+  });
+
+  test("ends with length at its token limit", async () => {
+    const { engine, until, finished, text } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say abcdef|", { maxTokens: 3 }) });
+    await until(() => finished(1) !== undefined);
+    expect([text(1), finished(1)?.reason, finished(1)?.usage.completionTokens]).toEqual(["abc", "length", 3]);
+  });
+
+  test("ends with length where the context is full, instead of failing", async () => {
+    const { engine, until, finished, text } = startEngine(new FakeLlama(64), { maxModelLen: 20 });
+    engine.receive({ type: "generate", key: 1, request: ask("say abcdefghijkl|", { maxTokens: 999 }) });
+    await until(() => finished(1) !== undefined);
+    expect([text(1), finished(1)?.reason]).toEqual(["abc", "length"]);
+  });
+
+  test("stops before a stop sequence and never shows it", async () => {
+    const { engine, until, finished, text } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say one two three|", { stop: ["two"] }) });
+    await until(() => finished(1) !== undefined);
+    expect([text(1), finished(1)?.reason]).toEqual(["one ", "stop"]);
+  });
+
+  test("carries log probabilities for exactly the visible tokens", async () => {
+    const { engine, until, finished, texts } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say abc|", { topLogprobs: 1 }) });
+    await until(() => finished(1) !== undefined);
+    const logprobs = texts(1).flatMap((text) => text.logprobs ?? []);
+    expect(logprobs).toHaveLength(3);
+    expect(logprobs[0]).toMatchObject({ logprob: -0.5, top: [{ token: "B", logprob: -1, bytes: [66] }] });
+  });
+
+  test("samples by request, then flags, then the model file, then llama.cpp's defaults", async () => {
+    const { engine, llama, until } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
+    await until(() => llama.samplers.size === 1);
+    const [config] = [...llama.samplers.values()];
+    expect(config).toMatchObject({ topP: 0.3, topK: 7, temperature: 0.5, minP: 0.05, seed: 5 });
+  });
+});
+
+describe("refusals", () => {
+  test("a prompt over the context names both numbers", async () => {
+    const { engine, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
+    engine.receive({ type: "generate", key: 1, request: ask("x".repeat(10)) });
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({ type: "rejected", code: "context_length_exceeded" });
+    expect(JSON.stringify(messages[0])).toMatch(/context is 10 tokens.*prompt has 10 tokens/);
+  });
+
+  test("a template that refuses does not show its text to the client", async () => {
+    const { engine, until, messages } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+    await until(() => messages.some((message) => message.type === "rejected"));
+    const rejected = messages.find((message) => message.type === "rejected");
+    expect(rejected).toMatchObject({ code: "invalid_value" });
+    expect(JSON.stringify(rejected)).not.toContain("template says no");
+  });
+});
+
+describe("many requests", () => {
+  test("are decoded together and each gets its own text", async () => {
+    const { engine, until, finished, text, llama } = startEngine();
+    for (let key = 1; key <= 4; key++) {
+      engine.receive({ type: "generate", key, request: ask(`say answer number ${key}|`) });
+    }
+    await until(() => [1, 2, 3, 4].every((key) => finished(key)));
+    for (let key = 1; key <= 4; key++) expect(text(key)).toBe(`answer number ${key}`);
+    expect(llama.decodes.some(({ rows, owner }) => rows === 4 && owner === 0)).toBe(true);
+  });
+
+  test("more than there are sequences wait and are all served", async () => {
+    const { engine, until, finished } = startEngine();
+    for (let key = 1; key <= 20; key++) engine.receive({ type: "generate", key, request: ask("say hello|") });
+    await until(() => Array.from({ length: 20 }, (_, index) => finished(index + 1)).every(Boolean));
+  });
+});
+
+describe("cancel", () => {
+  test("finishes with what there is", async () => {
+    const { engine, until, finished, text, llama } = startEngine(new FakeLlama(256, 1));
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
+    await until(() => text(1).length > 3);
+    engine.receive({ type: "cancel", key: 1, quiet: false });
+    expect(finished(1)).toMatchObject({ reason: "cancelled" });
+    expect(finished(1)?.usage.completionTokens).toBe(text(1).length);
+    expect(llama.samplers.size).toBe(0);
+  });
+
+  test("a quiet one sends no finish but the new levels", async () => {
+    const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, 1));
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
+    await until(() => text(1).length > 3);
+    engine.receive({ type: "cancel", key: 1, quiet: true });
+    expect(finished(1)).toBeUndefined();
+    expect(steps().at(-1)?.stats).toMatchObject({ running: 0, waiting: 0, kvUsed: 0 });
+  });
+
+  test("before the prompt is rendered drops it", async () => {
+    const { engine, until, finished, messages } = startEngine();
+    engine.receive({ type: "generate", key: 1, request: ask("say a|") });
+    engine.receive({ type: "cancel", key: 1, quiet: true });
+    engine.receive({ type: "generate", key: 2, request: ask("say b|") });
+    await until(() => finished(2) !== undefined);
+    expect(messages.some((message) => "key" in message && message.key === 1)).toBe(false);
+  });
+
+  test("an aborted step leaves nothing stale behind, also when its request goes on", async () => {
+    const llama = new FakeLlama();
+    const { engine, until, finished, text } = startEngine(llama);
+    llama.forced.push("aborted");
+    engine.receive({ type: "generate", key: 1, request: ask("say hello|") });
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe("hello");
+  });
+});
+
+test("a cache that has no room makes the newest wait, and all finish", async () => {
+  const llama = new FakeLlama();
+  const { engine, until, finished, text } = startEngine(llama);
+  engine.receive({ type: "generate", key: 1, request: ask("say first|") });
+  engine.receive({ type: "generate", key: 2, request: ask("say second|") });
+  llama.forced.push("no-room");
+  await until(() => Boolean(finished(1) && finished(2)));
+  expect([text(1), text(2)]).toEqual(["first", "second"]);
+});

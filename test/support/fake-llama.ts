@@ -1,0 +1,123 @@
+// A native library without a model, for tests of the engine loop: one token is one byte, and a request's answer is the
+// text after "say " in its prompt, then the end token.
+
+import type {
+  Batch,
+  DecodeResult,
+  Llama,
+  PromptRequest,
+  PromptResult,
+  SamplerConfig,
+  SamplerId,
+} from "../../ffi/llama/api.ts";
+
+export const END = 256;
+const encoder = new TextEncoder();
+
+export class FakeLlama implements Llama {
+  readonly version = "fake";
+  readonly samplers = new Map<number, SamplerConfig>();
+  readonly decodes: { rows: number; owner: number }[] = [];
+  /** Tokens in the cache, by sequence. */
+  readonly cache = new Map<number, number[]>();
+  /** Results forced upon the next decode calls. */
+  readonly forced: DecodeResult[] = [];
+  private readonly finished: PromptResult[] = [];
+  private nextJob = 1;
+  private nextSampler = 0;
+
+  constructor(
+    private readonly context = 256,
+    /** Length of a decode call. */
+    private readonly stepMs = 0,
+  ) {}
+
+  loadStart(): void {}
+  loadPoll() {
+    return { state: "ready" } as const;
+  }
+  model() {
+    return {
+      description: "fake",
+      architecture: "fake",
+      parameters: 1,
+      bytes: 1,
+      vocabulary: 257,
+      trainedContext: this.context,
+      context: this.context,
+      contextPerSequence: this.context,
+      batch: 64,
+      hasChatTemplate: true,
+      device: "none",
+      canRemovePartial: true,
+      sampling: { temperature: 0.5 },
+    };
+  }
+  submitPrompt(request: PromptRequest): number {
+    const job = this.nextJob++;
+    const text = "text" in request ? request.text : (request.messages.at(-1)?.content ?? "");
+    if (text === "bad template") this.finished.push({ job, error: "template says no" });
+    else this.finished.push({ job, tokens: Int32Array.from(encoder.encode(text)), stops: [] });
+    return job;
+  }
+  takePrompt(): PromptResult | undefined {
+    return this.finished.shift();
+  }
+  piece(token: number): Uint8Array {
+    return token === END ? new Uint8Array() : Uint8Array.of(token);
+  }
+  isEnd(token: number): boolean {
+    return token === END;
+  }
+  createSampler(config: SamplerConfig): SamplerId {
+    this.samplers.set(this.nextSampler, config);
+    return this.nextSampler++ as SamplerId;
+  }
+  freeSampler(sampler: SamplerId): void {
+    if (!this.samplers.delete(sampler)) throw new Error("sampler freed twice");
+  }
+  primeSampler(): void {}
+  logprobs(): { token: number; logprob: number }[] {
+    return [
+      { token: 65, logprob: -0.5 },
+      { token: 66, logprob: -1 },
+    ];
+  }
+  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+    Bun.sleepSync(this.stepMs);
+    const forced = this.forced.shift();
+    if (forced && forced !== "done") return forced;
+    this.decodes.push({ rows: count, owner });
+    let next = 0;
+    for (let row = 0; row < count; row++) {
+      const sequence = batch.sequences[row] as number;
+      const cells = this.cache.get(sequence) ?? [];
+      if (batch.positions[row] !== cells.length) throw new Error(`sequence ${sequence} has a hole or a stale cell`);
+      cells.push(batch.tokens[row] as number);
+      this.cache.set(sequence, cells);
+      if ((batch.samplers[row] as number) >= 0) sampled[next++] = this.answer(cells);
+    }
+    return "done";
+  }
+  listenForAborts(): void {}
+  kvRemove(sequence: number, from: number): boolean {
+    const kept = (this.cache.get(sequence) ?? []).slice(0, from);
+    if (kept.length > 0) this.cache.set(sequence, kept);
+    else this.cache.delete(sequence);
+    return true;
+  }
+  kvCopy(): void {}
+  kvClear(): void {
+    this.cache.clear();
+  }
+  drainLog() {
+    return [];
+  }
+
+  private answer(cells: readonly number[]): number {
+    const text = new TextDecoder("latin1").decode(Uint8Array.from(cells));
+    const wanted = text.slice(text.lastIndexOf("say ") + 4);
+    const [question = "", said = ""] = wanted.split("|", 2);
+    return said.length < question.length ? question.charCodeAt(said.length) : END;
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import type { TokenLogprob } from "../../src/domain/usage.ts";
+import { TextPipeline } from "../../src/text/pipeline.ts";
+
+const encoder = new TextEncoder();
+const logprob = (token: string): TokenLogprob => ({ token, logprob: -1, bytes: [], top: [] });
+
+/** Pushes `text` cut at the given byte positions; returns everything released until a stop, or the end. */
+function run(text: string | Uint8Array, stops: readonly string[], cuts: readonly number[]) {
+  const bytes = typeof text === "string" ? encoder.encode(text) : text;
+  const pipeline = new TextPipeline(stops);
+  const pieces: string[] = [];
+  const tokens: string[] = [];
+  let from = 0;
+  for (const [index, to] of [...cuts, bytes.length].entries()) {
+    const released = pipeline.push(bytes.subarray(from, to), logprob(String(index)));
+    pieces.push(released.text);
+    tokens.push(...released.logprobs.map((entry) => entry.token));
+    from = to;
+    if (released.stopped) return { text: pieces.join(""), pieces, tokens, stopped: true };
+  }
+  const rest = pipeline.end();
+  pieces.push(rest.text);
+  tokens.push(...rest.logprobs.map((entry) => entry.token));
+  return { text: pieces.join(""), pieces, tokens, stopped: rest.stopped };
+}
+
+let state = 7;
+const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
+const randomCuts = (length: number) =>
+  Array.from({ length: random(8) }, () => random(length + 1)).sort((a, b) => a - b);
+
+describe("characters", () => {
+  test("are released whole, never as U+FFFD, when a token ends inside one", () => {
+    const { pieces } = run("a\u{1F600}b", [], [2, 3, 4]);
+    expect(pieces).toEqual(["a", "", "", "\u{1F600}b", ""]);
+  });
+
+  test("that are broken become U+FFFD, also at the very end", () => {
+    expect(run(Uint8Array.of(0x61, 0xff, 0x62), [], [1, 2]).text).toBe("a\ufffdb");
+    expect(run(Uint8Array.of(0x61, 0xf0, 0x9f), [], [2]).text).toBe("a\ufffd");
+  });
+
+  test("a byte order mark is text like any other", () => {
+    expect(run("\ufeffa", [], []).text).toBe("\ufeffa");
+  });
+});
+
+describe("stop sequences", () => {
+  test("are cut off with everything after them", () => {
+    expect(run("one two three", ["two"], [])).toMatchObject({ text: "one ", stopped: true });
+  });
+
+  test("are found across tokens, and their beginnings are held back until then", () => {
+    const { pieces, stopped } = run("Hello END", ["END"], [6, 7, 8]);
+    expect([pieces, stopped]).toEqual([["Hello ", "", "", ""], true]);
+  });
+
+  test("held text that turns out to be none is released", () => {
+    expect(run("a ENd", ["END"], [2, 3, 4]).pieces).toEqual(["a ", "", "", "ENd", ""]);
+    expect(run("a EN", ["END"], [2, 3])).toMatchObject({ text: "a EN", stopped: false });
+  });
+
+  test("the earliest wins, whatever its place in the list", () => {
+    expect(run("xx<b>yy<a>", ["<a>", "<b>"], []).text).toBe("xx");
+  });
+
+  test("one that begins inside a failed attempt is found", () => {
+    expect(run("aaab", ["aab"], [1, 2, 3]).text).toBe("a");
+  });
+
+  test("one of several characters beyond ASCII is found", () => {
+    expect(run("ja 終わり nein", ["終わり"], [4, 5, 7]).text).toBe("ja ");
+  });
+
+  test("cut up in any way, text gives the same answer", () => {
+    const alphabet = ["a", "b", "ab", "é", "\u{1F600}", "END", "EN"];
+    for (let round = 0; round < 500; round++) {
+      const text = Array.from({ length: 1 + random(20) }, () => alphabet[random(alphabet.length)]).join("");
+      const stops = [["END"], ["ab", "ba"], ["é\u{1F600}"], []][random(4)] as string[];
+      const matches = stops.map((stop) => text.indexOf(stop)).filter((index) => index >= 0);
+      const expected = matches.length > 0 ? text.slice(0, Math.min(...matches)) : text;
+      const { text: got, stopped } = run(text, stops, randomCuts(encoder.encode(text).length));
+      expect([got, stopped]).toEqual([expected, matches.length > 0]);
+    }
+  });
+});
+
+describe("log probabilities", () => {
+  test("travel with the text that ends their token", () => {
+    const pipeline = new TextPipeline(["END"]);
+    expect(pipeline.push(encoder.encode("x"), logprob("x")).logprobs).toHaveLength(1);
+    expect(pipeline.push(encoder.encode("E"), logprob("E")).logprobs).toHaveLength(0);
+    expect(pipeline.push(encoder.encode("y"), logprob("y")).logprobs.map((entry) => entry.token)).toEqual(["E", "y"]);
+  });
+
+  test("of tokens in a stop sequence are not reported", () => {
+    expect(run("ab END", ["END"], [2, 3, 4]).tokens).toEqual(["0", "1"]);
+  });
+
+  test("of the parts of one character come together, with that character", () => {
+    expect(run("a\u{1F600}b", [], [1, 2, 4, 5]).tokens).toEqual(["0", "1", "2", "3", "4"]);
+    const pipeline = new TextPipeline([]);
+    const bytes = encoder.encode("\u{1F600}");
+    expect(pipeline.push(bytes.subarray(0, 2), logprob("1")).logprobs).toHaveLength(0);
+    expect(pipeline.push(bytes.subarray(2), logprob("2")).logprobs).toHaveLength(2);
+  });
+});
