@@ -91,7 +91,7 @@ function describeOne(schema: TSchema): string {
 }
 
 function range(least: number | undefined, most: number | undefined, prefix: string, unit = ""): string {
-  const suffix = unit && ` ${unit}`;
+  const suffix = unit && ` ${(most ?? least) === 1 ? unit.slice(0, -1) : unit}`;
   if (least !== undefined && most !== undefined) return `${prefix || " from"} ${least} to ${most}${suffix}`;
   if (least !== undefined) return `${prefix} at least ${least}${suffix}`;
   return most === undefined ? "" : `${prefix} at most ${most}${suffix}`;
@@ -100,8 +100,8 @@ function range(least: number | undefined, most: number | undefined, prefix: stri
 /** A value by type and size; its text stays out of messages. */
 export function received(value: unknown): string {
   if (value === null) return "null";
-  if (Array.isArray(value)) return `an array of ${value.length} items`;
-  if (typeof value === "string") return `a string of ${value.length} characters`;
+  if (Array.isArray(value)) return `an array of length ${value.length}`;
+  if (typeof value === "string") return `a string of length ${value.length}`;
   if (typeof value === "number") return String(value);
   return typeof value === "boolean" ? "a boolean" : "an object";
 }

@@ -56,12 +56,13 @@ export function eventStream(source: AsyncIterator<string>, options: EventStreamO
 /** Reads ahead of the body, so that whatever is ready goes out in one write. */
 async function pump(source: AsyncIterator<string>, outbox: Outbox, signal: AbortSignal): Promise<void> {
   try {
-    while (!signal.aborted) {
+    // At least once, also after an abort: a generator that never began would not run its own clean-up on return.
+    do {
       const { value, done } = await source.next();
       if (done) return;
       outbox.put(`data: ${value}\n\n`);
       if (outbox.isFull) await outbox.hasRoom();
-    }
+    } while (!signal.aborted);
   } finally {
     await source.return?.();
   }

@@ -16,20 +16,24 @@ const TYPED: Readonly<Record<string, Asked>> = {
   n: ({ n }) => (n ?? 1) > 1,
 };
 
-/** Fields of the convention that have no schema here. */
-const UNTYPED = ["logit_bias", "functions", "function_call", "audio", "modalities", "web_search_options", "moderation"];
+/** Fields of the convention that have no schema here, with the test for a value that is not null. */
+const UNTYPED: Readonly<Record<string, (value: unknown) => boolean>> = {
+  logit_bias: (value) => !isEmpty(value),
+  functions: (value) => !isEmpty(value),
+  function_call: (value) => value !== "none",
+  audio: () => true,
+  modalities: (value) => !Array.isArray(value) || value.some((modality) => modality !== "text"),
+  web_search_options: () => true,
+  moderation: () => true,
+};
 
 /** Throws SvcError `unsupported_parameter` about the first field that asks for something not served. */
 export function refuseUnsupported(chat: ChatCompletionRequest, body: unknown): void {
+  const untyped = body as Readonly<Record<string, unknown>>;
   const field =
     Object.keys(TYPED).find((name) => TYPED[name]?.(chat)) ??
-    UNTYPED.find((name) => asksForSomething((body as Readonly<Record<string, unknown>>)[name]));
+    Object.keys(UNTYPED).find((name) => untyped[name] != null && UNTYPED[name]?.(untyped[name]));
   if (field) throw new SvcError("unsupported_parameter", `'${field}' is not supported.`, { param: field });
 }
 
-/** Null, false, empty containers, "none" and text-only modalities ask for nothing. */
-function asksForSomething(value: unknown): boolean {
-  if (value == null || value === false || value === "none") return false;
-  if (Array.isArray(value)) return value.some((item) => item !== "text");
-  return typeof value !== "object" || Object.keys(value).length > 0;
-}
+const isEmpty = (value: unknown): boolean => typeof value === "object" && Object.keys(value ?? {}).length === 0;

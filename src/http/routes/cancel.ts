@@ -9,7 +9,9 @@ import { jsonContent } from "../json-content.ts";
 export const cancelRoutes = (generation: Pick<GenerationService, "cancel">) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
-    ({ params: { id } }) => {
+    ({ params }) => {
+      // Elysia gives null for an id with broken percent escapes.
+      const id = params.id ?? "";
       const cancelled = generation.cancel(id);
       const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };
       return Response.json(body, { status: cancelled ? 200 : 404 });

@@ -1,0 +1,150 @@
+// An engine in memory that follows a script: for tests of everything above the engine port.
+
+import { SvcError } from "../domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { ModelInfo } from "../domain/model.ts";
+import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
+import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
+
+/** `accept` marks where a request is accepted; without it that is the beginning. */
+export type FakeStep =
+  | "accept"
+  | { readonly text: string; readonly logprobs?: readonly TokenLogprob[] }
+  | { readonly wait: Promise<unknown> }
+  | { readonly fail: Error };
+
+export interface FakeScript {
+  readonly steps: readonly FakeStep[];
+  /** Default `stop`. */
+  readonly reason?: FinishReason;
+  readonly usage?: Partial<Usage>;
+}
+
+interface FakeJob {
+  readonly id: string;
+  readonly ended: PromiseWithResolvers<void>;
+  cancelled: boolean;
+}
+
+export const fakeModel: ModelInfo = {
+  id: "fake-model",
+  path: "/models/fake-model.gguf",
+  architecture: "llama",
+  description: "fake 1B Q8_0",
+  parameters: 1_000_000_000,
+  bytes: 1_000_000,
+  vocabulary: 32_000,
+  trainedContext: 4096,
+  context: 8192,
+  maxModelLen: 4096,
+  parallel: 4,
+  hasChatTemplate: true,
+  device: "CPU (fake)",
+  created: 1_700_000_000,
+};
+
+export class FakeEngine implements EnginePort {
+  state: EngineState = "ready";
+  model: ModelInfo | undefined = fakeModel;
+  /** What was asked, in order. */
+  readonly requests: GenerateRequest[] = [];
+  /** Ids whose signal was aborted while they ran, and ids cancelled, in order. */
+  readonly aborted: string[] = [];
+  readonly cancelled: string[] = [];
+  private readonly jobs = new Set<FakeJob>();
+
+  /** `script` says how a request goes. */
+  constructor(private readonly script: (request: GenerateRequest) => FakeScript) {}
+
+  /** Generations under way. */
+  get live(): number {
+    return this.jobs.size;
+  }
+
+  status(): EngineStatus {
+    const stats = { waiting: 0, kvUsed: 0, kvTotal: 8192, steps: 0, preemptions: 0, residentBytes: 0 };
+    return {
+      state: this.state,
+      ...(this.model && { model: this.model }),
+      restarts: 0,
+      stats: { ...stats, running: this.live },
+    };
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
+    const job: FakeJob = { id: request.id, ended: Promise.withResolvers(), cancelled: false };
+    const abort = () => {
+      this.aborted.push(job.id);
+      job.ended.resolve();
+    };
+    this.requests.push(request);
+    this.jobs.add(job);
+    signal.addEventListener("abort", abort);
+    try {
+      signal.throwIfAborted();
+      yield* this.play(job, this.script(request), signal);
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.jobs.delete(job);
+    }
+  }
+
+  cancel(id: string): void {
+    this.cancelled.push(id);
+    const job = [...this.jobs].findLast((candidate) => candidate.id === id);
+    if (!job) return;
+    job.cancelled = true;
+    job.ended.resolve();
+  }
+
+  /** One token a character. */
+  async tokenize(text: string): Promise<Int32Array> {
+    return Int32Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+    for (const job of this.jobs) job.ended.resolve();
+  }
+
+  private async *play(
+    job: FakeJob,
+    script: FakeScript,
+    signal: AbortSignal,
+  ): AsyncGenerator<GenerateEvent, void, void> {
+    const { steps, reason = "stop" } = script;
+    const usage = { ...fakeUsage, ...script.usage };
+    let completionTokens = 0;
+    let accepted = false;
+    const accept = (): GenerateEvent => {
+      accepted = true;
+      return { type: "accepted", promptTokens: usage.promptTokens };
+    };
+    if (!steps.includes("accept")) yield accept();
+    for (const step of steps) {
+      if (job.cancelled) break;
+      if (step === "accept") yield accept();
+      else if ("fail" in step) throw step.fail;
+      else if ("wait" in step) await Promise.race([step.wait, job.ended.promise]);
+      else {
+        completionTokens += step.logprobs?.length ?? 1;
+        yield { type: "text", ...step };
+      }
+      signal.throwIfAborted();
+      if (this.state === "stopped") throw new SvcError("shutting_down", "The server is shutting down.");
+    }
+    // A request that is cancelled before its acceptance was never computed.
+    if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0) };
+    yield { type: "finish", reason: job.cancelled ? "cancelled" : reason, usage: { ...usage, completionTokens } };
+  }
+}
+
+const fakeUsage = {
+  promptTokens: 12,
+  cachedTokens: 4,
+  completionTokens: 0,
+  queueMs: 0,
+  promptMs: 40,
+  completionMs: 50,
+  peakMemoryBytes: 512 * 1024 * 1024,
+};

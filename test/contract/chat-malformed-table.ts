@@ -1,0 +1,312 @@
+// Chat completion requests that must be refused: what is sent, with which code, and about which field.
+
+import type { ErrorCode } from "../../src/domain/errors.ts";
+
+export interface MalformedRow {
+  readonly name: string;
+  /** Fields beside or instead of valid `messages`; or the bytes of the whole body. */
+  readonly body: Readonly<Record<string, unknown>> | string | Uint8Array;
+  readonly code: ErrorCode;
+  readonly param?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Text that must not come back in any message. */
+export const SECRET = "SECRET";
+
+const T = "invalid_type";
+const V = "invalid_value";
+const M = "missing_required_parameter";
+const U = "unsupported_parameter";
+
+const wrongObjects = [
+  [[], T],
+  ["SECRET", T],
+  [5, T],
+  [true, T],
+] as const;
+const wrongNumbers = [
+  ["SECRET", T],
+  ["1", T],
+  [true, T],
+  [[], T],
+  [{}, T],
+] as const;
+const wrongBooleans = [
+  ["SECRET", T],
+  ["true", T],
+  [1, T],
+  [0, T],
+  [[], T],
+  [{}, T],
+] as const;
+const wrongStrings = [
+  [5, T],
+  [true, T],
+  [[], T],
+  [{}, T],
+] as const;
+
+/** Values of one top-level field; the error names the field itself unless a third element names another. */
+const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: ErrorCode, param?: string])[]>> = {
+  model: wrongStrings,
+  user: wrongStrings,
+  temperature: [...wrongNumbers, [-0.1, V], [5.1, V], [1e300, V]],
+  top_p: [...wrongNumbers, [-0.01, V], [1.01, V]],
+  top_k: [...wrongNumbers, [1.5, T], [-2, V]],
+  min_p: [...wrongNumbers, [-0.01, V], [1.01, V]],
+  max_tokens: [...wrongNumbers, [0, V], [-1, V], [1.5, T]],
+  max_completion_tokens: [...wrongNumbers, [0, V], [-1, V], [1.5, T]],
+  repetition_penalty: [...wrongNumbers, [0, V], [-1, V], [10.1, V]],
+  repeat_penalty: [...wrongNumbers, [0, V], [-1, V], [10.1, V]],
+  presence_penalty: [...wrongNumbers, [-2.1, V], [2.1, V]],
+  frequency_penalty: wrongNumbers,
+  seed: [...wrongNumbers, [1.5, T]],
+  logprobs: wrongBooleans,
+  stream: wrongBooleans,
+  parallel_tool_calls: wrongBooleans,
+  top_logprobs: [...wrongNumbers, [-1, V], [21, V], [1.5, T], [3, V]],
+  n: [...wrongNumbers, [0, V], [1.5, T], [2, U], [128, U]],
+  stop: [
+    [5, T],
+    [true, T],
+    [{}, T],
+    ["", V],
+    ["S".repeat(1001), V],
+    [[""], V, "stop.0"],
+    [["ok", 5], T, "stop.1"],
+    [["ok", null], T, "stop.1"],
+    [[[]], T, "stop.0"],
+    [["ok", "S".repeat(1001)], V, "stop.1"],
+    [Array.from({ length: 17 }, String), V],
+  ],
+  stream_options: [
+    ...wrongObjects,
+    [{ include_usage: "SECRET" }, T, "stream_options.include_usage"],
+    [{ include_usage: 1 }, T, "stream_options.include_usage"],
+  ],
+  tools: [
+    [{}, T],
+    ["SECRET", T],
+    [[5], T, "tools.0"],
+    [[{}], M, "tools.0.type"],
+    [[{ type: "SECRET", function: { name: "f" } }], V, "tools.0.type"],
+    [[{ type: "function" }], M, "tools.0.function"],
+    [[{ type: "function", function: {} }], M, "tools.0.function.name"],
+    [[{ type: "function", function: { name: 5 } }], T, "tools.0.function.name"],
+    [[{ type: "function", function: { name: "f", parameters: "SECRET" } }], T, "tools.0.function.parameters"],
+    [[{ type: "function", function: { name: "f", strict: "SECRET" } }], T, "tools.0.function.strict"],
+    [[{ type: "function", function: { name: "SECRET" } }], U],
+  ],
+  tool_choice: [
+    ["SECRET", V],
+    [5, T],
+    [[], T],
+    [{}, M, "tool_choice.type"],
+    [{ type: "function" }, M, "tool_choice.function"],
+    [{ type: "function", function: {} }, M, "tool_choice.function.name"],
+    ["required", U],
+    [{ type: "function", function: { name: "SECRET" } }, U],
+  ],
+  response_format: [
+    ...wrongObjects,
+    [{}, M, "response_format.type"],
+    [{ type: "SECRET" }, V, "response_format.type"],
+    [{ type: 5 }, T, "response_format.type"],
+    [{ type: "json_schema", json_schema: "SECRET" }, T, "response_format.json_schema"],
+    [{ type: "json_schema", json_schema: { schema: [] } }, T, "response_format.json_schema.schema"],
+    [{ type: "json_object" }, U],
+    [{ type: "json_schema", json_schema: { name: "SECRET", schema: {} } }, U],
+  ],
+  chat_template_kwargs: [...wrongObjects, [{ enable_thinking: true }, U, "chat_template_kwargs.enable_thinking"]],
+  reasoning_effort: [
+    ["SECRET", V],
+    [5, T],
+    [{}, T],
+    ...["minimal", "low", "medium", "high", "xhigh", "max"].map((effort) => [effort, U] as const),
+  ],
+  logit_bias: [
+    [{ 50256: -100 }, U],
+    ["SECRET", U],
+  ],
+  functions: [[[{ name: "SECRET" }], U]],
+  function_call: [
+    ["auto", U],
+    [{ name: "SECRET" }, U],
+  ],
+  audio: [[{ voice: "SECRET", format: "wav" }, U]],
+  modalities: [
+    [["text", "audio"], U],
+    [["audio"], U],
+    ["SECRET", U],
+  ],
+  web_search_options: [
+    [{}, U],
+    [{ search_context_size: "low" }, U],
+  ],
+  moderation: [[{ model: "SECRET" }, U]],
+};
+
+/** Values of `messages`. */
+const messages: readonly (readonly [value: unknown, code: ErrorCode, param: string])[] = [
+  [undefined, M, "messages"],
+  [null, T, "messages"],
+  ["SECRET", T, "messages"],
+  [5, T, "messages"],
+  [{}, T, "messages"],
+  [[], V, "messages"],
+  [["SECRET"], T, "messages.0"],
+  [[5], T, "messages.0"],
+  [[null], T, "messages.0"],
+  [[[]], T, "messages.0"],
+  [[{}], M, "messages.0.role"],
+  [[{ content: "SECRET" }], M, "messages.0.role"],
+  [[{ role: null, content: "SECRET" }], T, "messages.0.role"],
+  [[{ role: 5, content: "SECRET" }], T, "messages.0.role"],
+  [[{ role: "SECRET", content: "x" }], V, "messages.0.role"],
+  [[{ role: "function", content: "x" }], V, "messages.0.role"],
+  [[{ role: "user", content: "x" }, { role: "SECRET" }], V, "messages.1.role"],
+  [[{ role: "user" }], M, "messages.0.content"],
+  [[{ role: "system" }], M, "messages.0.content"],
+  [[{ role: "user", content: null }], T, "messages.0.content"],
+  [[{ role: "developer", content: null }], T, "messages.0.content"],
+  [[{ role: "user", content: 5 }], T, "messages.0.content"],
+  [[{ role: "user", content: true }], T, "messages.0.content"],
+  [[{ role: "user", content: {} }], T, "messages.0.content"],
+  [[{ role: "user", content: [] }], V, "messages.0.content"],
+  [[{ role: "user", content: ["SECRET"] }], T, "messages.0.content.0"],
+  [[{ role: "user", content: [{}] }], M, "messages.0.content.0.type"],
+  [[{ role: "user", content: [{ type: "SECRET" }] }], V, "messages.0.content.0.type"],
+  [[{ role: "user", content: [{ type: 5 }] }], T, "messages.0.content.0.type"],
+  [[{ role: "user", content: [{ type: "text" }] }], M, "messages.0.content.0.text"],
+  [[{ role: "user", content: [{ type: "text", text: null }] }], M, "messages.0.content.0.text"],
+  [[{ role: "user", content: [{ type: "text", text: 5 }] }], T, "messages.0.content.0.text"],
+  [
+    [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: [] },
+        ],
+      },
+    ],
+    T,
+    "messages.0.content.1.text",
+  ],
+  [[{ role: "user", content: [{ type: "image_url", image_url: "SECRET" }] }], T, "messages.0.content.0.image_url"],
+  [[{ role: "user", content: [{ type: "image_url", image_url: {} }] }], M, "messages.0.content.0.image_url.url"],
+  [
+    [{ role: "user", content: [{ type: "image_url", image_url: { url: "x", detail: "SECRET" } }] }],
+    V,
+    "messages.0.content.0.image_url.detail",
+  ],
+  [[{ role: "user", content: [{ type: "image_url", image_url: { url: "SECRET" } }] }], U, "messages.0.content.0.type"],
+  [[{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }], M, "messages.0.content.0.input_audio.data"],
+  [
+    [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "SECRET" } }] }],
+    U,
+    "messages.0.content.0.type",
+  ],
+  [[{ role: "user", content: "x", name: 5 }], T, "messages.0.name"],
+  [[{ role: "tool", content: "SECRET", tool_call_id: 5 }], T, "messages.0.tool_call_id"],
+  [[{ role: "tool", content: "SECRET", tool_call_id: "c" }], U, "messages.0.role"],
+  [[{ role: "assistant", tool_calls: "SECRET" }], T, "messages.0.tool_calls"],
+  [[{ role: "assistant", tool_calls: [{}] }], M, "messages.0.tool_calls.0.id"],
+  [
+    [{ role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: {} } }] }],
+    T,
+    "messages.0.tool_calls.0.function.arguments",
+  ],
+  [
+    [{ role: "assistant", tool_calls: [{ id: "c", type: "function", function: { name: "SECRET", arguments: "{}" } }] }],
+    U,
+    "messages.0.tool_calls",
+  ],
+];
+
+const valid = '{"messages":[{"role":"user","content":"SECRET"}]}';
+const bytes = (...values: number[]) =>
+  Uint8Array.from([...Buffer.from('{"messages":"'), ...values, ...Buffer.from('"}')]);
+const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
+
+/** Bodies that are not JSON, not UTF-8, too deep, or not an object. */
+const bodies: readonly (readonly [name: string, body: string | Uint8Array, code: ErrorCode])[] = [
+  ["empty", "", "invalid_json"],
+  ["blank", "  \n", "invalid_json"],
+  ["an open brace", "{", "invalid_json"],
+  ["cut in a string", '{"messages":"SECRET', "invalid_json"],
+  ["cut after a key", '{"messages":', "invalid_json"],
+  ["single quotes", "{'messages':'SECRET'}", "invalid_json"],
+  ["trailing comma", '{"messages":[],}', "invalid_json"],
+  ["comment", '{"messages":[] /* SECRET */}', "invalid_json"],
+  ["NaN", '{"temperature":NaN}', "invalid_json"],
+  ["two documents", `${valid}${valid}`, "invalid_json"],
+  ["text after the end", `${valid} SECRET`, "invalid_json"],
+  ["plain text", "SECRET", "invalid_json"],
+  ["form encoding", "messages=SECRET", "invalid_json"],
+  ["raw newline in a string", '{"messages":"SECRET\n"}', "invalid_json"],
+  ["bad escape", '{"messages":"\\xSECRET"}', "invalid_json"],
+  ["leading zero", '{"top_k":01}', "invalid_json"],
+  ["NUL byte", "\0", "invalid_json"],
+  ["lone continuation byte", bytes(0x80), "invalid_json"],
+  ["byte that UTF-8 never has", bytes(0xff), "invalid_json"],
+  ["cut character", bytes(0xe2, 0x82), "invalid_json"],
+  ["overlong slash", bytes(0xc0, 0xaf), "invalid_json"],
+  ["surrogate half", bytes(0xed, 0xa0, 0x80), "invalid_json"],
+  ["beyond Unicode", bytes(0xf4, 0x90, 0x80, 0x80), "invalid_json"],
+  ["UTF-16", Buffer.from(valid, "utf16le"), "invalid_json"],
+  ["129 arrays", nested("[", "]", 129), "invalid_json"],
+  ["a hundred thousand arrays", nested("[", "]", 100_000), "invalid_json"],
+  ["a million open arrays", "[".repeat(1_000_000), "invalid_json"],
+  ["a hundred thousand objects", nested('{"a":', "}", 100_000), "invalid_json"],
+  ["a deep field", `{"chat_template_kwargs":${nested("[", "]", 200)}}`, "invalid_json"],
+  ["brackets after an escaped quote", `{"a":"\\"","b":${nested("[", "]", 200)}}`, "invalid_json"],
+  ["null", "null", T],
+  ["a number", "5", T],
+  ["a string", '"SECRET"', T],
+  ["true", "true", T],
+  ["an array", "[]", T],
+  ["an infinite number", `{"messages":[{"role":"user","content":"x"}],"temperature":1e999}`, V],
+];
+
+const headers: readonly (readonly [name: string, headers: Record<string, string>, code: ErrorCode, param?: string])[] =
+  [
+    ["text", { "content-type": "text/plain" }, "unsupported_media_type"],
+    ["text with charset", { "content-type": "text/plain;charset=UTF-8" }, "unsupported_media_type"],
+    ["form", { "content-type": "application/x-www-form-urlencoded" }, "unsupported_media_type"],
+    ["multipart", { "content-type": "multipart/form-data; boundary=x" }, "unsupported_media_type"],
+    ["xml", { "content-type": "application/xml" }, "unsupported_media_type"],
+    ["bytes", { "content-type": "application/octet-stream" }, "unsupported_media_type"],
+    ["nearly JSON", { "content-type": "application/jsonp" }, "unsupported_media_type"],
+    ["gzip", { "content-encoding": "gzip" }, "unsupported_media_type"],
+    ["profile", { "x-svc-profile": "true" }, U, "X-Svc-Profile"],
+    ["extended profile", { "x-svc-profile": "Extended" }, U, "X-Svc-Profile"],
+  ];
+
+const user = [{ role: "user", content: "SECRET" }];
+
+export const malformed: readonly MalformedRow[] = [
+  ...Object.entries(fields).flatMap(([field, rows]) =>
+    rows.map(([value, code, param = field]) => ({
+      name: `${field}: ${JSON.stringify(value).slice(0, 60)}`,
+      body: { messages: user, [field]: value },
+      code,
+      param,
+    })),
+  ),
+  ...messages.map(([value, code, param]) => ({
+    name: `messages: ${(JSON.stringify(value) ?? "absent").slice(0, 90)}`,
+    body: { messages: value },
+    code,
+    param,
+  })),
+  ...bodies.map(([name, body, code]) => ({ name: `body: ${name}`, body, code })),
+  ...headers.map(([name, extra, code, param = null]) => ({
+    name: `header: ${name}`,
+    body: { messages: user },
+    headers: extra,
+    code,
+    param,
+  })),
+];

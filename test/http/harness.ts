@@ -1,0 +1,154 @@
+// A real server on a free port over a scripted engine, with everything it reports recorded.
+
+import { afterEach } from "bun:test";
+import type { Config } from "../../src/config/config.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { createApp } from "../../src/http/app.ts";
+import { listen, type RunningServer } from "../../src/http/server.ts";
+import { GenerationService } from "../../src/service/generation.ts";
+import type { LogFields, Logger } from "../../src/telemetry/log.ts";
+import type { Metrics } from "../../src/telemetry/metrics.ts";
+
+export const testConfig: Config = {
+  host: "127.0.0.1",
+  port: 0,
+  corsOrigins: [],
+  allowedHosts: [],
+  streaming: true,
+  heartbeatMs: 15_000,
+  drainTimeoutMs: 50,
+  loadTimeoutMs: 1000,
+  maxQueue: 8,
+  parallel: 4,
+  gpuLayers: 0,
+  flashAttention: "auto",
+  kvType: "f16",
+  kvMode: "auto",
+  batch: 512,
+  microBatch: 512,
+  mmap: true,
+  mlock: false,
+  warmup: false,
+  stallBudgetMs: 50,
+  sampling: {},
+  maxLogprobs: 20,
+  stop: [],
+  templateKwargs: {},
+  logLevel: "info",
+  logFormat: "json",
+  cacheDir: "/nonexistent",
+  dataDir: "/nonexistent",
+};
+
+/** Every metric call as a line, connections as a level. */
+export class RecordingMetrics implements Metrics {
+  connections = 0;
+  readonly calls: string[] = [];
+  connectionOpened(): void {
+    this.connections++;
+  }
+  connectionClosed(): void {
+    this.connections--;
+  }
+  generationStarted(): void {
+    this.calls.push("started");
+  }
+  firstToken(): void {
+    this.calls.push("first");
+  }
+  interToken(): void {
+    this.calls.push("inter");
+  }
+  generationFinished(reason: string): void {
+    this.calls.push(`finished ${reason}`);
+  }
+  generationFailed(code: string): void {
+    this.calls.push(`failed ${code}`);
+  }
+  rejected(): void {
+    this.calls.push("rejected");
+  }
+  render(): string {
+    return "";
+  }
+}
+
+export class RecordingLog implements Logger {
+  readonly lines: { level: string; message: string; fields: LogFields }[] = [];
+  private add(level: string, message: string, fields: LogFields = {}): void {
+    this.lines.push({ level, message, fields });
+  }
+  debug(message: string, fields?: LogFields): void {
+    this.add("debug", message, fields);
+  }
+  info(message: string, fields?: LogFields): void {
+    this.add("info", message, fields);
+  }
+  warn(message: string, fields?: LogFields): void {
+    this.add("warn", message, fields);
+  }
+  error(message: string, fields?: LogFields): void {
+    this.add("error", message, fields);
+  }
+}
+
+export interface TestServer extends RunningServer {
+  readonly engine: FakeEngine;
+  readonly generation: GenerationService;
+  readonly metrics: RecordingMetrics;
+  readonly log: RecordingLog;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
+}
+
+const running = new Set<RunningServer>();
+afterEach(async () => {
+  await Promise.all([...running].map((server) => server.stop()));
+  running.clear();
+});
+
+export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
+export const messages = [{ role: "user", content: "hi" }];
+
+/** Starts a server that the end of the test stops. */
+export function serve(
+  script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
+  overrides: Partial<Config> = {},
+): TestServer {
+  const config = { ...testConfig, ...overrides };
+  const engine = new FakeEngine(typeof script === "function" ? script : () => script);
+  const metrics = new RecordingMetrics();
+  const log = new RecordingLog();
+  const clock = systemClock;
+  const { parallel, maxQueue } = config;
+  const generation = new GenerationService({ engine, metrics, clock, parallel, maxQueue });
+  const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+  const server = listen(app, config, generation);
+  running.add(server);
+  const post: TestServer["post"] = (path, body, headers = {}) =>
+    fetch(server.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return {
+    ...server,
+    engine,
+    generation,
+    metrics,
+    log,
+    post,
+    chat: (body, headers) => post("/v1/chat/completions", { messages, ...body }, headers),
+  };
+}
+
+/** Waits until `condition` holds; throws after two seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 2000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error("condition did not come true");
+    await Bun.sleep(2);
+  }
+}
