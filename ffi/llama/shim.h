@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+#define SVC_ABI_VERSION 1
 #define SVC_API __attribute__((visibility("default")))
 
 // ---- library ----

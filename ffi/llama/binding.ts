@@ -1,0 +1,191 @@
+// The llama shim through bun:ffi: a typed API on top, no pointers and no JSON above this file.
+
+import { dlopen } from "bun:ffi";
+import { join } from "node:path";
+import {
+  LlamaError,
+  type Batch,
+  type DecodeResult,
+  type Llama,
+  type LoadConfig,
+  type LoadedModel,
+  type LoadState,
+  type PromptRequest,
+  type PromptResult,
+  type SamplerConfig,
+  type SamplerId,
+} from "./api.ts";
+import { symbols } from "./symbols.ts";
+
+/** What this file was written for; the library must say the same. */
+const ABI_VERSION = 1;
+const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
+const TEXT_BYTES = 64 * 1024;
+const PIECE_BYTES = 256;
+const MOST_LOGPROBS = 64;
+
+type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
+
+/**
+ * Loads the library set in `directory` and its compute backends. Once a process.
+ * Throws LlamaError naming the path when the set is missing, incomplete or of another version.
+ */
+export function openLlama(directory: string): Llama {
+  const path = join(directory, LIBRARY);
+  const native = load(path);
+  const version = native.svc_abi_version();
+  if (version !== ABI_VERSION) {
+    throw new LlamaError(`${path} has interface version ${version}, this program needs ${ABI_VERSION}: rebuild it`);
+  }
+  const binding = new Binding(native);
+  binding.check(native.svc_init(directory), "initialise");
+  return binding;
+}
+
+function load(path: string): Native {
+  try {
+    return dlopen(path, symbols).symbols;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LlamaError(`cannot load the native library ${path}: ${reason}`);
+  }
+}
+
+class Binding implements Llama {
+  private readonly text = new Uint8Array(TEXT_BYTES);
+  private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
+  private readonly pieces: Uint8Array[] = [];
+  private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
+  private readonly logprobValues = new Float32Array(MOST_LOGPROBS);
+  private readonly decoder = new TextDecoder();
+  private readonly encoder = new TextEncoder();
+
+  constructor(private readonly native: Native) {}
+
+  get version(): string {
+    return String(this.native.svc_library_version());
+  }
+
+  loadStart(config: LoadConfig): void {
+    const json = this.json(config);
+    this.check(this.native.svc_load_start(json, json.length), "start loading");
+  }
+
+  loadPoll(): LoadState {
+    const state = this.native.svc_load_poll();
+    if (state === 0) return { state: "loading", progress: this.native.svc_load_progress() };
+    return state === 1 ? { state: "ready" } : { state: "failed", error: this.lastError() };
+  }
+
+  model(): LoadedModel {
+    const length = this.check(this.native.svc_model_info(this.text, TEXT_BYTES), "describe the model");
+    return JSON.parse(this.decoder.decode(this.text.subarray(0, length))) as LoadedModel;
+  }
+
+  submitPrompt(request: PromptRequest): number {
+    const json = this.json(request);
+    return this.check(this.native.svc_prompt_submit(json, json.length), "submit a prompt");
+  }
+
+  takePrompt(timeoutMs: number): PromptResult | undefined {
+    const job = this.native.svc_prompt_wait(timeoutMs);
+    if (job === 0) return undefined;
+    const count = this.native.svc_prompt_tokens_count(job);
+    if (count < 0) return { job, error: this.lastError() };
+    // One more than needed: an empty array has no address.
+    const tokens = new Int32Array(count + 1);
+    const length = this.check(
+      this.native.svc_prompt_take(job, tokens, count, this.text, TEXT_BYTES),
+      "take a rendered prompt",
+    );
+    const { stops } = JSON.parse(this.decoder.decode(this.text.subarray(0, length))) as { stops: string[] };
+    return { job, tokens: tokens.subarray(0, count), stops };
+  }
+
+  piece(token: number): Uint8Array {
+    return (this.pieces[token] ??= this.readPiece(token));
+  }
+
+  isEnd(token: number): boolean {
+    return this.native.svc_token_is_end(token) === 1;
+  }
+
+  createSampler(config: SamplerConfig): SamplerId {
+    const json = this.json(config);
+    return this.check(this.native.svc_sampler_create(json, json.length), "create a sampler") as SamplerId;
+  }
+
+  freeSampler(sampler: SamplerId): void {
+    this.native.svc_sampler_free(sampler);
+  }
+
+  primeSampler(sampler: SamplerId, tokens: Int32Array): void {
+    if (tokens.length > 0) this.check(this.native.svc_sampler_prime(sampler, tokens, tokens.length), "prime a sampler");
+  }
+
+  logprobs(sampler: SamplerId): { token: number; logprob: number }[] {
+    const { logprobIds: ids, logprobValues: values } = this;
+    const count = this.native.svc_sampler_logprobs(sampler, ids, values, MOST_LOGPROBS);
+    return Array.from({ length: count }, (_, index) => ({
+      token: ids[index] as number,
+      logprob: values[index] as number,
+    }));
+  }
+
+  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+    const { tokens, positions, sequences, samplers } = batch;
+    const result = this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, sampled);
+    if (result === 0) return "done";
+    if (result === 1) return "no-room";
+    if (result === 2) return "aborted";
+    throw new LlamaError(`cannot decode: ${this.lastError()}`);
+  }
+
+  listenForAborts(fd: number): void {
+    this.check(this.native.svc_abort_listen(fd), "listen for aborts");
+  }
+
+  kvRemove(sequence: number, from: number, to: number): boolean {
+    return this.native.svc_kv_remove(sequence, from, to) === 1;
+  }
+
+  kvCopy(from: number, to: number, length: number): void {
+    this.check(this.native.svc_kv_copy(from, to, length), "copy a sequence");
+  }
+
+  kvClear(): void {
+    this.native.svc_kv_clear();
+  }
+
+  drainLog(): { level: "debug" | "info" | "warn" | "error"; text: string }[] {
+    const length = this.native.svc_log_drain(this.text, TEXT_BYTES);
+    if (length === 0) return [];
+    const lines = this.decoder.decode(this.text.subarray(0, length)).trimEnd().split("\n");
+    return lines.map((line) => {
+      const tab = line.indexOf("\t");
+      return { level: line.slice(0, tab) as "info", text: line.slice(tab + 1) };
+    });
+  }
+
+  /** Returns `result`, or throws with the library's own sentence when it is negative. */
+  check(result: number, action: string): number {
+    if (result < 0) throw new LlamaError(`cannot ${action}: ${this.lastError()}`);
+    return result;
+  }
+
+  private lastError(): string {
+    const length = this.native.svc_last_error(this.text, TEXT_BYTES);
+    return this.decoder.decode(this.text.subarray(0, length));
+  }
+
+  private json(value: unknown): Uint8Array {
+    return this.encoder.encode(JSON.stringify(value));
+  }
+
+  private readPiece(token: number): Uint8Array {
+    const length = this.native.svc_token_piece(token, this.pieceBuffer, PIECE_BYTES);
+    if (length >= 0) return this.pieceBuffer.slice(0, length);
+    const larger = new Uint8Array(-length);
+    return larger.subarray(0, this.native.svc_token_piece(token, larger, larger.length));
+  }
+}

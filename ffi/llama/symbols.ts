@@ -1,0 +1,40 @@
+// The dlopen table of shim.h; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array
+// itself, so that it stays alive for the call.
+
+import type { FFIFunction } from "bun:ffi";
+
+const i32 = "i32";
+const buffer = "buffer";
+
+export const symbols = {
+  svc_abi_version: { args: [], returns: i32 },
+  svc_library_version: { args: [], returns: "cstring" },
+  svc_init: { args: ["cstring"], returns: i32 },
+  svc_last_error: { args: [buffer, i32], returns: i32 },
+  svc_log_drain: { args: [buffer, i32], returns: i32 },
+
+  svc_load_start: { args: [buffer, i32], returns: i32 },
+  svc_load_poll: { args: [], returns: i32 },
+  svc_load_progress: { args: [], returns: "f64" },
+  svc_model_info: { args: [buffer, i32], returns: i32 },
+
+  svc_prompt_submit: { args: [buffer, i32], returns: i32 },
+  svc_prompt_wait: { args: [i32], returns: i32 },
+  svc_prompt_tokens_count: { args: [i32], returns: i32 },
+  svc_prompt_take: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
+
+  svc_token_piece: { args: [i32, buffer, i32], returns: i32 },
+  svc_token_is_end: { args: [i32], returns: i32 },
+
+  svc_sampler_create: { args: [buffer, i32], returns: i32 },
+  svc_sampler_free: { args: [i32], returns: "void" },
+  svc_sampler_prime: { args: [i32, buffer, i32], returns: i32 },
+  svc_sampler_logprobs: { args: [i32, buffer, buffer, i32], returns: i32 },
+
+  svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
+  svc_abort_listen: { args: [i32], returns: i32 },
+
+  svc_kv_remove: { args: [i32, i32, i32], returns: i32 },
+  svc_kv_copy: { args: [i32, i32, i32], returns: i32 },
+  svc_kv_clear: { args: [], returns: "void" },
+} as const satisfies Record<string, FFIFunction>;
