@@ -1,0 +1,107 @@
+// Builds svc. `bun build.ts` lists the targets; npm scripts call them.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import type { BunPlugin } from "bun";
+import type { Embedded } from "./ffi/runtime/embedded.ts";
+import packageJson from "./package.json" with { type: "json" };
+import { buildLlama, type Flavour } from "./vendor/llama.ts";
+import { BuildError, run, step } from "./vendor/run.ts";
+
+const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
+  native   the native libraries for runs from source
+  all      dist/svc, the one executable
+  bench    native, and llama-server with the same libraries for comparison (some minutes, once)`;
+
+const out = join(import.meta.dir, "vendor/.build");
+const executable = join(import.meta.dir, "dist/svc");
+
+async function buildBinary(libraries: string): Promise<void> {
+  rmSync(executable, { force: true });
+  const embedded = await pack([
+    ...readdirSync(libraries).map((name) => join(libraries, name)),
+    join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
+  ]);
+  await step("compiled dist/svc", async () => {
+    const result = await Bun.build({
+      entrypoints: [join(import.meta.dir, "src/main.ts")],
+      compile: { outfile: executable, autoloadDotenv: false, autoloadBunfig: false },
+      // Elysia reads the source of handlers, so their names must survive.
+      minify: { whitespace: true, syntax: true, identifiers: false },
+      bytecode: true,
+      format: "esm",
+      sourcemap: "none",
+      define: { SVC_VERSION: JSON.stringify(packageJson.version), SVC_COMMIT: JSON.stringify(await commit()) },
+      plugins: [embed(embedded)],
+    });
+    if (!result.success) throw new BuildError(result.logs.map(String).join("\n"));
+  });
+  console.log(`dist/svc: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
+}
+
+/** Packs files into one compressed archive, kept by content so that nothing is compressed twice. */
+async function pack(paths: readonly string[]): Promise<Embedded> {
+  const contents = paths.map((path) => readFileSync(path));
+  const files = paths.map((path, index) => ({ name: basename(path), size: contents[index]?.length ?? 0 }));
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(files));
+  for (const content of contents) hash.update(content);
+  const id = hash.digest("hex").slice(0, 16);
+  const archive = join(out, `embedded-${id}.zst`);
+  if (!(await Bun.file(archive).exists())) {
+    await step("packed the libraries and svc-mini", async () => {
+      mkdirSync(out, { recursive: true });
+      await Bun.write(archive, await Bun.zstdCompress(Buffer.concat(contents), { level: 12 }));
+    });
+  }
+  return { archive, id, files };
+}
+
+/** Gives ffi/runtime/embedded.ts its content. */
+function embed({ archive, id, files }: Embedded): BunPlugin {
+  return {
+    name: "embed",
+    setup(build) {
+      build.onLoad({ filter: /ffi\/runtime\/embedded\.ts$/ }, () => ({
+        loader: "ts",
+        contents: `import archive from ${JSON.stringify(archive)} with { type: "file" };
+          export const embedded = { archive, id: ${JSON.stringify(id)}, files: ${JSON.stringify(files)} };`,
+      }));
+    },
+  };
+}
+
+async function commit(): Promise<string> {
+  try {
+    return (await run(["git", "-C", import.meta.dir, "rev-parse", "--short", "HEAD"])).trim();
+  } catch {
+    return "unknown";
+  }
+}
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      flavour: { type: "string", default: process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu" },
+    },
+  });
+  const [target = ""] = positionals;
+  if (!["native", "all", "bench"].includes(target)) {
+    console.error(USAGE);
+    process.exit(2);
+  }
+  const { libraries, sources } = await buildLlama(values.flavour as Flavour);
+  if (target === "all") await buildBinary(libraries);
+  if (target === "bench") {
+    const { buildLlamaServer } = await import("./vendor/llama-server.ts");
+    await buildLlamaServer({ sources, libraries, out });
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof BuildError ? `svc: ${error.message}` : error);
+  process.exit(1);
+}

