@@ -85,7 +85,8 @@ export class GenerationService {
       signal.throwIfAborted();
       throw new SvcError("internal_error", "The engine stopped without a finish.");
     } catch (error) {
-      if (!signal.aborted) report.error = error instanceof SvcError ? error.code : "internal_error";
+      if (signal.aborted) report.reason = "cancelled";
+      else report.error = error instanceof SvcError ? error.code : "internal_error";
       throw error;
     } finally {
       this.registry.remove(entry);

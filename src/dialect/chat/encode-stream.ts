@@ -12,6 +12,8 @@ export interface StreamOptions {
   /** Correlation id, told in the error of a stream that fails. */
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** Told about a failure that is no SvcError; the client reads a fixed sentence. */
+  readonly onUnexpected: (error: unknown) => void;
 }
 
 const DONE = "[DONE]";
@@ -39,14 +41,17 @@ export async function* encodeChatStream(
     yield DONE;
   } catch (error) {
     if (options.signal.aborted) return;
-    yield chunk.failure(
-      error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred."),
-      options.requestId,
-    );
+    yield chunk.failure(typed(error, options.onUnexpected), options.requestId);
     yield DONE;
   } finally {
     await events.return?.();
   }
+}
+
+function typed(error: unknown, onUnexpected: (error: unknown) => void): SvcError {
+  if (error instanceof SvcError) return error;
+  onUnexpected(error);
+  return new SvcError("internal_error", "An internal error occurred.");
 }
 
 /** Writes chunks as JSON text; all but the delta is the same in every chunk and prepared once. */

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { chatErrors, errorObject } from "../../contract/errors.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 
@@ -48,15 +49,4 @@ function unknownRoute(request: Request, routes: RouteTable, requestId: string): 
   const response = errorResponse(new SvcError("method_not_allowed", `This route answers ${allow}.`), requestId);
   response.headers.set("allow", allow);
   return response;
-}
-
-/** The message of an unforeseen error may hold parts of a prompt: only its kind and place are for everybody's log. */
-function logUnexpected(log: Logger, error: unknown, requestId: string): void {
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const at = stack
-    ?.split("\n")
-    .find((line) => /^\s*at /.test(line))
-    ?.trim();
-  log.error("unexpected error", { request_id: requestId, name, at });
-  log.debug("unexpected error", { request_id: requestId, message });
 }

@@ -12,6 +12,7 @@ import type { LogFields } from "../../telemetry/log.ts";
 import type { AppDeps } from "../app.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import { eventStream } from "../sse.ts";
 
@@ -49,6 +50,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         includeUsage: call.includeUsage,
         requestId: context.id,
         signal: left.signal,
+        onUnexpected: (error) => logUnexpected(deps.log, error, context.id),
       });
       const stream = eventStream(chunks, { heartbeatMs: config.heartbeatMs, signal: left.signal, abort });
       context.bodyEnded = stream.ended;

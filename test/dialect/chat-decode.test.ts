@@ -1,0 +1,176 @@
+import { describe, expect, test } from "bun:test";
+import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+
+const settings: ChatSettings = { stop: [], maxLogprobs: 20, templateKwargs: {} };
+const user = { role: "user", content: "hi" };
+const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings> = {}) =>
+  decodeChat({ messages: [user], ...fields }, { ...settings, ...overrides });
+const messagesOf = (...messages: unknown[]) => decode({ messages }).request.messages;
+
+describe("messages", () => {
+  test("developer is system, and consecutive system turns are one with a blank line between", () => {
+    expect(
+      messagesOf({ role: "system", content: "A" }, { role: "developer", content: "B" }, user, {
+        role: "system",
+        content: "C",
+      }),
+    ).toEqual([
+      { role: "system", content: "A\n\nB" },
+      { role: "user", content: "hi" },
+      { role: "system", content: "C" },
+    ]);
+  });
+
+  test("text parts are joined by a newline, names are kept", () => {
+    const content = [
+      { type: "text", text: "a" },
+      { type: "text", text: "" },
+      { type: "text", text: "b", extra: 1 },
+    ];
+    expect(messagesOf({ role: "user", name: "Ann", content })).toEqual([
+      { role: "user", name: "Ann", content: "a\n\nb" },
+    ]);
+  });
+
+  test("an assistant turn may lack content", () => {
+    expect(messagesOf(user, { role: "assistant" }, { role: "assistant", content: null, tool_calls: [] })).toEqual([
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "" },
+      { role: "assistant", content: "" },
+    ]);
+  });
+
+  test("nothing is injected", () => expect(messagesOf(user)).toEqual([{ role: "user", content: "hi" }]));
+});
+
+describe("fields", () => {
+  test("all absent: no setting is invented", () => {
+    const { request, stream, includeUsage } = decode({});
+    expect(request).toEqual({
+      messages: [{ role: "user", content: "hi" }],
+      templateKwargs: {},
+      sampling: {},
+      stop: [],
+    });
+    expect({ stream, includeUsage }).toEqual({ stream: false, includeUsage: true });
+  });
+
+  const names =
+    "model temperature top_p top_k min_p max_tokens max_completion_tokens repetition_penalty repeat_penalty " +
+    "presence_penalty frequency_penalty seed logprobs top_logprobs stop stream stream_options user tools tool_choice " +
+    "parallel_tool_calls response_format chat_template_kwargs reasoning_effort n logit_bias functions function_call " +
+    "audio modalities web_search_options moderation metadata store service_tier prediction verbosity";
+  test("null is the same as absent, for every field", () => {
+    const nulls = Object.fromEntries(names.split(" ").map((name) => [name, null]));
+    expect(decode(nulls)).toEqual(decode({}));
+    expect(decode({ stream_options: { include_usage: null } })).toEqual(decode({}));
+  });
+
+  test("unknown fields and fields without effect change nothing", () => {
+    const ignored = {
+      user: "u",
+      metadata: { a: "b" },
+      store: true,
+      service_tier: "auto",
+      safety_identifier: "s",
+      prompt_cache_key: "k",
+      prompt_cache_options: { mode: "auto" },
+      prompt_cache_retention: "24h",
+      verbosity: "low",
+      prediction: { type: "content", content: "x" },
+      frequency_penalty: 99,
+      parallel_tool_calls: false,
+      n: 1,
+      tools: [],
+      tool_choice: "auto",
+      response_format: { type: "text" },
+      reasoning_effort: "none",
+      logit_bias: {},
+      functions: [],
+      function_call: "none",
+      modalities: ["text"],
+      never_heard_of: [{ deep: true }],
+    };
+    expect(decode(ignored)).toEqual(decode({}));
+  });
+
+  test("sampling values pass through", () => {
+    const fields = {
+      temperature: 0,
+      top_p: 0.9,
+      top_k: 40,
+      min_p: 0.05,
+      repetition_penalty: 1.1,
+      presence_penalty: -0.5,
+      seed: 7,
+    };
+    expect(decode(fields).request.sampling).toEqual({
+      temperature: 0,
+      topP: 0.9,
+      topK: 40,
+      minP: 0.05,
+      repetitionPenalty: 1.1,
+      presencePenalty: -0.5,
+      seed: 7,
+    });
+  });
+
+  test("edges: top_k -1 is off, top_p 0 is the most probable token, huge integers are cut", () => {
+    expect(decode({ top_k: -1 }).request.sampling.topK).toBe(0);
+    expect(decode({ top_p: 0 }).request.sampling.topP).toBeGreaterThan(0);
+    expect(decode({ top_k: 1e300 }).request.sampling.topK).toBe(2 ** 31 - 1);
+    expect(decode({ max_tokens: 1e300 }).request.maxTokens).toBe(2 ** 31 - 1);
+  });
+
+  test("max_tokens wins over max_completion_tokens, both over the launch value", () => {
+    expect(decode({ max_tokens: 1, max_completion_tokens: 2 }, { maxTokens: 3 }).request.maxTokens).toBe(1);
+    expect(decode({ max_tokens: null, max_completion_tokens: 2 }, { maxTokens: 3 }).request.maxTokens).toBe(2);
+    expect(decode({}, { maxTokens: 3 }).request.maxTokens).toBe(3);
+  });
+
+  test("repetition_penalty wins over repeat_penalty", () => {
+    expect(decode({ repetition_penalty: 1.2, repeat_penalty: 1.5 }).request.sampling.repetitionPenalty).toBe(1.2);
+    expect(decode({ repeat_penalty: 1.5 }).request.sampling.repetitionPenalty).toBe(1.5);
+  });
+
+  test("seeds are folded into 32 bits; -1 is another number each time", () => {
+    const seed = (value: number) => decode({ seed: value }).request.sampling.seed;
+    expect(seed(2 ** 32 + 5)).toBe(5);
+    expect(seed(-2)).toBe(2 ** 32 - 2);
+    expect(seed(0)).toBe(0);
+    expect(new Set(Array.from({ length: 8 }, () => seed(-1))).size).toBeGreaterThan(1);
+  });
+
+  test("stop: launch values first, then the request's, each once; a string is one value", () => {
+    expect(decode({ stop: ["b", "a", "b"] }, { stop: ["a", "c"] }).request.stop).toEqual(["a", "c", "b"]);
+    expect(decode({ stop: "x" }).request.stop).toEqual(["x"]);
+    expect(decode({ stop: [] }, { stop: ["a"] }).request.stop).toEqual(["a"]);
+  });
+
+  test("template values: the request's win over the launch values", () => {
+    const kwargs = { a: 1, enable_thinking: false };
+    expect(decode({ chat_template_kwargs: kwargs }, { templateKwargs: { a: 0, b: 2 } }).request.templateKwargs).toEqual(
+      {
+        a: 1,
+        b: 2,
+        enable_thinking: false,
+      },
+    );
+  });
+
+  test("log probabilities: off, the chosen token alone, alternatives, ceiling with the option's name", () => {
+    expect(decode({ logprobs: false, top_logprobs: 0 }).request.topLogprobs).toBeUndefined();
+    expect(decode({ logprobs: true }).request.topLogprobs).toBe(0);
+    expect(decode({ logprobs: true, top_logprobs: 5 }, { maxLogprobs: 5 }).request.topLogprobs).toBe(5);
+    const tooMany = () => decode({ logprobs: true, top_logprobs: 6 }, { maxLogprobs: 5 });
+    expect(tooMany).toThrow(expect.objectContaining({ code: "invalid_value", details: { param: "top_logprobs" } }));
+    expect(tooMany).toThrow(/at most 5.*--max-logprobs/);
+  });
+
+  test("prototype keys are plain data", () => {
+    const body = JSON.parse(
+      '{"messages":[{"role":"user","content":"hi"}],"__proto__":{"stream":true},"constructor":1}',
+    );
+    expect(decodeChat(body, settings)).toEqual(decode({}));
+  });
+});

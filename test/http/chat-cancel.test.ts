@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { ChatCompletion } from "../../src/contract/chat.ts";
+import { checker } from "../../src/contract/schema.ts";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, until, type TestServer } from "./harness.ts";
+
+const never = new Promise<void>(() => {});
+const queued: FakeScript = { steps: [{ wait: never }, "accept", { text: "a" }] };
+const prefilling: FakeScript = { steps: [{ wait: never }, { text: "a" }] };
+const decoding: FakeScript = { steps: [{ text: "Hel" }, { wait: never }, { text: "lo" }] };
+const checkCompletion = checker(ChatCompletion);
+
+const cancel = (server: TestServer, id: string) =>
+  server.post(`/v1/chat/completions/${encodeURIComponent(id)}/cancel`, "");
+
+describe("cancelling", () => {
+  test.each([
+    ["queued", queued, "", 0],
+    ["prefilling", prefilling, "", 12],
+    ["decoding", decoding, "Hel", 12],
+  ] as const)("a %s JSON request answers 200 with what there is", async (_, script, content, promptTokens) => {
+    const server = serve(script);
+    const answer = server.chat({}, { "x-request-id": "c1" });
+    await until(() => server.engine.live === 1);
+    const cancelled = await cancel(server, "c1");
+    expect(cancelled.status).toBe(200);
+    expect(await cancelled.json()).toEqual({ id: "c1", object: "chat.completion.cancellation", cancelled: true });
+    const response = await answer;
+    expect(response.status).toBe(200);
+    const { choices, usage } = checkCompletion(await response.json());
+    expect(choices).toEqual([
+      { index: 0, message: { role: "assistant", content }, logprobs: null, finish_reason: "cancelled" },
+    ]);
+    expect(usage.prompt_tokens).toBe(promptTokens);
+    expect(usage.completion_tokens).toBe(content === "" ? 0 : 1);
+    expect((await cancel(server, "c1")).status).toBe(404);
+  });
+
+  test.each([
+    ["queued", queued, "chat-cancelled-queued.sse"],
+    ["prefilling", prefilling, "chat-cancelled-queued.sse"],
+    ["decoding", decoding, "chat-cancelled.sse"],
+  ] as const)("a %s stream ends with its finish chunk and [DONE], without usage", async (_, script, golden) => {
+    const server = serve(script);
+    const answer = server.chat({ stream: true }, { "x-request-id": "c2" });
+    await until(() => server.engine.live === 1);
+    expect((await cancel(server, "c2")).status).toBe(200);
+    await expectGolden(golden, await (await answer).text());
+    await until(() => server.generation.activeCount === 0 && server.metrics.connections === 0);
+    expect(server.generation.registeredCount).toBe(0);
+    expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
+  });
+
+  test("an id that never was, that is done, or that cannot be decoded answers 404 in the same shape", async () => {
+    const server = serve();
+    await (await server.chat({}, { "x-request-id": "done" })).text();
+    for (const id of ["never", "done"]) {
+      const response = await cancel(server, id);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ id, object: "chat.completion.cancellation", cancelled: false });
+    }
+    expect((await server.post("/v1/chat/completions/%zz/cancel", "")).status).toBe(404);
+  });
+
+  test("a second cancel of a request that is still ending answers 404", async () => {
+    const server = serve(decoding);
+    const answer = server.chat({}, { "x-request-id": "twice" });
+    await until(() => server.engine.live === 1);
+    const [first, second] = await Promise.all([cancel(server, "twice"), cancel(server, "twice")]);
+    expect([first.status, second.status].toSorted()).toEqual([200, 404]);
+    await answer;
+  });
+
+  test("an id with characters that URLs escape works", async () => {
+    const server = serve(decoding);
+    const id = "a/b?c#d%e";
+    const answer = server.chat({}, { "x-request-id": id });
+    await until(() => server.engine.live === 1);
+    expect((await cancel(server, id)).status).toBe(200);
+    expect((await answer).headers.get("x-request-id")).toBe(id);
+  });
+
+  test("of two live requests with one id the newest is cancelled first, then the other", async () => {
+    const script = ({ sampling }: { sampling: { seed?: number } }): FakeScript => ({
+      steps: [{ text: `seed ${sampling.seed}` }, { wait: never }],
+    });
+    const server = serve(script);
+    const same = { "x-request-id": "same" };
+    const older = server.chat({ seed: 1 }, same);
+    await until(() => server.engine.live === 1);
+    const newer = server.chat({ seed: 2 }, same);
+    await until(() => server.engine.live === 2);
+
+    expect((await cancel(server, "same")).status).toBe(200);
+    const first = await newer;
+    expect(first.headers.get("x-request-id")).toBe("same");
+    expect(checkCompletion(await first.json()).choices[0]?.message.content).toBe("seed 2");
+    expect(server.engine.live).toBe(1);
+    expect((await cancel(server, "same")).status).toBe(200);
+    expect(checkCompletion(await (await older).json()).choices[0]?.finish_reason).toBe("cancelled");
+    expect((await cancel(server, "same")).status).toBe(404);
+  });
+
+  test("neighbours do not notice", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ text: "Hel" }, { wait: gate.promise }, { text: "lo" }] });
+    const victim = server.chat({ stream: true }, { "x-request-id": "victim" });
+    const neighbour = server.chat({}, { "x-request-id": "neighbour" });
+    await until(() => server.engine.live === 2);
+    await cancel(server, "victim");
+    await (await victim).text();
+    gate.resolve();
+    const { choices } = checkCompletion(await (await neighbour).json());
+    expect(choices[0]).toMatchObject({ message: { content: "Hello" }, finish_reason: "stop" });
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { messages, serve, until, type TestServer } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const never = new Promise<void>(() => {});
+const path = "/v1/chat/completions";
+
+const phases: readonly (readonly [name: string, script: FakeScript, begun: boolean])[] = [
+  ["before the engine accepts", { steps: [{ wait: never }, "accept", { text: "a" }] }, false],
+  ["during prefill", { steps: [{ wait: never }, { text: "a" }] }, true],
+  ["during decode", { steps: [{ text: "a" }, { wait: never }, { text: "b" }] }, true],
+];
+
+/** Nothing of the request is left anywhere. */
+async function expectLevel(server: TestServer, id: string): Promise<void> {
+  await until(
+    () => server.engine.live === 0 && server.generation.activeCount === 0 && server.metrics.connections === 0,
+  );
+  expect(server.engine.aborted).toContain(id);
+  expect(server.generation.registeredCount).toBe(0);
+}
+
+describe.each([true, false])("a client that leaves (stream: %p)", (stream) => {
+  test.each(phases)("%s stops the engine's work", async (_, script, begun) => {
+    const server = serve(script);
+    const client = await RawClient.connect(server.port);
+    client.post(path, JSON.stringify({ messages, stream }), ["X-Request-ID: leaver"]);
+    await until(() => server.engine.live === 1);
+    if (stream && begun) await until(() => client.received.includes("data: "));
+    client.leave();
+    await expectLevel(server, "leaver");
+    expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
+    expect((await server.post("/v1/chat/completions/leaver/cancel", "")).status).toBe(404);
+  });
+});
+
+test("a client that leaves while uploading starts nothing", async () => {
+  const server = serve();
+  const client = await RawClient.connect(server.port);
+  client.socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"messages"`);
+  await until(() => server.metrics.connections === 1);
+  client.leave();
+  await until(() => server.metrics.connections === 0);
+  expect(server.engine.requests).toBeEmpty();
+});
+
+test("64 clients that leave at different points leave nothing behind, and the others are served", async () => {
+  const gate = Promise.withResolvers<void>();
+  const script = ({ id }: { id: string }): FakeScript => ({
+    steps: [
+      { text: "a" },
+      { wait: id === "stays" ? gate.promise : Bun.sleep(Number(id) % 7) },
+      { text: "b" },
+      { wait: gate.promise },
+    ],
+  });
+  const server = serve(script, { parallel: 65, maxQueue: 0 });
+  const stays = server.chat({}, { "x-request-id": "stays" });
+  const clients = await Promise.all(
+    Array.from({ length: 64 }, async (_, index) => {
+      const client = await RawClient.connect(server.port);
+      client.post(path, JSON.stringify({ messages, stream: index % 2 === 0 }), [`X-Request-ID: ${index}`]);
+      return client;
+    }),
+  );
+  for (const [index, client] of clients.entries()) setTimeout(() => client.leave(), index % 9);
+  await until(() => clients.every((client) => client.closed) && server.engine.live === 1);
+  await until(() => server.generation.activeCount === 1 && server.metrics.connections === 1);
+  expect(server.generation.registeredCount).toBe(1);
+  gate.resolve();
+  expect((await stays).status).toBe(200);
+});

@@ -1,0 +1,238 @@
+import { describe, expect, test } from "bun:test";
+import { ErrorEnvelope } from "../../src/contract/errors.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { messages, serve, until, type TestServer } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const checkError = checker(ErrorEnvelope);
+const path = "/v1/chat/completions";
+
+describe("correlation id", () => {
+  const ids = (response: Response) => [response.headers.get("x-request-id"), response.headers.get("compat-request-id")];
+  const everywhere: readonly (readonly [name: string, method: string, path: string, init?: RequestInit])[] = [
+    ["a JSON answer", "POST", path, { body: JSON.stringify({ messages }) }],
+    ["a stream", "POST", path, { body: JSON.stringify({ messages, stream: true }) }],
+    ["400", "POST", path, { body: "{" }],
+    ["404", "GET", "/nowhere"],
+    ["404 of a cancel", "POST", `${path}/x/cancel`],
+    ["405", "GET", path],
+    ["OPTIONS", "OPTIONS", path],
+    ["403", "GET", "/nowhere", { headers: { origin: "https://evil.example" } }],
+  ];
+  test.each(everywhere)("is echoed under both names on %s", async (_, method, where, init = {}) => {
+    const server = serve();
+    const headers = { ...init.headers, "X-Request-ID": "mine-1" };
+    const response = await fetch(server.url + where, { ...init, method, headers });
+    expect(ids(response)).toEqual(["mine-1", "mine-1"]);
+    await response.text();
+  });
+
+  test("comes from Compat-Request-ID when X-Request-ID is absent, and is minted otherwise", async () => {
+    const server = serve();
+    const get = (headers: Record<string, string>) => fetch(`${server.url}/nowhere`, { headers });
+    expect(ids(await get({ "compat-request-id": "b" }))).toEqual(["b", "b"]);
+    expect(ids(await get({ "compat-request-id": "b", "x-request-id": "a" }))).toEqual(["a", "a"]);
+    for (const bad of ["", " ", "has space", "x".repeat(129), "caf\u00e9"]) {
+      const [first, second] = ids(await get({ "x-request-id": bad }));
+      expect(first).toMatch(/^req_[0-9a-f]{12}$/);
+      expect(second).toBe(first);
+    }
+    expect(ids(await get({ "x-request-id": "x".repeat(128) }))[0]).toHaveLength(128);
+  });
+});
+
+describe("unknown routes and methods", () => {
+  test("are told apart, in the envelope", async () => {
+    const server = serve();
+    const ask = async (method: string, where: string) => {
+      const response = await fetch(server.url + where, { method });
+      const { error } = checkError(await response.json());
+      return [response.status, error.code, response.headers.get("allow")];
+    };
+    expect(await ask("GET", "/")).toEqual([404, "not_found", null]);
+    expect(await ask("POST", "/v1/chat/completionsx")).toEqual([404, "not_found", null]);
+    expect(await ask("OPTIONS", "/nowhere")).toEqual([404, "not_found", null]);
+    expect(await ask("GET", path)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
+    expect(await ask("DELETE", `${path}?x=1`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
+    expect(await ask("PUT", `${path}/abc/cancel`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
+  });
+
+  test("a query string and a short host name do not matter", async () => {
+    const server = serve(undefined, { allowedHosts: ["nas"] });
+    expect((await server.post(`${path}?beta=true`, { messages })).status).toBe(200);
+    expect((await server.post(path, { messages }, { host: "nas" })).status).toBe(200);
+  });
+});
+
+describe("browsers", () => {
+  const call = (server: TestServer, headers: Record<string, string>) => server.post(path, { messages }, headers);
+
+  test.each([
+    "http://localhost",
+    "http://localhost:3000",
+    "https://127.0.0.1:8443",
+    "http://[::1]:5173",
+    "http://tauri.localhost",
+    "tauri://localhost",
+    "app://obsidian.md",
+    "vscode-webview://0abc",
+    "capacitor://localhost",
+  ])("pages of %s may call", async (origin) => {
+    const response = await call(serve(), { origin });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(response.headers.get("vary")).toContain("Origin");
+    expect(response.headers.get("access-control-expose-headers")).toContain("X-Request-ID");
+  });
+
+  test.each([
+    "https://example.com",
+    "http://localhost.evil.example",
+    "http://127.0.0.1.evil.example",
+    "http://evil.example:9999",
+    "null",
+    "file://",
+    "chrome-extension://abc",
+    "http://192.168.1.5",
+    "not a url",
+  ])("pages of %s may not, with any method", async (origin) => {
+    const server = serve();
+    for (const method of ["GET", "POST", "OPTIONS", "DELETE"]) {
+      const response = await fetch(server.url + path, { method, headers: { origin } });
+      expect(response.status).toBe(403);
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+      expect(checkError(await response.json()).error.code).toBe("forbidden_origin");
+    }
+    expect(server.engine.requests).toBeEmpty();
+  });
+
+  test("--cors-origin admits one origin or all", async () => {
+    const one = serve(undefined, { corsOrigins: ["https://app.example"] });
+    expect((await call(one, { origin: "https://app.example" })).headers.get("access-control-allow-origin")).toBe(
+      "https://app.example",
+    );
+    expect((await call(one, { origin: "https://other.example" })).status).toBe(403);
+    const all = serve(undefined, { corsOrigins: ["*"] });
+    expect((await call(all, { origin: "https://other.example" })).headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("a foreign Host is refused on a loopback bind, known ones are not", async () => {
+    const server = serve(undefined, { allowedHosts: ["Box.local"] });
+    const status = async (host: string) => (await call(server, { host })).status;
+    for (const host of [
+      "localhost",
+      "localhost:1234",
+      "127.0.0.1",
+      "127.1.2.3:80",
+      "[::1]:9999",
+      "box.local:9999",
+      "LOCALHOST.",
+    ]) {
+      expect([host, await status(host)]).toEqual([host, 200]);
+    }
+    for (const host of ["evil.example", "evil.example:9999", "192.168.1.5", "localhost.evil.example"]) {
+      const response = await call(server, { host });
+      expect([host, response.status]).toEqual([host, 403]);
+      expect(checkError(await response.json()).error.code).toBe("forbidden_host");
+    }
+  });
+
+  test("bound to the network: any Host, own pages by address but not by a name that may be rebound", async () => {
+    const server = serve(undefined, { host: "0.0.0.0", allowedHosts: ["box.local"] });
+    const url = `http://127.0.0.1:${server.port}${path}`;
+    const status = async (host: string, origin?: string) => {
+      const headers = { host, ...(origin !== undefined && { origin }) };
+      return (await fetch(url, { method: "POST", headers, body: JSON.stringify({ messages }) })).status;
+    };
+    expect(await status("192.168.1.5:9999")).toBe(200);
+    expect(await status("192.168.1.5:9999", "http://192.168.1.5:9999")).toBe(200);
+    expect(await status("192.168.1.5:9999", "http://192.168.1.6:9999")).toBe(403);
+    expect(await status("box.local", "http://box.local")).toBe(200);
+    expect(await status("evil.example", "http://evil.example")).toBe(403);
+  });
+
+  test("a preflight is answered with what was asked", async () => {
+    const response = await fetch(serve().url + path, {
+      method: "OPTIONS",
+      headers: {
+        origin: "http://localhost:3000",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,x-stainless-lang",
+        "access-control-request-private-network": "true",
+      },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+    expect(response.headers.get("access-control-allow-methods")).toBe("POST, OPTIONS");
+    expect(response.headers.get("access-control-allow-headers")).toBe("content-type,x-stainless-lang");
+    expect(response.headers.get("access-control-allow-private-network")).toBe("true");
+  });
+});
+
+describe("the log line", () => {
+  test("comes once, at the end of the response, with counts and without text", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ text: "generated" }, { wait: gate.promise }] });
+    const response = await server.chat({ stream: true }, { "x-request-id": "logged" });
+    expect(server.log.lines).toBeEmpty();
+    expect(server.metrics.connections).toBe(1);
+    gate.resolve();
+    await response.text();
+    await until(() => server.metrics.connections === 0);
+    expect(server.log.lines).toEqual([
+      {
+        level: "info",
+        message: "request",
+        fields: {
+          id: "logged",
+          method: "POST",
+          route: path,
+          status: 200,
+          ms: expect.any(Number),
+          finish: "stop",
+          prompt: 12,
+          cached: 4,
+          completion: 1,
+          ttft_ms: expect.any(Number),
+          tok_s: 0,
+        },
+      },
+    ]);
+  });
+
+  test("names the route, not the path, and tells a client that left", async () => {
+    const server = serve({ steps: [{ wait: new Promise(() => {}) }] });
+    await fetch(`${server.url}/some/secret`);
+    await server.post(`${path}/some-id/cancel`, "");
+    const client = await RawClient.connect(server.port);
+    client.post(path, JSON.stringify({ messages }));
+    await until(() => server.engine.live === 1);
+    client.leave();
+    await until(() => server.log.lines.length === 3);
+    expect(server.log.lines.map(({ fields }) => [fields["route"], fields["status"], fields["finish"]])).toEqual([
+      ["unknown", 404, undefined],
+      [`${path}/:id/cancel`, 404, undefined],
+      [path, 499, "cancelled"],
+    ]);
+  });
+
+  test("a bug is logged by kind and place; its message is for debugging only", async () => {
+    const server = serve({ steps: [{ text: "a" }, { fail: new TypeError("SECRET prompt") }] });
+    for (const stream of [false, true]) await (await server.chat({ stream })).text();
+    await until(() => server.metrics.connections === 0);
+    const loud = server.log.lines.filter(({ level }) => level !== "debug");
+    expect(loud.filter(({ level }) => level === "error")).toHaveLength(2);
+    expect(JSON.stringify(loud)).toContain("TypeError");
+    expect(JSON.stringify(loud)).not.toContain("SECRET");
+  });
+});
+
+test("looking at the server does not count as a connection", async () => {
+  const server = serve();
+  let seen = 0;
+  server.metrics.connectionOpened = () => void seen++;
+  for (const where of ["/metrics", "/health", "/openapi.json", "/docs"]) await fetch(server.url + where);
+  expect(seen).toBe(0);
+  await fetch(`${server.url}/nowhere`);
+  expect(seen).toBe(1);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { ErrorEnvelope } from "../../src/contract/errors.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { bodyCeilings, readJson } from "../../src/http/json-body.ts";
+import { messages, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const path = "/v1/chat/completions";
+const never = new Promise<void>(() => {});
+const checkError = checker(ErrorEnvelope);
+
+describe("the body ceiling", () => {
+  test("is told from Content-Length, before anything is read", async () => {
+    const server = serve();
+    const client = await RawClient.connect(server.port);
+    const length = bodyCeilings.generation + 1;
+    client.socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: big\r\nContent-Length: ${length}\r\n\r\n`,
+    );
+    await until(() => client.received.includes("payload_too_large"));
+    expect(client.received).toStartWith("HTTP/1.1 413 ");
+    expect(client.received).toContain("X-Request-ID: big");
+    expect(client.received).toContain("Compat-Request-ID: big");
+    expect(client.received).toContain('"request_id":"big"');
+    client.leave();
+  });
+
+  test("is told while reading when no length is given", async () => {
+    const server = serve();
+    const client = await RawClient.connect(server.port);
+    client.socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const piece = `${(1 << 20).toString(16)}\r\n${" ".repeat(1 << 20)}\r\n`;
+    for (let sent = 0; sent <= bodyCeilings.generation && !client.received; sent += 1 << 20) {
+      if (!client.socket.write(piece)) await new Promise((resolve) => client.socket.once("drain", resolve));
+    }
+    await until(() => client.received.includes("payload_too_large"));
+    expect(client.received).toStartWith("HTTP/1.1 413 ");
+    client.leave();
+  }, 30_000);
+
+  test("a large body below it is served, whole or in pieces", async () => {
+    const server = serve();
+    const content = "x".repeat(20 << 20);
+    expect((await server.chat({ messages: [{ role: "user", content }] })).status).toBe(200);
+    const bytes = new TextEncoder().encode(
+      JSON.stringify({ messages: [{ role: "user", content: "é".repeat(100_000) }] }),
+    );
+    const pieces = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += 777) controller.enqueue(bytes.subarray(at, at + 777));
+        controller.close();
+      },
+    });
+    const response = await fetch(server.url + path, { method: "POST", body: pieces });
+    expect(response.status).toBe(200);
+    expect(server.engine.requests[1]?.messages[0]?.content).toBe("é".repeat(100_000));
+  }, 30_000);
+
+  test("holds to the byte", async () => {
+    const request = (length: number) =>
+      new Request("http://localhost/", { method: "POST", body: `"${"x".repeat(length - 2)}"` });
+    expect(await readJson(request(100), 100)).toBe("x".repeat(98));
+    expect(readJson(request(101), 100)).rejects.toThrow(SvcError);
+  });
+});
+
+describe("nesting", () => {
+  const parse = (text: string) => readJson(new Request("http://localhost/", { method: "POST", body: text }), 1 << 20);
+
+  test("up to the bound is fine, and brackets in strings do not count", async () => {
+    expect(await parse("[".repeat(128) + "]".repeat(128))).toBeArray();
+    const text = '[{"\\\\\\"[['.repeat(100);
+    expect(await parse(JSON.stringify([text]))).toEqual([text]);
+    expect(await parse(`[${"[],".repeat(1000)}[]]`)).toHaveLength(1001);
+  });
+});
+
+describe("media type", () => {
+  test.each([
+    undefined,
+    "application/json",
+    "application/json; charset=utf-8",
+    "APPLICATION/JSON",
+    "application/vnd.x+json",
+  ])("%p is JSON", async (type) => {
+    const server = serve();
+    const client = await RawClient.connect(server.port);
+    const body = JSON.stringify({ messages });
+    const header = type ? `Content-Type: ${type}\r\n` : "";
+    client.socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${header}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(() => client.received.includes("}"));
+    expect(client.received).toStartWith("HTTP/1.1 200 ");
+    client.leave();
+  });
+
+  test("a byte order mark is skipped", async () => {
+    expect((await serve().post(path, `\ufeff${JSON.stringify({ messages })}`)).status).toBe(200);
+  });
+});
+
+describe("capacity", () => {
+  test("beyond running and waiting ones a request is told when to come back, and the place is given back", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, { parallel: 2, maxQueue: 1 });
+    const admitted = [server.chat({}), server.chat({ stream: true }), server.chat({})];
+    await until(() => server.generation.activeCount === 3);
+    for (const stream of [false, true]) {
+      const response = await server.chat({ stream }, { "x-request-id": "late" });
+      expect(response.status).toBe(503);
+      expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      expect(response.headers.get("x-request-id")).toBe("late");
+      const { error } = checkError(await response.json());
+      expect(error).toMatchObject({ type: "server_busy", code: "server_busy", request_id: "late" });
+    }
+    expect(server.metrics.calls.filter((call) => call === "rejected")).toHaveLength(2);
+    gate.resolve();
+    for (const response of await Promise.all(admitted)) {
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    expect((await server.chat({})).status).toBe(200);
+  });
+
+  test("a malformed request needs no place", async () => {
+    const server = serve({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
+    const held = server.chat({}, { "x-request-id": "held" });
+    await until(() => server.generation.activeCount === 1);
+    expect((await server.chat({ messages: [] })).status).toBe(400);
+    await server.post("/v1/chat/completions/held/cancel", "");
+    await held;
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { ListenError } from "../../src/http/server.ts";
+import { messages, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const never = new Promise<void>(() => {});
+
+describe("listening", () => {
+  test("a port in use is an error that says so", () => {
+    const { port } = serve();
+    let error: unknown;
+    try {
+      serve(undefined, { port });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(ListenError);
+    expect(error).toMatchObject({ reason: "in-use", message: expect.stringContaining(String(port)) });
+  });
+
+  test("an address of another machine is an error that says so", () => {
+    expect(() => serve(undefined, { host: "192.0.2.1" })).toThrow(ListenError);
+  });
+
+  test("the address can be called", async () => {
+    const server = serve();
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
+    expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
+  });
+});
+
+describe("stopping", () => {
+  test("lets requests finish, takes no new ones, and then the port is free", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(
+      { steps: [{ text: "Hel" }, { wait: gate.promise }, { text: "lo" }] },
+      { drainTimeoutMs: 5000 },
+    );
+    const stream = await server.chat({ stream: true });
+    const json = server.chat({});
+    await until(() => server.engine.live === 2);
+    const stopped = server.stop();
+    expect(fetch(`${server.url}/nowhere`)).rejects.toThrow();
+    gate.resolve();
+    expect(await stream.text()).toEndWith("data: [DONE]\n\n");
+    expect((await json).status).toBe(200);
+    await stopped;
+    expect(serve(undefined, { port: server.port }).port).toBe(server.port);
+  });
+
+  test("cancels what is left after the drain timeout; streams still end properly", async () => {
+    const server = serve({ steps: [{ text: "Hel" }, { wait: never }] }, { drainTimeoutMs: 30 });
+    const stream = await server.chat({ stream: true });
+    const json = server.chat({});
+    await until(() => server.engine.live === 2);
+    await server.stop();
+    const text = await stream.text();
+    expect(text).toContain('"finish_reason":"cancelled"');
+    expect(text).toEndWith("data: [DONE]\n\n");
+    expect(await (await json).json()).toMatchObject({
+      choices: [{ finish_reason: "cancelled", message: { content: "Hel" } }],
+    });
+    expect(server.engine.live).toBe(0);
+  });
+
+  test("a request whose body arrives after that is told that the server is going", async () => {
+    const server = serve({ steps: [{ wait: never }] }, { drainTimeoutMs: 200 });
+    const running = server.chat({});
+    const client = await RawClient.connect(server.port);
+    const body = JSON.stringify({ messages });
+    client.post("/v1/chat/completions", body.slice(0, 5), [`Content-Length: ${body.length}`]);
+    await until(() => server.metrics.connections === 2);
+    const stopped = server.stop();
+    client.socket.write(body.slice(5));
+    await until(() => client.received.includes("shutting_down"));
+    expect(client.received).toStartWith("HTTP/1.1 503 ");
+    await stopped;
+    await running;
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { eventStream } from "../../src/http/sse.ts";
+import { messages, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+function open(source: AsyncIterator<string>, heartbeatMs = 60_000) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const stream = eventStream(source, { heartbeatMs, signal: controller.signal, abort });
+  return { ...stream, reader: stream.body.getReader(), abort, signal: controller.signal };
+}
+
+const textOf = (chunk: Uint8Array | undefined) => new TextDecoder().decode(chunk);
+
+describe("the event stream", () => {
+  test("writes what is ready in one turn at once, in order", async () => {
+    async function* source() {
+      yield "1";
+      yield "2";
+      await Bun.sleep(10);
+      yield "3";
+    }
+    const { reader, ended } = open(source());
+    expect(textOf((await reader.read()).value)).toBe("data: 1\n\ndata: 2\n\n");
+    expect(textOf((await reader.read()).value)).toBe("data: 3\n\n");
+    expect((await reader.read()).done).toBe(true);
+    await ended;
+  });
+
+  test("does not read ahead without limit for a slow reader", async () => {
+    let produced = 0;
+    const event = "x".repeat(1000);
+    async function* source() {
+      while (true) {
+        produced++;
+        yield event;
+      }
+    }
+    const { reader, abort, ended } = open(source());
+    await Bun.sleep(20);
+    const ahead = produced;
+    expect(ahead).toBeLessThan(100);
+    await Bun.sleep(20);
+    expect(produced).toBe(ahead);
+    expect((await reader.read()).value?.length).toBeGreaterThan(50_000);
+    await until(() => produced > ahead);
+    abort();
+    await ended;
+  });
+
+  test("a reader that goes away aborts the source and releases it", async () => {
+    let released = false;
+    const { reader, signal, ended } = open(
+      (async function* () {
+        try {
+          yield "1";
+          await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        } finally {
+          released = true;
+        }
+      })(),
+    );
+    await reader.read();
+    await reader.cancel();
+    await ended;
+    expect(signal.aborted).toBe(true);
+    expect(released).toBe(true);
+  });
+
+  test("an abort before the first read still releases the source", async () => {
+    let released = false;
+    const { abort, ended } = open(
+      (async function* () {
+        try {
+          yield "1";
+          yield "2";
+        } finally {
+          released = true;
+        }
+      })(),
+    );
+    abort();
+    await ended;
+    expect(released).toBe(true);
+  });
+});
+
+describe("a silent stream over HTTP", () => {
+  test("carries heartbeats that clients skip, until the text comes", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "Hello" }] }, { heartbeatMs: 10 });
+    const client = await RawClient.connect(server.port);
+    client.post("/v1/chat/completions", JSON.stringify({ messages, stream: true }));
+    await until(() => client.received.split(": ping\n\n").length > 3);
+    gate.resolve();
+    await until(() => client.received.includes("data: [DONE]\n\n"));
+    const events = client.received.split("\r\n").join("").split("\n\n");
+    expect(events.filter((event) => event.includes("[DONE]"))).toHaveLength(1);
+    expect(client.received.indexOf('"role":"assistant"')).toBeLessThan(client.received.indexOf(": ping"));
+    client.leave();
+  });
+
+  test("has no heartbeat while text flows", async () => {
+    const steps = Array.from({ length: 20 }, (_, i) => [{ wait: Bun.sleep(i * 4) }, { text: "a" }]).flat();
+    const server = serve({ steps }, { heartbeatMs: 60 });
+    expect(await (await server.chat({ stream: true })).text()).not.toContain(": ping");
+  });
+});
+
+test("a reader that reads nothing is not buffered for without limit", async () => {
+  const text = "x".repeat(10_000);
+  let produced = 0;
+  const steps = Array.from({ length: 5000 }, () => ({
+    get text() {
+      produced++;
+      return text;
+    },
+  }));
+  const server = serve({ steps });
+  const client = await RawClient.connect(server.port);
+  client.socket.pause();
+  client.post("/v1/chat/completions", JSON.stringify({ messages, stream: true }));
+  await until(() => produced > 0);
+  let before: number;
+  do {
+    before = produced;
+    await Bun.sleep(60);
+  } while (produced > before);
+  expect(produced).toBeLessThan(2000);
+  client.leave();
+  await until(() => server.engine.live === 0 && server.metrics.connections === 0);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { CancelRegistry } from "../../src/service/cancel-registry.ts";
+
+test("the newest of an id is taken first; what ended or was taken is gone", () => {
+  const registry = new CancelRegistry();
+  const [first, second, third] = [registry.add("a"), registry.add("a"), registry.add("a")];
+  const other = registry.add("b");
+  expect(new Set([first, second, third, other].map(({ key }) => key)).size).toBe(4);
+  expect(registry.size).toBe(4);
+
+  registry.remove(third);
+  expect(registry.takeNewest("a")).toBe(second);
+  registry.remove(second);
+  expect(registry.takeNewest("a")).toBe(first);
+  expect(registry.takeNewest("a")).toBeUndefined();
+  expect(registry.takeAll()).toEqual([other]);
+  expect(registry.size).toBe(0);
+});
+
+test("a key never equals an id that a client can send", () => {
+  const registry = new CancelRegistry();
+  registry.add("a");
+  expect(registry.add("a").key).toMatch(/^a \d+$/);
+});
+
+test("a generation that ends gives its id back for reuse under the plain key", () => {
+  const registry = new CancelRegistry();
+  registry.remove(registry.add("a"));
+  expect(registry.add("a").key).toBe("a");
+});

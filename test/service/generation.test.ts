@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
+import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
+import { RecordingMetrics } from "../http/harness.ts";
+
+const never = new Promise<void>(() => {});
+const request = (id: string): GenerateRequest => ({ id, messages: [], templateKwargs: {}, sampling: {}, stop: [] });
+const live = new AbortController().signal;
+
+function setUp(script: FakeScript, limits: { parallel?: number; maxQueue?: number } = {}) {
+  const engine = new FakeEngine(() => script);
+  const metrics = new RecordingMetrics();
+  const time = { now: 0 };
+  const clock = { now: () => time.now, wall: () => 0 };
+  const generation = new GenerationService({ engine, metrics, clock, parallel: 2, maxQueue: 1, ...limits });
+  return { engine, metrics, generation, time };
+}
+
+async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
+  const all: GenerateEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe("a generation", () => {
+  test("passes events through, reports and measures itself once", async () => {
+    const { generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+    const report: GenerationReport = {};
+    const kinds = [];
+    for await (const event of generation.generate(request("r"), live, report)) {
+      kinds.push(event.type);
+      time.now += 10;
+    }
+    expect(kinds).toEqual(["accepted", "text", "text", "text", "finish"]);
+    expect(report).toMatchObject({ reason: "stop", firstTextMs: 10, usage: { promptTokens: 12, completionTokens: 3 } });
+    expect(metrics.calls).toEqual(["started", "first", "inter", "inter", "finished stop"]);
+    expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+  });
+
+  test("that fails releases its place and is counted by its code", async () => {
+    for (const [fail, code] of [
+      [new SvcError("engine_crashed", "gone"), "engine_crashed"],
+      [new Error("bug"), "internal_error"],
+    ] as const) {
+      const { generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
+      const report: GenerationReport = {};
+      expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
+      await Bun.sleep(0);
+      expect(report.error).toBe(code);
+      expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
+      expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+    }
+  });
+
+  test("whose consumer stops early releases its place", async () => {
+    const { generation, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
+    for await (const event of generation.generate(request("r"), live)) if (event.type === "text") break;
+    expect([generation.activeCount, generation.registeredCount, engine.live]).toEqual([0, 0, 0]);
+  });
+
+  test("that nobody reads holds nothing", () => {
+    const { generation } = setUp({ steps: [] });
+    generation.generate(request("r"), live);
+    expect(generation.activeCount).toBe(0);
+  });
+
+  test("whose signal is aborted ends with the reason and counts as cancelled", async () => {
+    const { generation, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const controller = new AbortController();
+    const events = collect(generation.generate(request("r"), controller.signal));
+    await Bun.sleep(0);
+    controller.abort(new Error("left"));
+    expect(events).rejects.toThrow("left");
+    await Bun.sleep(0);
+    expect(engine.aborted).toEqual(["r"]);
+    expect(metrics.calls.at(-1)).toBe("finished cancelled");
+    expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+  });
+});
+
+describe("admission", () => {
+  test("the estimate of a free place follows the measured durations", async () => {
+    const retryAfter = async (durationMs: number) => {
+      const { generation, time } = setUp({ steps: [{ text: "a" }] }, { parallel: 1, maxQueue: 0 });
+      for (let i = 0; i < 40; i++) {
+        const events = generation.generate(request("r"), live);
+        await events.next();
+        time.now += durationMs;
+        for await (const _ of events);
+      }
+      const running = generation.generate(request("r"), live);
+      await running.next();
+      const rejected = await generation
+        .generate(request("late"), live)
+        .next()
+        .catch((error: unknown) => error);
+      await running.return();
+      return rejected instanceof SvcError ? rejected.details.retryAfterSeconds : undefined;
+    };
+    expect(await retryAfter(10)).toBe(1);
+    expect(await retryAfter(30_000)).toBe(30);
+    expect(await retryAfter(3_600_000)).toBe(120);
+  });
+});
+
+describe("draining", () => {
+  test("refuses new ones, waits for live ones, and can cancel them", async () => {
+    const { generation } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const events = collect(generation.generate(request("r"), live));
+    await Bun.sleep(0);
+    let idle = false;
+    const drained = generation.drain().then(() => (idle = true));
+    expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
+    await Bun.sleep(0);
+    expect(idle).toBe(false);
+    generation.cancelAll();
+    expect((await events).at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
+    await drained;
+    expect(generation.cancel("r")).toBe(false);
+  });
+
+  test("of an idle service is immediate", async () => {
+    await setUp({ steps: [] }).generation.drain();
+  });
+});
