@@ -1,0 +1,117 @@
+// Starts and stops one of the two servers, and reads the memory of its whole process tree.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+
+export type Side = "svc" | "llama-server";
+
+export interface LaunchPlan {
+  readonly side: Side;
+  /** Everything but the port, which is appended as `--port N`. */
+  readonly command: readonly string[];
+}
+
+export interface Memory {
+  /** Bytes resident now, over all processes. */
+  readonly resident: number;
+  /** Sum of each process's highest resident size. */
+  readonly peak: number;
+  /** Bytes resident in the process that was started. */
+  readonly front: number;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** Milliseconds from spawning to the first healthy answer. */
+  readonly readyMs: number;
+  /** Undefined where there is no /proc. */
+  memory(): Memory | undefined;
+  stop(): Promise<void>;
+}
+
+const READY_TIMEOUT_MS = 120_000;
+
+/** Starts the server on a free port and waits until it can generate. Throws with its output when it ends instead. */
+export async function launch(plan: LaunchPlan): Promise<RunningServer> {
+  const port = await freePort();
+  const started = performance.now();
+  const child = Bun.spawn([...plan.command, "--port", String(port)], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const output = child.stderr.text();
+  try {
+    await waitUntilReady(port, () => child.exitCode !== null || child.signalCode !== null);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw new Error(`${plan.side}: ${String(error)}\n${(await output).slice(-2000)}`);
+  }
+  return {
+    port,
+    readyMs: performance.now() - started,
+    memory: () => readMemory(child.pid),
+    stop: async () => {
+      child.kill("SIGTERM");
+      const kill = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      await child.exited;
+      clearTimeout(kill);
+    },
+  };
+}
+
+async function waitUntilReady(port: number, hasEnded: () => boolean): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (hasEnded()) throw new Error("ended while starting");
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/health`);
+      const { status } = (await response.json()) as { status?: string };
+      if (response.ok && (status === "ok" || status === "healthy")) return;
+    } catch {
+      // not listening yet
+    }
+    await Bun.sleep(4);
+  }
+  throw new Error(`not ready after ${READY_TIMEOUT_MS / 1000} s`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      const port = typeof address === "object" && address ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+function readMemory(root: number): Memory | undefined {
+  if (!existsSync("/proc/self/status")) return undefined;
+  const processes = processTree(root).map(readStatus);
+  const sum = (field: string) => processes.reduce((total, status) => total + kilobytes(status, field) * 1024, 0);
+  return { resident: sum("VmRSS"), peak: sum("VmHWM"), front: kilobytes(readStatus(root), "VmRSS") * 1024 };
+}
+
+function processTree(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    const parent = Number(/^PPid:\s+(\d+)/m.exec(readStatus(Number(name)))?.[1] ?? 0);
+    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const collect = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(collect)];
+  return collect(root);
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return ""; // ended meanwhile
+  }
+}
+
+const kilobytes = (status: string, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0);

@@ -1,0 +1,159 @@
+// Builds `llama-server` and `llama-batched-bench`, the yardsticks of `npm run bench`, from the pinned llama.cpp sources
+// and against the very libraries that svc ships: what differs in a comparison is then the server and nothing else.
+
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync, copyFileSync, existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join } from "node:path";
+
+export interface LlamaServerBuild {
+  /** Checked-out llama.cpp source tree. */
+  readonly sources: string;
+  /** Directory with the prebuilt libllama, libllama-common, libggml and libggml-base. */
+  readonly libraries: string;
+  /** Directory for everything built here; one subdirectory for each distinct build. */
+  readonly out: string;
+  readonly log?: (line: string) => void;
+}
+
+export interface LlamaTools {
+  readonly server: string;
+  readonly batchedBench: string;
+}
+
+/** No web page is served: the generated asset table is empty, as in a CMake build with the interface switched off. */
+const UI_HEADER = `#pragma once
+#include <array>
+#include <string>
+struct llama_ui_asset { std::string name; const unsigned char * data; std::size_t size; std::string etag; std::string type; };
+inline const llama_ui_asset * llama_ui_find_asset(const std::string &) { return nullptr; }
+inline bool llama_ui_use_gzip() { return false; }
+inline const std::array<llama_ui_asset, 0> & llama_ui_get_assets() { static const std::array<llama_ui_asset, 0> none{}; return none; }
+`;
+
+const COMMON_FLAGS = ["-std=c++17", "-fPIC", "-DNDEBUG", "-DLLAMA_SUBPROCESS", "-w", "-pthread"];
+/** What serves a request is compiled as a release build would be; image input only has to link. */
+const SERVER_FLAGS = ["-O3"];
+const MEDIA_FLAGS = ["-O1"];
+
+interface Unit {
+  readonly source: string;
+  readonly flags: readonly string[];
+}
+
+/**
+ * Builds both tools, or returns at once when the same sources, libraries and flags were built before. Takes one to six
+ * minutes on two cores. Throws with the compiler's first lines when a step fails.
+ */
+export async function buildLlamaServer(build: LlamaServerBuild): Promise<LlamaTools> {
+  const log = build.log ?? console.log;
+  const units = listUnits(build.sources);
+  const target = join(build.out, `llama-server-${fingerprint(build, units)}`);
+  const tools: LlamaTools = { server: join(target, "llama-server"), batchedBench: join(target, "llama-batched-bench") };
+  if (existsSync(tools.server) && existsSync(tools.batchedBench)) return tools;
+
+  const started = performance.now();
+  log(`llama-server: compiling ${units.length} files (only for benchmarks, some minutes)`);
+  const objects = join(target, "objects");
+  mkdirSync(objects, { recursive: true });
+  writeFileSync(join(objects, "ui.h"), UI_HEADER);
+  const objectOf = (unit: Unit) => join(objects, `${unit.source.replaceAll("/", "_")}.o`);
+  await forEachParallel(units, availableParallelism(), (unit) => compile(build.sources, objects, unit, objectOf(unit)));
+
+  copyLibraries(build.libraries, target);
+  const isBench = (unit: Unit) => unit.source.includes("batched-bench");
+  await link(units.filter((unit) => !isBench(unit)).map(objectOf), target, tools.server);
+  await link(units.filter(isBench).map(objectOf), target, tools.batchedBench);
+  rmSync(objects, { recursive: true });
+  log(`llama-server: built in ${Math.round((performance.now() - started) / 1000)} s`);
+  return tools;
+}
+
+function listUnits(sources: string): Unit[] {
+  const cpp = (folder: string, flags: readonly string[], skip: RegExp = /^$/) =>
+    readdirSync(join(sources, folder))
+      .filter((name) => name.endsWith(".cpp") && !skip.test(name))
+      .sort()
+      .map((name): Unit => ({ source: `${folder}/${name}`, flags }));
+  const hashes = ["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"];
+  return [
+    ...cpp("tools/server", SERVER_FLAGS),
+    ...cpp("tools/batched-bench", SERVER_FLAGS),
+    ...cpp("tools/mtmd", MEDIA_FLAGS, /^(mtmd-cli|deprecation-warning)\.cpp$/),
+    ...cpp("tools/mtmd/models", MEDIA_FLAGS),
+    ...hashes.map((name): Unit => ({ source: `vendor/hash/${name}`, flags: MEDIA_FLAGS })),
+  ];
+}
+
+function fingerprint(build: LlamaServerBuild, units: readonly Unit[]): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  hash.update(JSON.stringify([units, COMMON_FLAGS, UI_HEADER]));
+  for (const name of readdirSync(build.libraries).sort()) {
+    hash.update(`${name} ${Bun.file(join(build.libraries, name)).size}\n`);
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+async function compile(sources: string, generated: string, unit: Unit, object: string): Promise<void> {
+  if (existsSync(object)) return; // an interrupted build goes on where it stopped
+  const includes = ["include", "ggml/include", "common", "tools/mtmd", "tools/server", "vendor", "vendor/hash", "."];
+  // Only C++ compiles sha1.c into the namespace that hash.cpp expects; the other two are plain C.
+  const isC = /(xxhash|sha256)\.c$/.test(unit.source);
+  const temporary = `${object}.part`;
+  await run([
+    ...(isC ? ["gcc"] : ["g++", ...(unit.source.endsWith(".c") ? ["-x", "c++"] : [])]),
+    ...COMMON_FLAGS.filter((flag) => !isC || !flag.startsWith("-std")),
+    ...unit.flags,
+    `-I${generated}`,
+    ...includes.map((folder) => `-I${join(sources, folder)}`),
+    "-c",
+    join(sources, unit.source),
+    "-o",
+    temporary,
+  ]);
+  renameSync(temporary, object);
+}
+
+/** The backends are searched for beside the executable, so the libraries have to stand there. */
+function copyLibraries(libraries: string, target: string): void {
+  for (const name of readdirSync(libraries).filter((file) => file.endsWith(".so"))) {
+    const copy = join(target, name);
+    rmSync(copy, { force: true });
+    try {
+      linkSync(join(libraries, name), copy);
+    } catch {
+      copyFileSync(join(libraries, name), copy); // another file system
+    }
+  }
+}
+
+async function link(objects: readonly string[], target: string, executable: string): Promise<void> {
+  const wanted = /^lib(llama-common|llama|ggml|ggml-base)(\.v[\d.]+)?\.so$/;
+  const names = readdirSync(target).filter((name) => wanted.test(name));
+  await run([
+    "g++",
+    ...objects,
+    `-L${target}`,
+    ...names.map((name) => `-l:${basename(name)}`),
+    "-Wl,-rpath,$ORIGIN",
+    "-pthread",
+    "-o",
+    `${executable}.part`,
+  ]);
+  renameSync(`${executable}.part`, executable);
+}
+
+async function run(command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
+  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited]);
+  if (status !== 0) {
+    throw new Error(`${command[0]} failed on ${command.at(-3)}:\n${stderr.split("\n").slice(0, 12).join("\n")}`);
+  }
+}
+
+async function forEachParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
