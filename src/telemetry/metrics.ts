@@ -1,4 +1,4 @@
-// Counters and histograms of the server, and their Prometheus text form.
+// What the request path reports, and what a scrape reads.
 
 import type { ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
@@ -21,16 +21,20 @@ export interface Metrics {
   render(levels: MetricLevels): string;
 }
 
+/** Levels that are read when someone looks. */
 export interface MetricLevels {
   readonly modelName: string;
   readonly running: number;
   readonly waiting: number;
+  readonly parallel: number;
   readonly kvUsed: number;
   readonly kvTotal: number;
   readonly preemptions: number;
+  readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;
   readonly engineResidentBytes: number;
-  /** Entries in the cancel registry; returns to zero when nothing runs. */
+  /** Entries in the cancel registry; zero when nothing runs. */
   readonly registered: number;
+  readonly residentBytes: number;
 }

@@ -1,0 +1,21 @@
+// How the program ends, for scripts.
+
+export const exitCodes = {
+  ok: { code: 0, meaning: "done, or stopped by SIGINT or SIGTERM" },
+  failure: { code: 1, meaning: "something failed; the last line on standard error says what" },
+  usage: { code: 2, meaning: "wrong option or value" },
+  model: { code: 3, meaning: "the model file cannot be used" },
+  address: { code: 4, meaning: "the address or port cannot be listened on" },
+} as const;
+
+/** Ends the program with one sentence and a code. */
+export class ExitError extends Error {
+  override readonly name = "ExitError";
+
+  constructor(
+    readonly reason: keyof typeof exitCodes,
+    message: string,
+  ) {
+    super(message);
+  }
+}

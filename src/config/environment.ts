@@ -1,0 +1,35 @@
+// The only place that reads the process environment.
+
+import { userInfo } from "node:os";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process. */
+export const processEnvironment = (): Environment => process.env;
+
+/** Elysia and Bun read NODE_ENV at load and take its absence for development: call this before importing them. */
+export function setProductionDefault(): void {
+  process.env["NODE_ENV"] ??= "production";
+}
+
+/** What an engine process inherits: enough to find libraries and drivers, nothing that would change what it loads. */
+export function engineEnvironment(environment: Environment): Record<string, string> {
+  const kept =
+    /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => kept.test(entry[0]) && entry[1] !== undefined,
+    ),
+  );
+}
+
+/** The user's home folder: HOME, else the password database; undefined when neither knows one. */
+export function homeFolder(environment: Environment): string | undefined {
+  if (environment["HOME"]) return environment["HOME"];
+  try {
+    const { homedir } = userInfo();
+    return homedir === "" || homedir === "/" ? undefined : homedir;
+  } catch {
+    return undefined;
+  }
+}

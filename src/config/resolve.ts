@@ -1,0 +1,80 @@
+// The one Config from everything the operator said: flags win over environment variables, these over the config file,
+// and that over the defaults.
+
+import { resolve } from "node:path";
+import type { Config } from "./config.ts";
+import type { Environment } from "./environment.ts";
+import { options, type OptionValue } from "./options.ts";
+import type { Values } from "./parse.ts";
+import { defaultPaths } from "./paths.ts";
+
+const KV_BITS: Readonly<Record<string, Config["kvType"]>> = { "4": "q4_0", "8": "q8_0", "16": "f16" };
+
+/** Merges layers, the strongest first, over the defaults of the options table. */
+export function mergeValues(layers: readonly Values[]): Map<string, OptionValue> {
+  const merged = new Map<string, OptionValue>();
+  for (const option of options) {
+    const given = layers.find((layer) => layer.has(option.name))?.get(option.name);
+    const value = given ?? ("default" in option ? option.default : undefined);
+    if (value !== undefined) merged.set(option.name, value);
+  }
+  return merged;
+}
+
+/** Builds the Config. Values must have been parsed by the options table, so their types are known. */
+export function resolveConfig(values: Values, environment: Environment, cwd: string): Config {
+  const text = (name: string) => values.get(name) as string | undefined;
+  const number = (name: string) => values.get(name) as number | undefined;
+  const flag = (name: string) => values.get(name) === true;
+  const list = (name: string) => (values.get(name) as readonly string[] | undefined) ?? [];
+  const path = (name: string) => {
+    const value = text(name);
+    return value === undefined ? undefined : resolve(cwd, value);
+  };
+  const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
+  const paths = defaultPaths(environment);
+  const kvType = text("kv-type") as string;
+  return {
+    ...given("model", path("model")),
+    ...given("alias", text("alias")),
+    host: text("host") as string,
+    port: number("port") as number,
+    corsOrigins: list("cors-origin"),
+    allowedHosts: list("allowed-host"),
+    streaming: flag("streaming"),
+    heartbeatMs: number("heartbeat-ms") as number,
+    drainTimeoutMs: number("drain-timeout-ms") as number,
+    loadTimeoutMs: number("load-timeout-ms") as number,
+    maxQueue: number("max-queue") as number,
+    ...given("ctx", number("ctx")),
+    parallel: number("parallel") as number,
+    ...given("threads", number("threads")),
+    gpuLayers: number("gpu-layers") as number,
+    flashAttention: text("flash-attention") as Config["flashAttention"],
+    kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),
+    kvMode: text("kv-mode") as Config["kvMode"],
+    batch: number("batch") as number,
+    microBatch: Math.min(number("micro-batch") as number, number("batch") as number),
+    mmap: flag("mmap"),
+    mlock: flag("mlock"),
+    warmup: flag("warmup"),
+    stallBudgetMs: number("stall-budget-ms") as number,
+    sampling: {
+      ...given("temperature", number("temperature")),
+      ...given("topP", number("top-p")),
+      ...given("topK", number("top-k")),
+      ...given("minP", number("min-p")),
+      ...given("repetitionPenalty", number("repetition-penalty")),
+      ...given("presencePenalty", number("presence-penalty")),
+      ...given("seed", number("seed")),
+    },
+    ...given("maxTokens", number("max-tokens")),
+    maxLogprobs: number("max-logprobs") as number,
+    stop: list("stop"),
+    templateKwargs: (values.get("chat-template-kwargs") as Config["templateKwargs"] | undefined) ?? {},
+    logLevel: text("log-level") as Config["logLevel"],
+    logFormat: text("log-format") as Config["logFormat"],
+    cacheDir: path("cache-dir") ?? paths.cacheDir,
+    dataDir: path("data-dir") ?? paths.dataDir,
+  };
+}
