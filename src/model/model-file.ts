@@ -1,85 +1,146 @@
-// What svc needs to know about a model file before it starts an engine for it.
+// What the server must know about a model file before it starts an engine for it.
 
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
-import { supportedArchitectures, unsuitableArchitectures } from "./architectures.ts";
-import { ModelFileError, readGguf, type Gguf } from "./gguf.ts";
+import { basename, dirname, join } from "node:path";
+import { whyUnserved } from "./architectures.ts";
+import { ModelFileError, readGguf, type Gguf, type MetadataValue } from "./gguf.ts";
+
+/** A corrupt count must not cost memory; llama.cpp's own limit is lower. */
+const MOST_LAYERS = 10_000;
 
 export interface ModelFile {
+  /** The file to load; of a model in several files, the first. */
   readonly path: string;
-  /** The file's name without `.gguf` and part numbers: the name that clients see. */
+  /** The file's name without `.gguf` and part number: the name that clients see. */
   readonly id: string;
   readonly architecture: string;
+  /** The name its makers gave it, when they did. */
+  readonly name?: string;
+  /** Tokens. */
   readonly trainedContext: number;
   readonly layers: number;
-  /** Key/value heads of each layer. */
+  /** Key-value heads of each layer; 0 where a layer keeps no keys and values. */
   readonly kvHeads: readonly number[];
+  /** Values a head stores for one token. */
   readonly keyLength: number;
   readonly valueLength: number;
+  readonly embedding: number;
+  /** Tokens in the vocabulary; 0 when the file does not say. */
   readonly vocabulary: number;
+  /** Of all files of the model. */
   readonly fileBytes: number;
-  /** Unix seconds. */
+  readonly tensorBytes: number;
+  readonly hasChatTemplate: boolean;
+  /** Last change of the file, Unix seconds. */
   readonly modified: number;
 }
 
-/** Reads and checks a model file. Throws ModelFileError with one plain sentence when it cannot be served. */
+/**
+ * Reads the header of the model at `path` and checks that it can be served: readable, GGUF 2 or 3, whole, all parts
+ * there, a language model of a supported architecture. Takes milliseconds. Throws ModelFileError.
+ */
 export function readModelFile(path: string): ModelFile {
-  const gguf = readGguf(path);
-  const architecture = gguf.metadata.get("general.architecture");
-  if (typeof architecture !== "string") throw new ModelFileError(`${path} does not say what kind of model it is.`);
-  const unsuitable = unsuitableArchitectures.get(architecture);
-  if (unsuitable) throw new ModelFileError(`${path} is ${unsuitable} (architecture ${architecture}).`);
-  if (!supportedArchitectures.has(architecture)) {
-    throw new ModelFileError(
-      `${path} has the architecture ${architecture}, which this version of llama.cpp does not know.`,
-    );
-  }
-  if (!gguf.metadata.has("tokenizer.ggml.model"))
-    throw new ModelFileError(`${path} has no tokenizer, so it cannot read text.`);
-  checkParts(path, gguf);
-  return describe(path, architecture, gguf);
-}
-
-function describe(path: string, architecture: string, gguf: Gguf): ModelFile {
-  const { metadata } = gguf;
-  const number = (key: string, fallback: number) => {
-    const value = metadata.get(`${architecture}.${key}`);
-    return typeof value === "number" || typeof value === "bigint" ? Number(value) : fallback;
-  };
-  const layers = number("block_count", 0);
-  const heads = number("attention.head_count", 1);
-  const headLength = Math.floor(number("embedding_length", 0) / Math.max(1, heads));
-  const perLayer = metadata.get(`${architecture}.attention.head_count_kv`);
-  const tokens = metadata.get("tokenizer.ggml.tokens");
+  const header = readGguf(path);
+  const name = basename(path);
+  const architecture = servedArchitecture(header, name);
+  const parts = [header, ...otherParts(path, header).map(readGguf)];
+  const facts = new Facts(header.metadata, architecture, name);
+  const layers = facts.count("block_count");
+  if (layers > MOST_LAYERS) throw new ModelFileError(`${name} is corrupt: it claims to have ${layers} layers.`);
+  const embedding = facts.count("embedding_length");
+  const heads = facts.perLayer("attention.head_count", layers, 0);
+  const headLength = Math.floor(embedding / Math.max(1, ...heads));
+  const title = header.metadata.get("general.name");
   return {
     path,
-    id: basename(path)
-      .replace(/\.gguf$/i, "")
-      .replace(/-\d{5}-of-\d{5}$/, ""),
+    id: name.replace(/\.gguf$/i, "").replace(/-\d{5}-of-\d{5}$/, ""),
     architecture,
-    trainedContext: number("context_length", 4096),
+    ...(typeof title === "string" && title !== "" && { name: title }),
+    trainedContext: facts.count("context_length"),
     layers,
-    kvHeads: Array.isArray(perLayer)
-      ? perLayer
-      : Array.from({ length: layers }, () => number("attention.head_count_kv", heads)),
-    keyLength: number("attention.key_length", headLength),
-    valueLength: number("attention.value_length", headLength),
-    vocabulary: typeof tokens === "object" ? tokens.length : 0,
-    fileBytes: gguf.fileBytes,
-    modified: gguf.modified,
+    kvHeads: facts.perLayer("attention.head_count_kv", layers, Math.max(0, ...heads)),
+    keyLength: facts.count("attention.key_length", headLength),
+    valueLength: facts.count("attention.value_length", headLength),
+    embedding,
+    vocabulary: lengthOf(header.metadata.get("tokenizer.ggml.tokens")),
+    fileBytes: parts.reduce((sum, part) => sum + part.fileBytes, 0),
+    tensorBytes: parts.reduce((sum, part) => sum + part.tensorBytes, 0),
+    hasChatTemplate: header.metadata.has("tokenizer.chat_template"),
+    modified: header.modified,
   };
 }
 
-/** A model in several files (`…-00001-of-00003.gguf`) is named by its first and needs all of them. */
-function checkParts(path: string, gguf: Gguf): void {
-  const parts = Number(gguf.metadata.get("split.count") ?? 1);
-  const name = /-(\d{5})-of-(\d{5})\.gguf$/.exec(path);
-  if (parts <= 1 || !name) return;
-  if (name[1] !== "00001")
-    throw new ModelFileError(`${path} is one part of ${parts}; name the first one (…-00001-of-${name[2]}.gguf).`);
-  for (let part = 2; part <= parts; part++) {
-    const other = path.replace(/-\d{5}-of-/, `-${String(part).padStart(5, "0")}-of-`);
-    if (!existsSync(other))
-      throw new ModelFileError(`${path} is one part of ${parts}, and ${basename(other)} is missing beside it.`);
+function servedArchitecture({ metadata, tensors }: Gguf, name: string): string {
+  const kind = metadata.get("general.type");
+  if (kind === "adapter")
+    throw new ModelFileError(`${name} is an adapter (LoRA), not a model; it needs its base model.`);
+  if (kind === "imatrix") throw new ModelFileError(`${name} is an importance matrix for quantizing, not a model.`);
+  if (kind === "vocab") throw new ModelFileError(`${name} has a vocabulary but no weights.`);
+  // Parts after the first have no metadata of the model.
+  if (Number(metadata.get("split.no") ?? 0) > 0) {
+    throw new ModelFileError(`${name} is a later part of a model in several files; name the first part (-00001-of-…).`);
+  }
+  const architecture = metadata.get("general.architecture");
+  if (typeof architecture !== "string") throw new ModelFileError(`${name} does not say which architecture it has.`);
+  const reason = whyUnserved(architecture);
+  if (reason) throw new ModelFileError(`${name} ${reason}.`);
+  if (tensors === 0 && !metadata.has("split.count")) {
+    throw new ModelFileError(`${name} has a vocabulary but no weights.`);
+  }
+  if (!metadata.has("tokenizer.ggml.model"))
+    throw new ModelFileError(`${name} has no tokenizer, so it cannot read text.`);
+  return architecture;
+}
+
+/** Paths of the parts after the first, all of which exist. */
+function otherParts(path: string, { metadata }: Gguf): string[] {
+  const count = Number(metadata.get("split.count") ?? 1);
+  if (!(count > 1)) return [];
+  const name = basename(path);
+  const stem = /^(.*)-00001-of-(\d{5})\.gguf$/.exec(name);
+  if (!stem || Number(stem[2]) !== count) {
+    const expected = `<name>-00001-of-${pad(count)}.gguf`;
+    throw new ModelFileError(`${name} is the first of ${count} files of a model and must be named ${expected}.`);
+  }
+  const names = Array.from({ length: count - 1 }, (_, i) => `${stem[1]}-${pad(i + 2)}-of-${pad(count)}.gguf`);
+  const missing = names.filter((part) => !existsSync(join(dirname(path), part)));
+  if (missing.length === 0) return names.map((part) => join(dirname(path), part));
+  const rest = missing.length > 3 ? ` and ${missing.length - 3} more` : "";
+  const message = `The model is in ${count} files, of which are missing beside ${name}: ${missing.slice(0, 3).join(", ")}`;
+  throw new ModelFileError(`${message}${rest}.`);
+}
+
+const pad = (part: number): string => String(part).padStart(5, "0");
+
+/** Metadata under the architecture's own prefix. */
+class Facts {
+  constructor(
+    private readonly metadata: Gguf["metadata"],
+    private readonly architecture: string,
+    private readonly name: string,
+  ) {}
+
+  /** A positive integer; without a `fallback` it must be there. */
+  count(key: string, fallback?: number): number {
+    const value = this.get(key) ?? fallback;
+    if (typeof value === "number" && value >= (fallback === undefined ? 1 : 0) && Number.isSafeInteger(value)) {
+      return value;
+    }
+    throw new ModelFileError(`${this.name} is corrupt: it has no usable value ${this.architecture}.${key}.`);
+  }
+
+  /** One number for all layers, or a list with one for each. */
+  perLayer(key: string, layers: number, fallback: number): readonly number[] {
+    const value = this.get(key) ?? fallback;
+    const list = Array.isArray(value) ? value : Array.from({ length: layers }, () => value);
+    if (list.every((item) => Number.isSafeInteger(item) && item >= 0)) return list;
+    throw new ModelFileError(`${this.name} is corrupt: it has no usable value ${this.architecture}.${key}.`);
+  }
+
+  private get(key: string): MetadataValue | undefined {
+    return this.metadata.get(`${this.architecture}.${key}`);
   }
 }
+
+const lengthOf = (value: MetadataValue | undefined): number =>
+  typeof value === "object" && "length" in value ? value.length : 0;
