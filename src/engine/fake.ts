@@ -65,6 +65,7 @@ export class FakeEngine implements EnginePort {
     const stats = { waiting: 0, kvUsed: 0, kvTotal: 8192, steps: 0, preemptions: 0, residentBytes: 0 };
     return {
       state: this.state,
+      modelId: fakeModel.id,
       ...(this.model && { model: this.model }),
       restarts: 0,
       stats: { ...stats, running: this.live },

@@ -79,6 +79,7 @@ export class EngineHost implements EnginePort {
   status(): EngineStatus {
     return {
       state: this.state,
+      modelId: this.options.model.id,
       ...(this.model && { model: this.model }),
       ...(this.state === "loading" && { progress: this.progress }),
       ...(this.lastError && { lastError: this.lastError }),

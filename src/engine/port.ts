@@ -7,7 +7,9 @@ export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopp
 
 export interface EngineStatus {
   readonly state: EngineState;
-  /** The model, once known; kept through a restart. */
+  /** The name clients see, known from the start. */
+  readonly modelId: string;
+  /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
   readonly progress?: number;

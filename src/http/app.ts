@@ -1,6 +1,6 @@
 // The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
 
-import { Elysia } from "elysia";
+import { Elysia, type AnyElysia } from "elysia";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { EnginePort } from "../engine/port.ts";
@@ -13,6 +13,12 @@ import { RequestContexts } from "./request-context.ts";
 import { RouteTable } from "./route-table.ts";
 import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
+import { describeApi } from "./openapi.ts";
+import { docsRoutes } from "./routes/docs.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { tokenizeRoutes } from "./routes/tokenize.ts";
 
 /** What the HTTP layer is given; routes take from it by closure. */
 export interface AppDeps {
@@ -39,14 +45,19 @@ export function createApp(deps: AppDeps): App {
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
-  const elysia = new Elysia({
+  const elysia: AnyElysia = new Elysia({
     name: "svc",
     // Host names of less than four characters ("http://nas/v1/models") are names too.
     handler: { standardHostname: false },
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
-    .use(cancelRoutes(deps.generation));
+    .use(cancelRoutes(deps.generation))
+    .use(modelRoutes(deps))
+    .use(tokenizeRoutes(deps))
+    .use(healthRoutes(deps))
+    .use(metricsRoutes(deps))
+    .use(docsRoutes(() => describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return { fetch: lifecycle.fetch, activeCount: () => lifecycle.activeCount, routes: elysia.routes };

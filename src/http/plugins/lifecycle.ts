@@ -5,6 +5,7 @@ import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 import { errorResponse } from "./errors.ts";
@@ -36,8 +37,9 @@ export class Lifecycle {
   readonly fetch = async (request: Request): Promise<Response> => {
     const { contexts, clock, metrics } = this.deps;
     const context = contexts.open(request, clock.now());
-    const { pathname } = new URL(request.url);
-    const counted = !UNCOUNTED.has(pathname);
+    // Without a Host header there is no URL, only a path.
+    const pathname = URL.parse(request.url)?.pathname;
+    const counted = pathname === undefined || !UNCOUNTED.has(pathname);
     this.activeCount++;
     if (counted) metrics.connectionOpened();
     const response = await this.respond(request, pathname, context);
@@ -53,26 +55,33 @@ export class Lifecycle {
     return response;
   };
 
-  private async respond(request: Request, pathname: string, context: RequestContext): Promise<Response> {
-    const { policy, routes } = this.deps;
+  private async respond(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
+    const { policy, log } = this.deps;
     try {
       checkOrigin(request.headers, policy);
+      if (pathname === undefined)
+        throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
+      const response = await this.route(request, pathname);
+      allowOrigin(request.headers, response.headers, policy);
+      return response;
     } catch (error) {
       if (error instanceof SvcError) return errorResponse(error, context.id);
-      throw error;
+      logUnexpected(log, error, context.id);
+      return errorResponse(new SvcError("internal_error", "An internal error occurred."), context.id);
     }
-    const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
-    const response = route ? preflight(request.headers, route.methods) : await this.handle(request);
-    allowOrigin(request.headers, response.headers, policy);
-    return response;
   }
 
-  private logLine(request: Request, pathname: string, status: number, context: RequestContext): void {
+  private route(request: Request, pathname: string): Response | Promise<Response> {
+    const route = request.method === "OPTIONS" ? this.deps.routes().find(pathname) : undefined;
+    return route ? preflight(request.headers, route.methods) : this.handle(request);
+  }
+
+  private logLine(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {
     const { log, clock, routes } = this.deps;
     log.info("request", {
       id: context.id,
       method: request.method,
-      route: routes().find(pathname)?.pattern ?? "unknown",
+      route: routes().find(pathname ?? "")?.pattern ?? "unknown",
       status,
       ms: Math.round(clock.now() - context.startedAt),
       ...context.logFields(),

@@ -62,12 +62,11 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     },
   );
 
-function answerOf({ config, engine, clock, version }: AppDeps): ChatAnswer {
-  const model = engine.status().model?.id ?? config.alias ?? "svc";
+function answerOf({ engine, clock, version }: AppDeps): ChatAnswer {
   return {
     id: newChatCompletionId(),
     created: Math.floor(clock.wall() / 1000),
-    model,
+    model: engine.status().modelId,
     systemFingerprint: `svc_${version}`,
   };
 }

@@ -1,0 +1,46 @@
+// What a person sees when the server is ready.
+
+import type { Config } from "../config/config.ts";
+import { version } from "../config/version.ts";
+import type { ModelInfo } from "../domain/model.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Model, context, device, address, and a line that can be pasted. */
+export function banner(
+  runtime: Pick<Runtime, "config" | "context" | "modelGiven">,
+  model: ModelInfo,
+  url: string,
+): string {
+  const { context, modelGiven, config } = runtime;
+  const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
+  const lines: [string, string][] = [
+    ["model", `${model.id} (${model.description}; ${size})`],
+    [
+      "context",
+      `${model.context} tokens for up to ${config.parallel} requests at once${context.note ? ` (${context.note})` : ""}`,
+    ],
+    ["device", model.device],
+    ["address", `${url}/v1  ·  docs ${url}/docs`],
+  ];
+  const demo = modelGiven
+    ? ""
+    : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
+  const call = `curl ${url}/v1/chat/completions -H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
+  return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
+}
+
+/** What listening beyond loopback means, or nothing. */
+export function exposure({ host, port }: Pick<Config, "host" | "port">): string {
+  if (/^(127\.|localhost$|::1$|\[::1\]$)/.test(host)) return "";
+  return `listening on ${host}:${port}: everyone who can reach this address can use the model and read /metrics; no key is asked for`;
+}
+
+function count(value: number): string {
+  const units: [number, string][] = [
+    [1e9, "B"],
+    [1e6, "M"],
+    [1e3, "K"],
+  ];
+  const [size, unit] = units.find(([least]) => value >= least) ?? [1, ""];
+  return `${(value / size).toFixed(1)}${unit}`;
+}

@@ -1,0 +1,35 @@
+// Text that was piped or redirected into the program.
+
+import { fstatSync } from "node:fs";
+
+/** How long a pipe may stay silent before it counts as one that nobody writes to. */
+const SILENCE_MS = 200;
+
+/**
+ * Reads standard input to its end. Unless `wanted`, only a file or a pipe counts, and a pipe only when it has something to
+ * say at once; terminals, sockets and /dev/null never do. Undefined when there is no text.
+ */
+export async function readPipedInput(wanted: boolean): Promise<string | undefined> {
+  if (!wanted && !isFileOrPipe()) return undefined;
+  const reader = Bun.stdin.stream().getReader();
+  const first = reader.read();
+  if (!wanted && (await Promise.race([first.then(() => "spoke"), Bun.sleep(SILENCE_MS)])) !== "spoke") {
+    void reader.cancel();
+    return undefined;
+  }
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let part = await first; !part.done; part = await reader.read())
+    text += decoder.decode(part.value, { stream: true });
+  text += decoder.decode();
+  return text.trim() === "" ? undefined : text.trimEnd();
+}
+
+function isFileOrPipe(): boolean {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFile() || stats.isFIFO();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,101 @@
+// Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
+// self-test.
+
+import { nativeFiles } from "../../ffi/runtime/libraries.ts";
+import type { Config } from "../config/config.ts";
+import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { availableMemory, physicalCores } from "../config/memory.ts";
+import { systemClock } from "../domain/clock.ts";
+import { EngineHost } from "../engine/host.ts";
+import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { ModelFileError } from "../model/gguf.ts";
+import { readModelFile, type ModelFile } from "../model/model-file.ts";
+import { GenerationService } from "../service/generation.ts";
+import { createLogger, type Logger } from "../telemetry/log.ts";
+import { PrometheusMetrics } from "../telemetry/prometheus.ts";
+import { ExitError } from "./exit-codes.ts";
+
+export interface Runtime {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly file: ModelFile;
+  /** false: the embedded demonstration model serves. */
+  readonly modelGiven: boolean;
+  readonly context: ContextChoice;
+  readonly engine: EngineHost;
+  readonly generation: GenerationService;
+  readonly metrics: PrometheusMetrics;
+  readonly clock: typeof systemClock;
+}
+
+/**
+ * Checks the model file, unpacks the native libraries and prepares the engine; `engine.start()` is the caller's.
+ * Throws ExitError when the model file or the cache folder cannot be used.
+ */
+export function createRuntime(config: Config): Runtime {
+  const clock = systemClock;
+  const log = createLogger({
+    level: config.logLevel,
+    format: config.logFormat,
+    write: (line) => process.stderr.write(line),
+    now: clock.wall,
+  });
+  // A bad file must fail before anything is unpacked.
+  const given = config.model === undefined ? undefined : modelFile(config.model);
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  const file = given ?? modelFile(native.embeddedModel);
+  const kvMode = config.kvMode === "auto" ? "unified" : config.kvMode;
+  const context = chooseContext({
+    model: file,
+    kvType: config.kvType,
+    kvMode,
+    parallel: config.parallel,
+    ...(config.ctx !== undefined && { requested: config.ctx }),
+    availableBytes: availableMemory(),
+  });
+  const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
+  const engine = new EngineHost({
+    engine: {
+      libraries: native.libraries,
+      modelPath: file.path,
+      context: context.context,
+      maxModelLen: context.maxModelLen,
+      kvMode,
+      threads: config.threads ?? physicalCores(),
+      sampling: config.sampling,
+      ...{ batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs },
+    },
+    model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
+    command: engineCommand(),
+    env: engineEnvironment(processEnvironment()),
+    loadTimeoutMs: config.loadTimeoutMs,
+    log,
+    clock,
+  });
+  const metrics = new PrometheusMetrics(clock);
+  const generation = new GenerationService({ engine, metrics, clock, parallel, maxQueue: config.maxQueue });
+  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
+}
+
+/** This program again, as an engine: the executable itself, or Bun with the entry file. */
+function engineCommand(): string[] {
+  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+  return [...program, "__engine", "llama"];
+}
+
+function modelFile(path: string): ModelFile {
+  try {
+    return readModelFile(path);
+  } catch (error) {
+    throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
+  }
+}
+
+function unpack(cacheDir: string) {
+  try {
+    return nativeFiles(cacheDir);
+  } catch (error) {
+    throw new ExitError("failure", error instanceof Error ? error.message : String(error));
+  }
+}

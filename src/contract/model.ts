@@ -1,0 +1,44 @@
+// GET /v1/models
+
+import { t, type Static } from "./schema.ts";
+
+const Tokens = t.Integer({ minimum: 1, description: "Largest prompt plus output of one request." });
+
+/** Several names for the same number: clients probe different ones. */
+const contextKeys = {
+  max_context_length: Tokens,
+  max_model_len: Tokens,
+  context_length: Tokens,
+  context_window: Tokens,
+  n_ctx: Tokens,
+};
+
+export const Model = t.Object({
+  id: t.String(),
+  object: t.Literal("model"),
+  created: t.Integer({ description: "Unix time at which the model file was last changed." }),
+  owned_by: t.String(),
+  loaded: t.Boolean(),
+  status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),
+  ...Object.fromEntries(Object.entries(contextKeys).map(([name, schema]) => [name, t.Optional(schema)])),
+});
+
+export const ModelDetails = t.Object({
+  name: t.String(),
+  model: t.String(),
+  capabilities: t.Array(t.String()),
+  architecture: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  parameters: t.Optional(t.Integer()),
+  bytes: t.Optional(t.Integer()),
+  trained_context: t.Optional(t.Integer()),
+  device: t.Optional(t.String()),
+});
+
+export const ModelList = t.Object({
+  object: t.Literal("list"),
+  data: t.Array(Model),
+  models: t.Array(ModelDetails, { description: "What each model of `data` can do." }),
+});
+
+export type ModelList = Static<typeof ModelList>;

@@ -1,0 +1,71 @@
+// Engine status as the operations routes show it.
+
+import type { Health } from "../contract/health.ts";
+import type { ModelList } from "../contract/model.ts";
+import type { ModelInfo } from "../domain/model.ts";
+
+/** What a chat model can do here today; clients decide by it. */
+const CAPABILITIES = ["chat", "completion", "streaming", "logprobs", "penalties"];
+
+/** The part of an engine's status that these answers are made of. */
+export interface EngineView {
+  readonly state: Health["engine"]["state"];
+  readonly modelId: string;
+  readonly model?: ModelInfo;
+  readonly progress?: number;
+  readonly lastError?: string;
+  readonly restarts: number;
+}
+
+/** GET /v1/models: the one active model, loaded or not yet. */
+export function encodeModels({ state, modelId, model }: EngineView, startedAt: number): ModelList {
+  const loaded = state === "ready";
+  const length = model?.maxModelLen;
+  const context = length && {
+    max_context_length: length,
+    max_model_len: length,
+    context_length: length,
+    context_window: length,
+    n_ctx: length,
+  };
+  const entry = {
+    id: modelId,
+    object: "model" as const,
+    created: model?.created ?? startedAt,
+    owned_by: "svc",
+    loaded,
+    status: { value: loaded ? ("loaded" as const) : ("unloaded" as const) },
+    ...context,
+  };
+  const details = model && {
+    architecture: model.architecture,
+    description: model.description,
+    parameters: model.parameters,
+    bytes: model.bytes,
+    trained_context: model.trainedContext,
+    device: model.device,
+  };
+  return {
+    object: "list",
+    data: [entry],
+    models: [{ name: modelId, model: modelId, capabilities: CAPABILITIES, ...details }],
+  };
+}
+
+/** GET /health. `healthy` means that a request would be computed now. */
+export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {
+  const { state, restarts, progress, lastError, modelId } = engine;
+  const status = state === "ready" ? "healthy" : state === "starting" || state === "loading" ? "loading" : "degraded";
+  return {
+    status,
+    timestamp: wallMs / 1000,
+    version,
+    engine: {
+      state,
+      restarts,
+      ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
+      ...(lastError !== undefined && { last_error: lastError }),
+    },
+    model: modelId,
+  };
+}

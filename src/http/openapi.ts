@@ -1,0 +1,102 @@
+// The API description: made from the registered routes by @elysiajs/swagger, completed from the table of operations.
+
+import { swagger } from "@elysiajs/swagger";
+import { Elysia, type AnyElysia } from "elysia";
+import { contractVersion } from "../config/version.ts";
+import { ErrorEnvelope } from "../contract/errors.ts";
+import { operations, type Operation } from "./operations.ts";
+
+interface Response {
+  description: string;
+  content?: Record<string, unknown>;
+  headers?: Record<string, unknown>;
+}
+
+interface PathItem {
+  [method: string]: {
+    operationId?: string;
+    parameters?: { name: string; in: string; description?: string; required?: boolean; schema: unknown }[];
+    requestBody?: { required?: boolean; content: Record<string, { schema: unknown; example?: unknown }> };
+    responses: Record<string, Response>;
+    [key: string]: unknown;
+  };
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  paths: Record<string, PathItem>;
+  components: { schemas: Record<string, unknown> };
+  [key: string]: unknown;
+}
+
+const REQUEST_ID =
+  "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
+const responseHeaders = Object.fromEntries(
+  ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
+);
+const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+
+/** Describes every route of `app`. Call it once all routes are registered. */
+export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
+  const generated = (await generate(app)) as OpenApiDocument;
+  const { schemas } = generated.components;
+  const document: OpenApiDocument = {
+    openapi: "3.1.0",
+    info: {
+      title: "svc",
+      version: contractVersion,
+      description: "Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.",
+    },
+    servers: [{ url: "/" }],
+    tags: ["Generation", "Models", "Tokenizer", "Operations"].map((name) => ({ name })),
+    paths: generated.paths,
+    components: { schemas: { ...schemas, Error: ErrorEnvelope } },
+  };
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, described] of Object.entries(item)) {
+      const operation = operations[`${method.toUpperCase()} ${path}`];
+      if (operation) complete(described, operation, `${method}${path}`);
+    }
+  }
+  // Plain JSON: TypeBox's symbols stay behind.
+  return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
+}
+
+async function generate(app: AnyElysia): Promise<unknown> {
+  const specPath = "/openapi.json";
+  const describing = new Elysia()
+    .use(app)
+    .use(swagger({ path: "/ui", specPath, exclude: ["/ui", "/ui/json"], excludeStaticFile: false }));
+  await describing.modules;
+  const response = await describing.handle(new Request(`http://localhost${specPath}`));
+  return response.json();
+}
+
+function complete(described: PathItem[string], operation: Operation, key: string): void {
+  described.operationId = key.replace(/[^a-z0-9]+/gi, "_");
+  described["summary"] = operation.summary;
+  described["tags"] = [operation.tag];
+  if (operation.description) described["description"] = operation.description;
+  described.parameters = [
+    ...(described.parameters ?? []),
+    { name: "X-Request-ID", in: "header", required: false, description: REQUEST_ID, schema: { type: "string" } },
+  ];
+  const body = described.requestBody?.content["application/json"];
+  if (described.requestBody) described.requestBody.required = true;
+  if (body && operation.example !== undefined) body.example = operation.example;
+  const success = described.responses["200"];
+  if (success?.content && operation.stream) {
+    success.content["text/event-stream"] = { schema: { type: "string", description: operation.stream } };
+  }
+  for (const [status, description] of Object.entries(operation.errors ?? {})) {
+    described.responses[status] = { description, content: envelope };
+    if (status === "503") {
+      described.responses[status].headers = {
+        "Retry-After": { description: "Whole seconds.", schema: { type: "integer" } },
+      };
+    }
+  }
+  for (const response of Object.values(described.responses))
+    response.headers = { ...response.headers, ...responseHeaders };
+}

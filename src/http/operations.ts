@@ -1,0 +1,92 @@
+// What the API description says about each route beyond its schemas. One entry a route: a test compares both ways.
+
+export interface Operation {
+  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations";
+  readonly summary: string;
+  readonly description?: string;
+  /** Error statuses with when they come; each body is the error envelope. */
+  readonly errors?: Readonly<Record<number, string>>;
+  /** A request body that works as it is. */
+  readonly example?: unknown;
+  /** The route can answer with server-sent events. */
+  readonly stream?: string;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+}
+
+const badRequest = "Invalid input; `code` and `param` say what and where.";
+const tooLarge = "The request body is too large.";
+const unavailable =
+  "`server_busy`: the queue is full. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
+const crashed = "`engine_crashed`: the engine process ended while it computed this request; it is restarted.";
+const question = { messages: [{ role: "user", content: "What is the capital of France?" }] };
+
+export const operations: Readonly<Record<string, Operation>> = {
+  "POST /v1/chat/completions": {
+    tag: "Generation",
+    summary: "Answer a conversation",
+    description: `The loaded model answers whatever \`model\` says, and the answer names it.
+
+Fields that this version cannot honour (tools, response_format other than text, reasoning_effort, media parts, n above 1,
+logit_bias) are refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and
+ignored. A prompt that does not fit the context is refused with 400 \`context_length_exceeded\`; a max_tokens beyond the room
+left is not an error, the answer then ends with \`length\`.
+
+seed: the same seed gives the same text whatever else runs; -1 means random; other values are folded into 32 bits.
+stop: a string or an array, after the server's own --stop values; never part of the text.
+A cancelled request that was not a stream answers 200 with what there is and finish_reason \`cancelled\`.`,
+    errors: { 400: badRequest, 403: "Origin or Host not allowed.", 413: tooLarge, 500: crashed, 503: unavailable },
+    example: { ...question, stream: true, max_tokens: 100 },
+    stream: `Each event is a chat.completion.chunk: the role, content pieces, an empty delta with finish_reason, usage (unless
+stream_options.include_usage is false), and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
+after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
+  },
+  "POST /v1/chat/completions/{id}/cancel": {
+    tag: "Generation",
+    summary: "Cancel a running or waiting generation",
+    description: `\`id\` is the correlation id: what the request sent as X-Request-ID, or what its answer carries there. It works for
+streams, plain answers and requests that still wait. Of two live requests with one id the newer is cancelled.`,
+  },
+  "GET /v1/models": { tag: "Models", summary: "List the models that can be asked" },
+  "POST /v1/tokenize": {
+    tag: "Tokenizer",
+    summary: "Token ids of a text",
+    description:
+      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text here.",
+    errors: {
+      400: badRequest,
+      413: tooLarge,
+      422: "`tokenize_unsupported`: no tokenizer is available.",
+      503: unavailable,
+    },
+    example: { text: "Hello" },
+  },
+  "POST /v1/count_tokens": {
+    tag: "Tokenizer",
+    summary: "Number of tokens of a text",
+    errors: {
+      400: badRequest,
+      413: tooLarge,
+      422: "`tokenize_unsupported`: no tokenizer is available.",
+      503: unavailable,
+    },
+    example: { text: "Hello" },
+  },
+  "GET /health": {
+    tag: "Operations",
+    summary: "Is the server up, and how is its engine",
+    description:
+      "200 while the process answers. `status`: healthy, loading (requests wait) or degraded (requests get 503).",
+  },
+  "GET /metrics": {
+    tag: "Operations",
+    summary: "Prometheus metrics",
+    description: "Names follow vLLM behind the prefix `svc_`.",
+  },
+  "GET /openapi.json": { tag: "Operations", summary: "This description" },
+  "GET /docs": {
+    tag: "Operations",
+    summary: "This description as a page",
+    description:
+      "Complete without any script; a button loads an interactive reference from a content delivery network.",
+  },
+};

@@ -1,0 +1,41 @@
+// GET /metrics
+
+import { Elysia } from "elysia";
+import type { AppDeps } from "../app.ts";
+
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Prometheus text: counters and histograms of the front process, levels of the engine. */
+export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) =>
+  new Elysia({ name: "route.metrics" }).get(
+    "/metrics",
+    () => {
+      const { stats, ...status } = engine.status();
+      const body = metrics.render({
+        modelName: status.modelId,
+        running: stats.running,
+        waiting: stats.waiting,
+        parallel: config.parallel,
+        kvUsed: stats.kvUsed,
+        kvTotal: stats.kvTotal,
+        preemptions: stats.preemptions,
+        engineSteps: stats.steps,
+        engineRestarts: status.restarts,
+        engineUp: status.state === "ready",
+        engineResidentBytes: stats.residentBytes,
+        registered: generation.registeredCount,
+        residentBytes: process.memoryUsage.rss(),
+      });
+      return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
+    },
+    {
+      detail: {
+        responses: {
+          200: {
+            description: "Prometheus text exposition.",
+            content: { "text/plain": { schema: { type: "string" } } },
+          },
+        },
+      },
+    },
+  );

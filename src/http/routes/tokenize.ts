@@ -1,0 +1,60 @@
+// POST /v1/tokenize and POST /v1/count_tokens
+
+import { Elysia } from "elysia";
+import { checker } from "../../contract/schema.ts";
+import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { AppDeps } from "../app.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+
+/** Text to the model's own tokens, and their number. */
+export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
+  const check = checker(TokenizeRequest);
+
+  const tokenize = async (request: Request) => {
+    const body = check(await readJson(request, bodyCeilings.tokenizer));
+    const text = body.text || body.prompt;
+    if (!text) {
+      const message = "'text' is required: a string of at least 1 character ('prompt' is another name for it).";
+      throw new SvcError("missing_required_parameter", message, { param: "text" });
+    }
+    const tokens = await engine.tokenize(text, request.signal);
+    const { modelId: model, model: info } = engine.status();
+    if (body.model && body.model !== model)
+      log.debug("tokenized by the active model instead of the named one", { model });
+    return { tokens, model, ...(info && { max_model_len: info.maxModelLen }) };
+  };
+
+  return new Elysia({ name: "route.tokenize" })
+    .post(
+      "/v1/tokenize",
+      async ({ request }) => {
+        const { tokens, ...rest } = await tokenize(request);
+        const answer: TokenizeResponse = { tokens: [...tokens], count: tokens.length, ...rest };
+        return Response.json(answer);
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(TokenizeRequest),
+          responses: { 200: jsonContent(TokenizeResponse, "The token ids.") },
+        },
+      },
+    )
+    .post(
+      "/v1/count_tokens",
+      async ({ request }) => {
+        const { tokens, model } = await tokenize(request);
+        const answer: CountTokensResponse = { input_tokens: tokens.length, model };
+        return Response.json(answer);
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(TokenizeRequest),
+          responses: { 200: jsonContent(CountTokensResponse, "The number of tokens.") },
+        },
+      },
+    );
+};

@@ -1,0 +1,15 @@
+// Entry point of the one executable: decides between engine process, one-shot answer and server.
+
+import { setProductionDefault } from "./config/environment.ts";
+
+// Before anything that reads NODE_ENV is loaded; that is also why the rest is imported dynamically.
+setProductionDefault();
+
+const [first, second] = process.argv.slice(2);
+if (first === "__engine" && second === "llama") {
+  const { runEngine } = await import("./engine/child/main.ts");
+  await runEngine();
+} else {
+  const { main } = await import("./cli/main.ts");
+  process.exitCode = await main(process.argv.slice(2));
+}
