@@ -1,9 +1,20 @@
 // Builds `llama-server` and `llama-batched-bench`, the yardsticks of `npm run bench`, from the pinned llama.cpp sources
 // and against the very libraries that svc ships: what differs in a comparison is then the server and nothing else.
 
-import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync, copyFileSync, existsSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  copyFileSync,
+  existsSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
+import { run, step } from "./run.ts";
 
 export interface LlamaServerBuild {
   /** Checked-out llama.cpp source tree. */
@@ -12,7 +23,6 @@ export interface LlamaServerBuild {
   readonly libraries: string;
   /** Directory for everything built here; one subdirectory for each distinct build. */
   readonly out: string;
-  readonly log?: (line: string) => void;
 }
 
 export interface LlamaTools {
@@ -30,6 +40,10 @@ inline bool llama_ui_use_gzip() { return false; }
 inline const std::array<llama_ui_asset, 0> & llama_ui_get_assets() { static const std::array<llama_ui_asset, 0> none{}; return none; }
 `;
 
+/** Compute backends are not linked but found at run time. */
+const LINKED = /^lib(llama-common|llama|ggml|ggml-base)(\.v[\d.]+)?\.(so|dylib)$/;
+const mac = process.platform === "darwin";
+const [CXX, CC] = mac ? ["clang++", "clang"] : ["g++", "gcc"];
 const COMMON_FLAGS = ["-std=c++17", "-fPIC", "-DNDEBUG", "-DLLAMA_SUBPROCESS", "-w", "-pthread"];
 /** What serves a request is compiled as a release build would be; image input only has to link. */
 const SERVER_FLAGS = ["-O3"];
@@ -45,14 +59,18 @@ interface Unit {
  * minutes on two cores. Throws with the compiler's first lines when a step fails.
  */
 export async function buildLlamaServer(build: LlamaServerBuild): Promise<LlamaTools> {
-  const log = build.log ?? console.log;
   const units = listUnits(build.sources);
   const target = join(build.out, `llama-server-${fingerprint(build, units)}`);
   const tools: LlamaTools = { server: join(target, "llama-server"), batchedBench: join(target, "llama-batched-bench") };
-  if (existsSync(tools.server) && existsSync(tools.batchedBench)) return tools;
+  if (!existsSync(tools.server) || !existsSync(tools.batchedBench)) {
+    console.log(`llama-server, for benchmarks only: compiling ${units.length} files, which takes minutes`);
+    await step("compiled llama-server", () => compileTools(build, units, target, tools));
+  }
+  makeCurrent(build.out, target);
+  return tools;
+}
 
-  const started = performance.now();
-  log(`llama-server: compiling ${units.length} files (only for benchmarks, some minutes)`);
+async function compileTools(build: LlamaServerBuild, units: readonly Unit[], target: string, tools: LlamaTools) {
   const objects = join(target, "objects");
   mkdirSync(objects, { recursive: true });
   writeFileSync(join(objects, "ui.h"), UI_HEADER);
@@ -64,8 +82,13 @@ export async function buildLlamaServer(build: LlamaServerBuild): Promise<LlamaTo
   await link(units.filter((unit) => !isBench(unit)).map(objectOf), target, tools.server);
   await link(units.filter(isBench).map(objectOf), target, tools.batchedBench);
   rmSync(objects, { recursive: true });
-  log(`llama-server: built in ${Math.round((performance.now() - started) / 1000)} s`);
-  return tools;
+}
+
+/** `llama-server` in the build folder names the build that the benchmark uses. */
+function makeCurrent(out: string, target: string): void {
+  const temporary = join(out, `llama-server.${process.pid}`);
+  symlinkSync(basename(target), temporary);
+  renameSync(temporary, join(out, "llama-server"));
 }
 
 function listUnits(sources: string): Unit[] {
@@ -86,8 +109,8 @@ function listUnits(sources: string): Unit[] {
 
 function fingerprint(build: LlamaServerBuild, units: readonly Unit[]): string {
   const hash = new Bun.CryptoHasher("sha256");
-  hash.update(JSON.stringify([units, COMMON_FLAGS, UI_HEADER]));
-  for (const name of readdirSync(build.libraries).sort()) {
+  hash.update(JSON.stringify([basename(build.sources), units, COMMON_FLAGS, UI_HEADER]));
+  for (const name of llamaLibraries(build.libraries)) {
     hash.update(`${name} ${Bun.file(join(build.libraries, name)).size}\n`);
   }
   return hash.digest("hex").slice(0, 12);
@@ -100,7 +123,7 @@ async function compile(sources: string, generated: string, unit: Unit, object: s
   const isC = /(xxhash|sha256)\.c$/.test(unit.source);
   const temporary = `${object}.part`;
   await run([
-    ...(isC ? ["gcc"] : ["g++", ...(unit.source.endsWith(".c") ? ["-x", "c++"] : [])]),
+    ...(isC ? [CC] : [CXX, ...(unit.source.endsWith(".c") ? ["-x", "c++"] : [])]),
     ...COMMON_FLAGS.filter((flag) => !isC || !flag.startsWith("-std")),
     ...unit.flags,
     `-I${generated}`,
@@ -113,9 +136,15 @@ async function compile(sources: string, generated: string, unit: Unit, object: s
   renameSync(temporary, object);
 }
 
+/** llama.cpp's own files in the library set; the shim that stands beside them changes more often. */
+const llamaLibraries = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => /^lib(llama|ggml).*\.(so|dylib)$/.test(name))
+    .sort();
+
 /** The backends are searched for beside the executable, so the libraries have to stand there. */
 function copyLibraries(libraries: string, target: string): void {
-  for (const name of readdirSync(libraries).filter((file) => file.endsWith(".so"))) {
+  for (const name of llamaLibraries(libraries)) {
     const copy = join(target, name);
     rmSync(copy, { force: true });
     try {
@@ -127,27 +156,11 @@ function copyLibraries(libraries: string, target: string): void {
 }
 
 async function link(objects: readonly string[], target: string, executable: string): Promise<void> {
-  const wanted = /^lib(llama-common|llama|ggml|ggml-base)(\.v[\d.]+)?\.so$/;
-  const names = readdirSync(target).filter((name) => wanted.test(name));
-  await run([
-    "g++",
-    ...objects,
-    `-L${target}`,
-    ...names.map((name) => `-l:${basename(name)}`),
-    "-Wl,-rpath,$ORIGIN",
-    "-pthread",
-    "-o",
-    `${executable}.part`,
-  ]);
+  const linked = llamaLibraries(target).filter((name) => LINKED.test(name));
+  const rpath = mac ? "@loader_path" : "$ORIGIN";
+  const libraries = linked.map((name) => join(target, name));
+  await run([CXX, ...objects, ...libraries, `-Wl,-rpath,${rpath}`, "-pthread", "-o", `${executable}.part`]);
   renameSync(`${executable}.part`, executable);
-}
-
-async function run(command: string[]): Promise<void> {
-  const child = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
-  const [stderr, status] = await Promise.all([child.stderr.text(), child.exited]);
-  if (status !== 0) {
-    throw new Error(`${command[0]} failed on ${command.at(-3)}:\n${stderr.split("\n").slice(0, 12).join("\n")}`);
-  }
 }
 
 async function forEachParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 // What `npm run bench` can be told, and the equal command lines that follow from it.
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -66,13 +66,12 @@ const findSvc = (): string[] =>
   existsSync(join(ROOT, "dist/svc")) ? [join(ROOT, "dist/svc")] : [process.execPath, join(ROOT, "src/main.ts")];
 
 function findLlamaServer(): string {
-  const builds = join(ROOT, "vendor/.build");
-  const folder = existsSync(builds) ? readdirSync(builds).find((name) => name.startsWith("llama-server-")) : undefined;
-  if (!folder) throw new Error("llama-server is not built: run `bun build.ts bench`");
-  return join(builds, folder, "llama-server");
+  const built = join(ROOT, "vendor/.build/llama-server/llama-server");
+  if (!existsSync(built)) throw new Error("llama-server is not built: run `bun build.ts bench`");
+  return built;
 }
 
-/** Both servers' command lines for a scenario: same file, context, sequences, threads, batch, KV type and attention. */
+/** Both servers' command lines for a scenario: same file, context, threads, batch, KV cache and attention. */
 export function launchPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
   const model = modelPath(scenario);
   const words = (line: string) => line.split(" ");
@@ -84,8 +83,8 @@ export function launchPlans(scenario: Scenario, options: BenchOptions): readonly
         ...options.svc,
         "--model",
         model,
-        ...words(`--ctx ${scenario.ctx} ${same} --batch 2048 --micro-batch 512`),
-        ...words("--flash-attention on --kv-type f16"),
+        ...words(`--ctx ${scenario.ctx} ${same} --batch 512 --micro-batch 512`),
+        ...words("--flash-attention on --kv-type f16 --kv-mode streams"),
       ],
     },
     {
@@ -94,9 +93,9 @@ export function launchPlans(scenario: Scenario, options: BenchOptions): readonly
         options.llamaServer,
         "--model",
         model,
-        ...words(`--ctx-size ${scenario.ctx} ${same} --batch-size 2048 --ubatch-size 512`),
+        ...words(`--ctx-size ${scenario.ctx} ${same} --batch-size 512 --ubatch-size 512`),
         // Its second prompt cache is off: copying finished prompts there costs time, and no prompt here comes twice.
-        ...words("--flash-attn on --cache-type-k f16 --cache-type-v f16 --cache-ram 0 --no-ui"),
+        ...words("--flash-attn on --cache-type-k f16 --cache-type-v f16 --no-kv-unified --cache-ram 0 --no-ui"),
       ],
     },
   ];

@@ -1,7 +1,7 @@
 // Starts and stops one of the two servers, and reads the memory of its whole process tree.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { freePort } from "../support/free-port.ts";
+import { processTree, residentBytes } from "../support/processes.ts";
 
 export type Side = "svc" | "llama-server";
 
@@ -24,7 +24,7 @@ export interface RunningServer {
   readonly port: number;
   /** Milliseconds from spawning to the first healthy answer. */
   readonly readyMs: number;
-  /** Undefined where there is no /proc. */
+  /** Undefined on systems other than Linux. */
   memory(): Memory | undefined;
   stop(): Promise<void>;
 }
@@ -76,42 +76,9 @@ async function waitUntilReady(port: number, hasEnded: () => boolean): Promise<vo
   throw new Error(`not ready after ${READY_TIMEOUT_MS / 1000} s`);
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      const port = typeof address === "object" && address ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
 function readMemory(root: number): Memory | undefined {
-  if (!existsSync("/proc/self/status")) return undefined;
-  const processes = processTree(root).map(readStatus);
-  const sum = (field: string) => processes.reduce((total, status) => total + kilobytes(status, field) * 1024, 0);
-  return { resident: sum("VmRSS"), peak: sum("VmHWM"), front: kilobytes(readStatus(root), "VmRSS") * 1024 };
+  if (process.platform !== "linux") return undefined;
+  const tree = processTree(root);
+  const sum = (which: "now" | "peak") => tree.reduce((total, pid) => total + residentBytes(pid, which), 0);
+  return { resident: sum("now"), peak: sum("peak"), front: residentBytes(root) };
 }
-
-function processTree(root: number): number[] {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    const parent = Number(/^PPid:\s+(\d+)/m.exec(readStatus(Number(name)))?.[1] ?? 0);
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
-  const collect = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(collect)];
-  return collect(root);
-}
-
-function readStatus(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
-  } catch {
-    return ""; // ended meanwhile
-  }
-}
-
-const kilobytes = (status: string, field: string): number =>
-  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0);

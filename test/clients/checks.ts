@@ -1,0 +1,29 @@
+// The smallest test harness that two languages can share the output of: a line a check, then the two counts.
+
+let passed = 0;
+let failed = 0;
+
+/** Runs one check and prints how it went; a failure does not stop the others. */
+export async function check(name: string, body: () => Promise<void>): Promise<void> {
+  try {
+    await body();
+    passed++;
+    console.log(`ok    ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL  ${name}\n      ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function ok(condition: unknown, message: string): void {
+  if (!condition) throw new Error(message);
+}
+
+export function equal(actual: unknown, expected: unknown): void {
+  if (actual !== expected) throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+}
+
+/** Prints the last line, which `run.ts` reads. */
+export function summary(): void {
+  console.log(`${passed} passed, ${failed} failed`);
+}

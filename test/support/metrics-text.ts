@@ -1,0 +1,30 @@
+// Reading `/metrics` as a test needs it.
+
+/** Levels that are all zero when the server has nothing to do. */
+export interface Levels {
+  readonly running: number;
+  readonly waiting: number;
+  readonly kvUsage: number;
+  readonly registered: number;
+}
+
+/** Sum of all samples of one metric, over its labels. Throws when there is none: a renamed metric must not pass as 0. */
+export function metricValue(exposition: string, name: string): number {
+  const samples = exposition.split("\n").flatMap((line) => {
+    const match = /^([a-z_:][\w:]*)(\{[^}]*\})? (\S+)/i.exec(line);
+    return match?.[1] === name ? [Number(match[3])] : [];
+  });
+  if (samples.length === 0) throw new Error(`no metric is called ${name}`);
+  return samples.reduce((sum, value) => sum + value, 0);
+}
+
+/** The levels of a server over one scrape. */
+export const readLevels = (exposition: string): Levels => ({
+  running: metricValue(exposition, "svc_num_requests_running"),
+  waiting: metricValue(exposition, "svc_num_requests_waiting"),
+  kvUsage: metricValue(exposition, "svc_kv_cache_usage_perc"),
+  registered: metricValue(exposition, "svc_cancel_registry_entries"),
+});
+
+/** Whether nothing runs, waits, holds cells or can be cancelled. */
+export const isIdle = (levels: Levels): boolean => Object.values(levels).every((level) => level === 0);

@@ -1,0 +1,34 @@
+// Looking at other processes of this machine: whose child is who, and how much memory they hold.
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Ids of the direct children of a process. */
+export function childrenOf(parent: number): number[] {
+  if (process.platform !== "linux") {
+    const table = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]).stdout.toString();
+    const rows = table.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+    return rows.flatMap(([pid, ppid]) => (ppid === parent && pid !== undefined ? [pid] : []));
+  }
+  const isChild = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readStatus(pid))?.[1]) === parent;
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter(isChild);
+}
+
+/** A process and everything below it. */
+export const processTree = (root: number): number[] => [root, ...childrenOf(root).flatMap(processTree)];
+
+/** Bytes resident now, or at most so far; 0 when the process is gone or the system has no /proc. */
+export function residentBytes(pid: number, which: "now" | "peak" = "now"): number {
+  const field = which === "now" ? "VmRSS" : "VmHWM";
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readStatus(pid))?.[1] ?? 0) * 1024;
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "";
+  }
+}

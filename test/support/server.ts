@@ -1,0 +1,110 @@
+// The real program as a user starts it: `bun src/main.ts` as its own process, on a free port, until the test is over.
+
+import { join } from "node:path";
+import { freePort } from "./free-port.ts";
+import type { Levels } from "./metrics-text.ts";
+import { isIdle, readLevels } from "./metrics-text.ts";
+import { childrenOf } from "./processes.ts";
+
+export interface Health {
+  readonly status: string;
+  readonly engine: { readonly state: string; readonly restarts: number; readonly last_error?: string | null };
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** The engine process that serves now. Throws when there is none. */
+  enginePid(): number;
+  health(): Promise<Health>;
+  levels(): Promise<Levels>;
+  /** Resolves with the milliseconds it took until nothing ran any more; throws with the levels after `timeoutMs`. */
+  untilIdle(timeoutMs: number): Promise<number>;
+  untilReady(): Promise<void>;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+const READY_TIMEOUT_MS = 60_000;
+
+/** How the program is started when no other command is given. */
+export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
+
+/**
+ * Runs `test` against a server started with these flags and stops it afterwards. When anything throws, what the server
+ * wrote is printed first. Also throws when the server does not end cleanly.
+ */
+export async function withServer(
+  flags: readonly string[],
+  test: (server: TestServer) => Promise<void>,
+  command: readonly string[] = FROM_SOURCE,
+): Promise<void> {
+  const port = await freePort();
+  const child = Bun.spawn([...command, ...flags, "--port", String(port)], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const output = child.stderr.text();
+  const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
+  try {
+    await server.untilReady();
+    await test(server);
+    child.kill("SIGTERM");
+    const status = await child.exited;
+    if (status !== 0) throw new Error(`the server ended with ${status}`);
+  } catch (error) {
+    child.kill("SIGKILL");
+    console.error(`--- ${[...command, ...flags].join(" ")} wrote:\n${(await output).slice(-8000)}---`);
+    throw error;
+  }
+}
+
+class SpawnedServer implements TestServer {
+  readonly url: string;
+
+  constructor(
+    readonly port: number,
+    readonly pid: number,
+    private readonly hasEnded: () => boolean,
+  ) {
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  enginePid(): number {
+    const [engine, ...others] = childrenOf(this.pid);
+    if (engine === undefined || others.length > 0)
+      throw new Error(`${others.length} engine processes too many or none`);
+    return engine;
+  }
+
+  async health(): Promise<Health> {
+    return (await (await fetch(`${this.url}/health`)).json()) as Health;
+  }
+
+  async levels(): Promise<Levels> {
+    return readLevels(await (await fetch(`${this.url}/metrics`)).text());
+  }
+
+  async untilIdle(timeoutMs: number): Promise<number> {
+    const started = performance.now();
+    for (;;) {
+      const levels = await this.levels();
+      const elapsed = performance.now() - started;
+      if (isIdle(levels)) return elapsed;
+      if (elapsed > timeoutMs) throw new Error(`still busy after ${timeoutMs} ms: ${JSON.stringify(levels)}`);
+      await Bun.sleep(20);
+    }
+  }
+
+  async untilReady(): Promise<void> {
+    const deadline = performance.now() + READY_TIMEOUT_MS;
+    for (;;) {
+      if (this.hasEnded()) throw new Error("the server ended");
+      const health = await this.health().catch(() => undefined); // not listening yet
+      if (health?.engine.state === "ready") return;
+      if (performance.now() > deadline) throw new Error(`not ready: ${JSON.stringify(health)}`);
+      await Bun.sleep(20);
+    }
+  }
+}

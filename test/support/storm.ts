@@ -1,0 +1,65 @@
+// Clients that leave without a word: streaming or not, with short or long prompts, in the queue, in prefill or in decode.
+
+import { PromptSource } from "../bench/prompts.ts";
+import { streamChat } from "./chat-client.ts";
+
+export interface StormOptions {
+  readonly clients: number;
+  /** Each client leaves after a random time up to this one. */
+  readonly longestStayMs: number;
+  readonly seed: number;
+}
+
+export interface StormResult {
+  /** Clients that left before their answer was complete. */
+  readonly left: number;
+  /** Clients that had their whole answer before it was time to leave. */
+  readonly finished: number;
+  /** What went wrong for the others; full queues (503) are not failures. */
+  readonly failures: readonly string[];
+}
+
+/** Runs one storm; resolves when the last client has left. */
+export async function disconnectStorm(url: string, options: StormOptions): Promise<StormResult> {
+  const random = generator(options.seed);
+  const prompts = new PromptSource(options.seed);
+  const failures: string[] = [];
+  let left = 0;
+  let finished = 0;
+  const visit = async (client: number) => {
+    const leave = AbortSignal.timeout(1 + random() * options.longestStayMs);
+    const stream = client % 4 !== 0;
+    const promptTokens = client % 3 === 0 ? 400 : 40;
+    const body = { messages: [{ role: "user", content: prompts.next(promptTokens) }], max_tokens: 500 };
+    try {
+      if (!stream) {
+        const response = await fetch(`${url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+          signal: leave,
+        });
+        await response.text();
+        if (response.status !== 200 && response.status !== 503) failures.push(`status ${response.status}`);
+      } else {
+        const result = await streamChat(url, body, { signal: leave });
+        if (result.error && result.error.code !== "server_busy") failures.push(result.error.code);
+      }
+      finished++;
+    } catch (error) {
+      if (leave.aborted) left++;
+      else failures.push(String(error));
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, (_, client) => visit(client)));
+  return { left, finished, failures };
+}
+
+/** Uniform numbers from 0 to 1, the same ones for the same seed. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
