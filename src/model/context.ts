@@ -15,7 +15,10 @@ export interface ContextChoice {
 }
 
 export interface ContextNeeds {
-  readonly model: Pick<ModelFile, "trainedContext" | "layers" | "kvHeads" | "keyLength" | "valueLength" | "fileBytes">;
+  readonly model: Pick<
+    ModelFile,
+    "trainedContext" | "kvHeads" | "keyLength" | "valueLength" | "vocabulary" | "tensorBytes"
+  >;
   readonly kvType: keyof typeof TYPE_BYTES;
   readonly kvMode: "unified" | "streams";
   readonly parallel: number;
@@ -25,6 +28,7 @@ export interface ContextNeeds {
   readonly availableBytes: number;
 }
 
+const GIB = 2 ** 30;
 /** Share of the memory left beside the weights that the KV cache may take by default. */
 const KV_SHARE = 0.5;
 /** llama.cpp rounds the cache to this many cells. */
@@ -32,7 +36,10 @@ const ROUND = 256;
 const SMALLEST = 512;
 /** A larger default would commit memory that few use and make loading slow; whoever wants more says so with --ctx. */
 const LARGEST_DEFAULT = 32_768;
-const LARGEST_DEFAULT_BYTES = 2 * 2 ** 30;
+const LARGEST_DEFAULT_BYTES = 2 * GIB;
+/** Compute buffers: a float for each word of the vocabulary in each row of a micro-batch, and some more. */
+const COMPUTE_ROWS = 512;
+const COMPUTE_REST = 64 * 2 ** 20;
 
 /** Bytes of KV cache per token: an upper bound, because sliding windows are not counted as smaller. */
 export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNeeds["kvType"]): number {
@@ -42,36 +49,43 @@ export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNee
 
 /**
  * Chooses the size of the KV cache. With --ctx exactly that (rounded up to 256), with a note when it is more than the
- * model was trained for. Without: what the model was trained for, at most 32,768 and 2 GiB, and at most half of the memory
- * that is left beside the weights. With `streams`, each of the parallel requests owns an equal share.
+ * model was trained for or than the memory holds. Without it: enough for every parallel request to have the trained
+ * length, at most 32,768 tokens (each, with `streams`) and 2 GiB, and at most half of the memory that is left beside
+ * weights and compute buffers. With `streams`, each of the parallel requests owns an equal share.
  */
 export function chooseContext(needs: ContextNeeds): ContextChoice {
   const { model, requested, kvMode, parallel } = needs;
   const perRequest = (context: number) => (kvMode === "streams" ? Math.floor(context / parallel) : context);
+  const perToken = kvBytesPerToken(model, needs.kvType);
+  const compute = model.vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST;
+  const free = Math.max(0, needs.availableBytes - model.tensorBytes - compute);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
-    const note =
-      requested > model.trainedContext
-        ? `more than the ${model.trainedContext} tokens the model was trained for`
-        : undefined;
+    const note = requestedNote(requested, model.trainedContext, context * perToken, free);
     return { context, maxModelLen: perRequest(requested), ...(note && { note }) };
   }
   const trained = model.trainedContext;
-  const wanted = Math.min(trained, LARGEST_DEFAULT) * (kvMode === "streams" ? parallel : 1);
-  const perToken = kvBytesPerToken(model, needs.kvType);
-  const room = Math.max(0, needs.availableBytes - model.fileBytes) * KV_SHARE;
-  const limit = Math.min(room, LARGEST_DEFAULT_BYTES);
-  const affordable = perToken > 0 ? Math.floor(limit / perToken / ROUND) * ROUND : wanted;
+  const wanted =
+    kvMode === "streams"
+      ? Math.min(trained, LARGEST_DEFAULT) * parallel
+      : Math.min(trained * parallel, LARGEST_DEFAULT);
+  const room = free * KV_SHARE;
+  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / perToken / ROUND) * ROUND;
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
-  return {
-    context,
-    maxModelLen: Math.min(trained, perRequest(context)),
-    ...defaultNote(context, trained, context < wanted && room < LARGEST_DEFAULT_BYTES),
-  };
+  const maxModelLen = Math.min(trained, perRequest(context));
+  const note = defaultNote(maxModelLen, trained, context < wanted && room < LARGEST_DEFAULT_BYTES);
+  return { context, maxModelLen, ...(note && { note }) };
 }
 
-function defaultNote(context: number, trained: number, cappedByMemory: boolean): { note?: string } {
-  if (context >= trained) return {};
-  const reason = cappedByMemory ? "capped by free memory" : "the default limit";
-  return { note: `${reason}; the model was trained for ${trained}, --ctx sets another size` };
+function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {
+  if (bytes > free) return `needs ${gib(bytes)} GiB where ${gib(free)} GiB are free beside the weights`;
+  return requested > trained ? `more than the ${trained} tokens the model was trained for` : undefined;
 }
+
+function defaultNote(maxModelLen: number, trained: number, cappedByMemory: boolean): string | undefined {
+  if (maxModelLen >= trained) return undefined;
+  const reason = cappedByMemory ? "capped by free memory" : "the default limit";
+  return `${reason}; the model was trained for ${trained}, --ctx sets another size`;
+}
+
+const gib = (bytes: number): string => (bytes / GIB).toFixed(1);

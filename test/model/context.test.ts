@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { chooseContext, kvBytesPerToken, type ContextNeeds } from "../../src/model/context.ts";
+
+const GIB = 2 ** 30;
+/** Shaped like an 8 B model of today. */
+const model: ContextNeeds["model"] = {
+  trainedContext: 131_072,
+  kvHeads: Array.from({ length: 32 }, () => 8),
+  keyLength: 128,
+  valueLength: 128,
+  vocabulary: 128_000,
+  tensorBytes: 5 * GIB,
+};
+const needs: ContextNeeds = { model, kvType: "f16", kvMode: "unified", parallel: 4, availableBytes: 64 * GIB };
+
+describe("memory of the KV cache", () => {
+  test("is keys and values of every head of every layer", () => {
+    expect(kvBytesPerToken(model, "f16")).toBe(32 * 8 * 256 * 2);
+    expect(kvBytesPerToken(model, "f32")).toBe(32 * 8 * 256 * 4);
+    expect(kvBytesPerToken(model, "q8_0")).toBe(32 * 8 * 256 * 1.0625);
+  });
+
+  test("counts no layer that keeps none", () => {
+    expect(kvBytesPerToken({ ...model, kvHeads: [0, 8, 0, 8] }, "f16")).toBe(16 * 256 * 2);
+  });
+});
+
+describe("without --ctx", () => {
+  test("a large machine does not commit more than 2 GiB", () => {
+    const { context, note } = chooseContext(needs);
+    expect(context).toBe(16_384);
+    expect(note).toContain("131072");
+  });
+
+  test("a small machine keeps room for other programs", () => {
+    const { context, maxModelLen, note } = chooseContext({ ...needs, availableBytes: 7 * GIB });
+    expect(context * kvBytesPerToken(model, "f16")).toBeLessThan(1 * GIB);
+    expect(context % 256).toBe(0);
+    expect(maxModelLen).toBe(context);
+    expect(note).toContain("free memory");
+  });
+
+  test("a machine without room still gets the smallest context", () => {
+    expect(chooseContext({ ...needs, availableBytes: 0 }).context).toBe(512);
+  });
+
+  test("a small model has its whole length for every parallel request", () => {
+    const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
+    expect(chooseContext({ ...needs, model: small })).toEqual({ context: 16_384, maxModelLen: 4096 });
+    expect(chooseContext({ ...needs, model: small, kvMode: "streams" })).toEqual({
+      context: 16_384,
+      maxModelLen: 4096,
+    });
+  });
+
+  test("a model that keeps no keys and values is not limited by them", () => {
+    const recurrent = { ...model, trainedContext: 8192, kvHeads: [] };
+    expect(chooseContext({ ...needs, model: recurrent }).maxModelLen).toBe(8192);
+  });
+});
+
+describe("with --ctx", () => {
+  test("it is taken, in whole blocks of 256", () => {
+    expect(chooseContext({ ...needs, requested: 5000 })).toEqual({ context: 5120, maxModelLen: 5000 });
+  });
+
+  test("more than the model was trained for is allowed and said", () => {
+    const small = { ...model, trainedContext: 4096 };
+    const choice = chooseContext({ ...needs, model: small, requested: 8192 });
+    expect(choice).toMatchObject({ context: 8192, maxModelLen: 8192 });
+    expect(choice.note).toContain("4096 tokens the model was trained for");
+  });
+
+  test("more than the memory holds is said", () => {
+    const { note } = chooseContext({ ...needs, availableBytes: 8 * GIB, requested: 65_536 });
+    expect(note).toMatch(/needs 8\.0 GiB where 2\.\d GiB are free/);
+  });
+
+  test("with streams every request has its share", () => {
+    expect(chooseContext({ ...needs, kvMode: "streams", requested: 8192 }).maxModelLen).toBe(2048);
+  });
+});
