@@ -64,6 +64,16 @@ describe("unknown routes and methods", () => {
   });
 });
 
+test("a request without Host is refused in the envelope", async () => {
+  const client = await RawClient.connect(serve().port);
+  client.socket.write("GET /v1/models HTTP/1.0\r\nX-Request-ID: old\r\n\r\n");
+  await until(() => client.received.includes("}"));
+  expect(client.received).toStartWith("HTTP/1.1 400 ");
+  expect(client.received).toContain('"param":"Host"');
+  expect(client.received).toContain("Compat-Request-ID: old");
+  client.leave();
+});
+
 describe("browsers", () => {
   const call = (server: TestServer, headers: Record<string, string>) => server.post(path, { messages }, headers);
 

@@ -101,8 +101,8 @@ describe("a silent stream over HTTP", () => {
   });
 
   test("has no heartbeat while text flows", async () => {
-    const steps = Array.from({ length: 20 }, (_, i) => [{ wait: Bun.sleep(i * 4) }, { text: "a" }]).flat();
-    const server = serve({ steps }, { heartbeatMs: 60 });
+    const steps = Array.from({ length: 20 }, (_, i) => [{ wait: Bun.sleep(i * 30) }, { text: "a" }]).flat();
+    const server = serve({ steps }, { heartbeatMs: 400 });
     expect(await (await server.chat({ stream: true })).text()).not.toContain(": ping");
   });
 });
