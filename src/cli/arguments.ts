@@ -1,12 +1,15 @@
 // The command line: GNU style long and short options, made from the options table.
 
-import { options, type Option, type OptionValue } from "../config/options.ts";
-import { parseValue, UsageError, type Values } from "../config/parse.ts";
+import type { Option, OptionValue } from "../config/option.ts";
+import { options } from "../config/options.ts";
+import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 
 export type Action = "serve" | "help" | "help-json" | "version" | "self-test";
 
 export interface CommandLine {
   readonly action: Action;
+  /** `svc serve`: standard input is no prompt, whatever is in it. */
+  readonly explicitServe: boolean;
   readonly values: Values;
 }
 
@@ -35,9 +38,10 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
     else positionals.push(argument);
   }
-  if (positionals[0] === "self-test") {
-    action = "self-test";
+  const command = positionals[0];
+  if (command === "self-test" || command === "serve") {
     positionals.shift();
+    if (action === "serve") action = command;
   }
   const [file, surplus] = positionals;
   if (surplus !== undefined) throw new UsageError(`One model file is served; "${surplus}" is one argument too many.`);
@@ -45,7 +49,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
     if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
     values.set("model", file);
   }
-  return { action, values };
+  return { action, explicitServe: command === "serve", values };
 }
 
 function readLong(argument: string, queue: string[], values: Map<string, OptionValue>): void {
@@ -59,13 +63,13 @@ function readLong(argument: string, queue: string[], values: Map<string, OptionV
     values.set(negated.name, false);
     return;
   }
-  throw new UsageError(`Unknown option --${name}.${suggestion(name)}`);
+  throw new UsageError(`Unknown option --${name}.${didYouMean(name, options).replace("mean ", "mean --")}`);
 }
 
 function readShort(argument: string, queue: string[], values: Map<string, OptionValue>): void {
   const letter = argument.slice(1, 2);
   const option = options.find((candidate) => candidate.aliases?.includes(letter));
-  if (!option) throw new UsageError(`Unknown option -${letter}. See svc --help.`);
+  if (!option) throw new UsageError(`Unknown option -${letter}.`);
   const rest = argument.slice(2);
   store(option, `-${letter}`, rest === "" ? undefined : rest.replace(/^=/, ""), queue, values);
 }
@@ -81,41 +85,22 @@ function store(
     values.set(option.name, parseValue(option, inline ?? true, origin));
     return;
   }
-  const given = inline ?? queue.shift();
+  const given = inline ?? (isOption(queue[0]) ? undefined : queue.shift());
   if (given === undefined) throw new UsageError(`${origin} needs a value.`);
   if (option.type !== "list") {
     values.set(option.name, parseValue(option, given, origin));
     return;
   }
-  // Repeated on the command line a value is taken as it is: a stop sequence may contain a comma.
   const earlier = (values.get(option.name) as readonly string[] | undefined) ?? [];
-  values.set(option.name, [...earlier, ...(parseValue(option, [given], origin) as readonly string[])]);
+  values.set(option.name, [...earlier, ...(parseValue(option, given, origin) as readonly string[])]);
+}
+
+/** Whether the argument is certainly an option: then the one before it lacks its value. Numbers and texts may begin with -. */
+function isOption(argument: string | undefined): boolean {
+  if (argument === undefined || argument in ACTIONS) return argument !== undefined;
+  const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];
+  return name !== undefined && findLong(name) !== undefined;
 }
 
 const findLong = (name: string): Option | undefined =>
   options.find((option) => option.name === name || (name.length > 1 && option.aliases?.includes(name)));
-
-function suggestion(name: string): string {
-  const names = options.flatMap((option) => [
-    option.name,
-    ...(option.aliases ?? []).filter((alias) => alias.length > 1),
-  ]);
-  const nearest = names
-    .map((candidate) => ({ candidate, far: distance(name, candidate) }))
-    .sort((a, b) => a.far - b.far)[0];
-  return nearest && nearest.far <= 3 ? ` Did you mean --${nearest.candidate}?` : " See svc --help.";
-}
-
-/** Edits that turn one word into the other (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
-}

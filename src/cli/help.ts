@@ -1,6 +1,7 @@
 // Help texts, all made from the options table.
 
-import { environmentName, optionGroups, options, type Option } from "../config/options.ts";
+import { environmentName, optionGroups, type Option } from "../config/option.ts";
+import { options } from "../config/options.ts";
 import { version } from "../config/version.ts";
 import { exitCodes } from "./exit-codes.ts";
 

@@ -1,22 +1,19 @@
 // The command line program: arguments to configuration, then help, one answer, a self-test or the server.
 
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
-import { options, type OptionValue } from "../config/options.ts";
-import { parseConfigFile, parseEnvironment, UsageError, type Values } from "../config/parse.ts";
-import { mergeValues, resolveConfig } from "../config/resolve.ts";
+import { options } from "../config/options.ts";
+import { UsageError, type Values } from "../config/parse.ts";
+import { readSettings } from "../config/settings.ts";
 import { commit, version } from "../config/version.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments, type CommandLine } from "./arguments.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { helpJson, helpText } from "./help.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. */
 export async function main(args: readonly string[]): Promise<number> {
   try {
-    const { action, values } = parseArguments(args);
-    switch (action) {
+    const commandLine = parseArguments(args);
+    switch (commandLine.action) {
       case "help":
         return print(helpText());
       case "help-json":
@@ -25,10 +22,10 @@ export async function main(args: readonly string[]): Promise<number> {
         return print(`svc ${version} (${commit})\n`);
       case "self-test": {
         const { selfTest } = await import("./self-test.ts");
-        return await selfTest(configFrom(values).config);
+        return await selfTest(settingsOf(commandLine).config);
       }
       case "serve":
-        return await run(values);
+        return await run(commandLine);
     }
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message}\n`, "usage");
@@ -37,49 +34,35 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function run(given: Values): Promise<number> {
-  const { config, merged } = configFrom(given);
-  const prompt = await promptOf(merged);
+async function run(commandLine: CommandLine): Promise<number> {
+  const { config, prompt: option, instructions } = settingsOf(commandLine);
+  const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");
     return serve(config);
   }
   const { answer } = await import("./one-shot.ts");
-  return answer(config, prompt, merged.get("instructions") as string | undefined);
+  return answer(config, prompt, instructions);
 }
 
-function configFrom(given: Values): { config: Config; merged: ReadonlyMap<string, OptionValue> } {
-  const environment = processEnvironment();
-  const fromEnvironment = parseEnvironment(options, environment);
-  const file = given.get("config") ?? fromEnvironment.get("config");
-  const fromFile = typeof file === "string" ? readConfigFile(file) : new Map<string, OptionValue>();
-  const merged = mergeValues([given, fromEnvironment, fromFile]);
-  return { config: resolveConfig(merged, environment, process.cwd()), merged };
-}
-
-function readConfigFile(file: string): Values {
-  let text: string;
-  try {
-    text = readFileSync(resolve(file), "utf8");
-  } catch {
-    throw new UsageError(`The config file ${file} cannot be read.`);
-  }
-  return parseConfigFile(options, text, file);
-}
+const settingsOf = ({ values }: CommandLine) => readSettings(values, processEnvironment(), process.cwd());
 
 /**
- * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`), and else only when
- * nothing was asked for and something was piped or redirected into the program: a service manager's empty or silent
- * input must not keep a server from starting.
+ * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`). Without -s it is read
+ * only when somebody piped or redirected text into the program and neither the command `serve` nor an option of the
+ * server was given: a service manager's empty or silent input must not keep a server from starting.
  */
-async function promptOf(values: Values): Promise<string | undefined> {
-  const prompt = values.get("prompt") as string | undefined;
-  if (prompt !== undefined && prompt !== "-") return prompt;
+async function promptOf(option: string | undefined, commandLine: CommandLine): Promise<string | undefined> {
+  if (option !== undefined && option !== "-") return option;
+  if (option === undefined && (commandLine.explicitServe || namesServer(commandLine.values))) return undefined;
   const { readPipedInput } = await import("./piped-input.ts");
-  const piped = await readPipedInput(prompt === "-");
-  if (prompt === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");
+  const piped = await readPipedInput(option === "-");
+  if (option === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");
   return piped;
 }
+
+const namesServer = (values: Values): boolean =>
+  options.some((option) => option.group === "Server" && values.has(option.name));
 
 function print(text: string): number {
   process.stdout.write(text);

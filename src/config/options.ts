@@ -1,39 +1,9 @@
 // Every option of the program in one table. Parsing, help, environment variables, the config file and the README's
 // table are all made from it.
 
-export type OptionValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
+import type { Option } from "./option.ts";
 
-interface OptionBase {
-  /** Long name: `--name`. Also the key in the config file; `SVC_NAME` in the environment. */
-  readonly name: string;
-  /** Other spellings: one letter or a long name. */
-  readonly aliases?: readonly string[];
-  readonly group: OptionGroup;
-  readonly help: string;
-}
-
-/** `number`: with its limits, both inclusive. `list`: repeatable on the command line, comma-separated elsewhere. */
-export type Option = OptionBase &
-  (
-    | { readonly type: "string" | "path"; readonly default?: string; readonly placeholder?: string }
-    | { readonly type: "choice"; readonly choices: readonly string[]; readonly default: string }
-    | {
-        readonly type: "integer" | "number";
-        readonly minimum: number;
-        readonly maximum: number;
-        readonly default?: number;
-        /** What an absent value means, for the help. */
-        readonly absent?: string;
-      }
-    | { readonly type: "boolean"; readonly default: boolean }
-    | { readonly type: "list"; readonly placeholder: string }
-    | { readonly type: "json" }
-  );
-
-export const optionGroups = ["Model", "Server", "Generation", "Engine", "One-shot", "Output and files"] as const;
-export type OptionGroup = (typeof optionGroups)[number];
-
-const DAY_MS = 86_400_000;
+const DAY_S = 86_400;
 
 export const options: readonly Option[] = [
   {
@@ -103,13 +73,13 @@ export const options: readonly Option[] = [
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
   },
   {
-    name: "heartbeat-ms",
+    name: "heartbeat",
     group: "Server",
-    type: "integer",
-    minimum: 100,
-    maximum: DAY_MS,
-    default: 15_000,
-    help: "Silence in a stream after which a comment line keeps the connection alive.",
+    type: "number",
+    minimum: 0.1,
+    maximum: DAY_S,
+    default: 15,
+    help: "Seconds of silence in a stream after which a comment line keeps the connection alive.",
   },
   {
     name: "max-queue",
@@ -121,23 +91,22 @@ export const options: readonly Option[] = [
     help: "Requests that may wait beyond the running ones before 503 server_busy.",
   },
   {
-    name: "load-timeout-ms",
+    name: "load-timeout",
     group: "Server",
-    type: "integer",
+    type: "number",
     minimum: 0,
-    maximum: DAY_MS,
-    default: 300_000,
-    help: "How long a request waits for a model that is loading or restarting.",
+    maximum: DAY_S,
+    default: 300,
+    help: "Seconds that a request waits for a model that is loading or restarting.",
   },
   {
-    name: "drain-timeout-ms",
-    aliases: ["drain-timeout"],
+    name: "drain-timeout",
     group: "Server",
-    type: "integer",
+    type: "number",
     minimum: 0,
-    maximum: DAY_MS,
-    default: 10_000,
-    help: "How long running requests may finish after SIGTERM before they are cancelled.",
+    maximum: DAY_S,
+    default: 8,
+    help: "Seconds that running requests have to finish after SIGTERM before they are cancelled.",
   },
 
   {
@@ -228,7 +197,7 @@ export const options: readonly Option[] = [
     group: "Generation",
     type: "list",
     placeholder: "TEXT",
-    help: "Stop sequence of every request, before the request's own.",
+    help: "Stop sequences of every request, before its own.",
   },
   {
     name: "chat-template-kwargs",
@@ -310,13 +279,13 @@ export const options: readonly Option[] = [
     help: "Tokens that the kernels take at once.",
   },
   {
-    name: "stall-budget-ms",
+    name: "stall-budget",
     group: "Engine",
     type: "integer",
     minimum: 1,
     maximum: 60_000,
     default: 50,
-    help: "Longest pause that another request's prompt may cause in running streams.",
+    help: "Longest pause in milliseconds that another request's prompt may cause in running streams.",
   },
   {
     name: "mmap",
@@ -348,7 +317,7 @@ export const options: readonly Option[] = [
     group: "One-shot",
     type: "string",
     placeholder: "TEXT",
-    help: "System message for --prompt.",
+    help: "System message for a one-shot prompt.",
   },
 
   {
@@ -356,7 +325,7 @@ export const options: readonly Option[] = [
     group: "Output and files",
     type: "path",
     placeholder: "FILE",
-    help: "TOML file with options by name.",
+    help: "TOML file with options by name; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it is there.",
   },
   {
     name: "log-level",
@@ -367,12 +336,20 @@ export const options: readonly Option[] = [
     help: "Least important lines to log, on standard error.",
   },
   {
+    name: "verbose",
+    aliases: ["v"],
+    group: "Output and files",
+    type: "boolean",
+    default: false,
+    help: "The same as --log-level debug.",
+  },
+  {
     name: "log-format",
     group: "Output and files",
     type: "choice",
     choices: ["text", "json"],
     default: "text",
-    help: "Form of log lines.",
+    help: "Form of log lines; with json nothing else is written to standard error.",
   },
   {
     name: "cache-dir",
@@ -386,9 +363,6 @@ export const options: readonly Option[] = [
     group: "Output and files",
     type: "path",
     placeholder: "DIR",
-    help: "Folder for what the server keeps; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
+    help: "Folder for what the server keeps (nothing yet); default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
   },
 ];
-
-/** The environment variable of an option. */
-export const environmentName = (option: Option): string => `SVC_${option.name.toUpperCase().replaceAll("-", "_")}`;

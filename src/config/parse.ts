@@ -1,6 +1,7 @@
 // From text to values: flags, environment variables and config files all end here.
 
-import { environmentName, type Option, type OptionValue } from "./options.ts";
+import { environmentName, type Option, type OptionValue } from "./option.ts";
+import { nearest } from "./nearest.ts";
 
 /** Wrong use of the program; the message is one plain sentence that names where the value came from. */
 export class UsageError extends Error {
@@ -36,13 +37,9 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
       if (option.choices.includes(String(given))) return String(given);
       throw refuse(`one of ${option.choices.join(", ")}`);
     case "list": {
-      const items = Array.isArray(given)
-        ? given
-        : typeof given === "string"
-          ? given.split(",").map((item) => item.trim())
-          : undefined;
-      if (!items?.every((item) => typeof item === "string" && item !== "")) throw refuse("a list of non-empty texts");
-      return items;
+      const items = typeof given === "string" ? splitList(given) : given;
+      if (Array.isArray(items) && items.every((item) => typeof item === "string" && item !== "")) return items;
+      throw refuse("non-empty texts separated by commas, or a JSON array of them");
     }
     case "json": {
       const value = typeof given === "string" ? tryJson(given) : given;
@@ -51,9 +48,20 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
     }
     case "string":
     case "path":
-      if (typeof given !== "string" || (option.type === "path" && given === "")) throw refuse("a text");
+      // An empty address would listen everywhere, and an unset shell variable is a mistake for the others too.
+      if (typeof given !== "string" || given === "") throw refuse("a non-empty text");
       return given;
   }
+}
+
+/** " Did you mean --name?" for a misspelt option, or nothing. */
+export function didYouMean(name: string, options: readonly Option[]): string {
+  const spellings = options.flatMap(({ name: own, aliases = [] }) => [
+    own,
+    ...aliases.filter(({ length }) => length > 1),
+  ]);
+  const found = nearest(name, spellings);
+  return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
 /** The values that environment variables give. Empty variables count as absent. */
@@ -82,10 +90,17 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
   for (const [key, given] of Object.entries(table)) {
     const name = key.replaceAll("_", "-");
     const option = options.find((candidate) => candidate.name === name);
-    if (!option || name === "config") throw new UsageError(`${file} has the unknown option ${key}.`);
+    if (!option || name === "config") {
+      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(name, options)}`);
+    }
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }
   return values;
+}
+
+/** Items with commas or blanks at an end need the JSON form. */
+function splitList(text: string): unknown {
+  return text.trimStart().startsWith("[") ? tryJson(text) : text.split(",").map((item) => item.trim());
 }
 
 function tryJson(text: string): unknown {

@@ -1,11 +1,11 @@
 // The one Config from everything the operator said: flags win over environment variables, these over the config file,
 // and that over the defaults.
 
-import { resolve } from "node:path";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
-import { options, type OptionValue } from "./options.ts";
-import type { Values } from "./parse.ts";
+import type { OptionValue } from "./option.ts";
+import { options } from "./options.ts";
+import { UsageError, type Values } from "./parse.ts";
 import { defaultPaths } from "./paths.ts";
 
 const KV_BITS: Readonly<Record<string, Config["kvType"]>> = { "4": "q4_0", "8": "q8_0", "16": "f16" };
@@ -21,30 +21,26 @@ export function mergeValues(layers: readonly Values[]): Map<string, OptionValue>
   return merged;
 }
 
-/** Builds the Config. Values must have been parsed by the options table, so their types are known. */
-export function resolveConfig(values: Values, environment: Environment, cwd: string): Config {
+/** Builds the Config from values that the options table parsed, so their types are known. Throws UsageError. */
+export function resolveConfig(values: Values, environment: Environment): Config {
   const text = (name: string) => values.get(name) as string | undefined;
   const number = (name: string) => values.get(name) as number | undefined;
   const flag = (name: string) => values.get(name) === true;
   const list = (name: string) => (values.get(name) as readonly string[] | undefined) ?? [];
-  const path = (name: string) => {
-    const value = text(name);
-    return value === undefined ? undefined : resolve(cwd, value);
-  };
+  const milliseconds = (name: string) => Math.round(1000 * (number(name) as number));
   const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
-  const paths = defaultPaths(environment);
   const kvType = text("kv-type") as string;
   return {
-    ...given("model", path("model")),
+    ...given("model", text("model")),
     ...given("alias", text("alias")),
     host: text("host") as string,
     port: number("port") as number,
     corsOrigins: list("cors-origin"),
     allowedHosts: list("allowed-host"),
     streaming: flag("streaming"),
-    heartbeatMs: number("heartbeat-ms") as number,
-    drainTimeoutMs: number("drain-timeout-ms") as number,
-    loadTimeoutMs: number("load-timeout-ms") as number,
+    heartbeatMs: milliseconds("heartbeat"),
+    drainTimeoutMs: milliseconds("drain-timeout"),
+    loadTimeoutMs: milliseconds("load-timeout"),
     maxQueue: number("max-queue") as number,
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,
@@ -58,7 +54,7 @@ export function resolveConfig(values: Values, environment: Environment, cwd: str
     mmap: flag("mmap"),
     mlock: flag("mlock"),
     warmup: flag("warmup"),
-    stallBudgetMs: number("stall-budget-ms") as number,
+    stallBudgetMs: number("stall-budget") as number,
     sampling: {
       ...given("temperature", number("temperature")),
       ...given("topP", number("top-p")),
@@ -71,10 +67,18 @@ export function resolveConfig(values: Values, environment: Environment, cwd: str
     ...given("maxTokens", number("max-tokens")),
     maxLogprobs: number("max-logprobs") as number,
     stop: list("stop"),
-    templateKwargs: (values.get("chat-template-kwargs") as Config["templateKwargs"] | undefined) ?? {},
-    logLevel: text("log-level") as Config["logLevel"],
+    templateKwargs: templateKwargs(values),
+    logLevel: flag("verbose") ? "debug" : (text("log-level") as Config["logLevel"]),
     logFormat: text("log-format") as Config["logFormat"],
-    cacheDir: path("cache-dir") ?? paths.cacheDir,
-    dataDir: path("data-dir") ?? paths.dataDir,
+    cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
+    dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
   };
+}
+
+function templateKwargs(values: Values): Config["templateKwargs"] {
+  const kwargs = (values.get("chat-template-kwargs") as Config["templateKwargs"] | undefined) ?? {};
+  if (kwargs["enable_thinking"] === true) {
+    throw new UsageError("enable_thinking in --chat-template-kwargs is not supported yet.");
+  }
+  return kwargs;
 }

@@ -1,0 +1,27 @@
+// The word that somebody probably meant.
+
+/** More edits than this are another word. */
+const FARTHEST = 3;
+
+/** The candidate with the fewest edits from `word`, or undefined when none is near. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const limit = Math.min(FARTHEST, Math.max(1, word.length - 1));
+  const ranked = candidates
+    .map((candidate) => ({ candidate, far: distance(word, candidate) }))
+    .sort((a, b) => a.far - b.far);
+  return ranked[0] && ranked[0].far <= limit ? ranked[0].candidate : undefined;
+}
+
+/** Edits that turn one word into the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,64 @@
+// Brings the sources together: flags over environment variables over the config file over the defaults.
+
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "./config.ts";
+import { homeFolder, type Environment } from "./environment.ts";
+import type { OptionValue } from "./option.ts";
+import { options } from "./options.ts";
+import { parseConfigFile, parseEnvironment, UsageError, type Values } from "./parse.ts";
+import { defaultConfigFile } from "./paths.ts";
+import { mergeValues, resolveConfig } from "./resolve.ts";
+
+export interface Settings {
+  readonly config: Config;
+  /** What --prompt says; `-` is standard input. */
+  readonly prompt?: string;
+  /** System message of a one-shot run. */
+  readonly instructions?: string;
+}
+
+/**
+ * Reads environment and config file and resolves everything to one Config. The file is the one that --config or
+ * SVC_CONFIG names, else `svc/config.toml` in the user's configuration folder when there is one. Throws UsageError.
+ */
+export function readSettings(flags: Values, environment: Environment, cwd: string): Settings {
+  const home = homeFolder(environment);
+  const fromFlags = withAbsolutePaths(flags, cwd, home);
+  const fromEnvironment = withAbsolutePaths(parseEnvironment(options, environment), cwd, home);
+  const named = (fromFlags.get("config") ?? fromEnvironment.get("config")) as string | undefined;
+  const fromFile = readConfigFile(named, environment, home);
+  const values = mergeValues([fromFlags, fromEnvironment, fromFile]);
+  const prompt = values.get("prompt") as string | undefined;
+  const instructions = values.get("instructions") as string | undefined;
+  return {
+    config: resolveConfig(values, environment),
+    ...(prompt !== undefined && { prompt }),
+    ...(instructions !== undefined && { instructions }),
+  };
+}
+
+function readConfigFile(named: string | undefined, environment: Environment, home: string | undefined): Values {
+  const file = named ?? defaultConfigFile(environment);
+  if (file === undefined || (named === undefined && !existsSync(file))) return new Map();
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`The config file ${file} cannot be read (${code}).`);
+  }
+  return withAbsolutePaths(parseConfigFile(options, text, file), dirname(file), home);
+}
+
+/** Paths mean the folder they were written for: the working directory, or that of the config file. */
+function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
+  const absolute = new Map<string, OptionValue>(values);
+  for (const option of options) {
+    const path = option.type === "path" ? values.get(option.name) : undefined;
+    if (typeof path !== "string") continue;
+    const expanded = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
+    absolute.set(option.name, resolve(base, expanded));
+  }
+  return absolute;
+}
