@@ -21,6 +21,9 @@ export interface LoggerOptions {
   readonly now: () => number;
 }
 
+/** Newlines would break lines in two, escapes would reach the terminal. */
+const CONTROL = /\p{Cc}/gu;
+
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** A logger that writes one line for each call. Fields without a value are left out. */
@@ -39,7 +42,7 @@ function textLine(time: Date, level: LogLevel, message: string, fields: LogField
   const pairs = Object.entries(fields).flatMap(([key, value]) =>
     value === undefined ? [] : [` ${key}=${quote(value)}`],
   );
-  return `${clock} ${level.padEnd(5)} ${message.replaceAll("\n", " ")}${pairs.join("")}\n`;
+  return `${clock} ${level.padEnd(5)} ${message.replaceAll(CONTROL, " ")}${pairs.join("")}\n`;
 }
 
 function jsonLine(time: Date, level: LogLevel, message: string, fields: LogFields): string {
@@ -47,4 +50,4 @@ function jsonLine(time: Date, level: LogLevel, message: string, fields: LogField
 }
 
 const quote = (value: string | number | boolean): string =>
-  typeof value === "string" && (value === "" || /[\s"=]/.test(value)) ? JSON.stringify(value) : String(value);
+  typeof value === "string" && (value === "" || /[\s"=\p{Cc}]/u.test(value)) ? JSON.stringify(value) : String(value);

@@ -1,5 +1,5 @@
-// The server's counters and histograms, kept here and rendered as Prometheus text. Names are vLLM's behind our own prefix, so that
-// its dashboards need a prefix changed and nothing else.
+// The server's counters and histograms, kept here and rendered as Prometheus text. Names are vLLM's behind our own
+// prefix, so that its dashboards need a prefix changed and nothing else.
 
 import type { Clock } from "../domain/clock.ts";
 import type { ErrorCode } from "../domain/errors.ts";
@@ -16,7 +16,7 @@ const INTER_TOKEN = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
 ];
 const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
-const RATE_WINDOW_MS = 10_000;
+const RATE_WINDOW_S = 10;
 
 export class PrometheusMetrics implements Metrics {
   private connections = 0;
@@ -26,7 +26,12 @@ export class PrometheusMetrics implements Metrics {
   private promptTokens = 0;
   private cachedTokens = 0;
   private completionTokens = 0;
-  private readonly finished = new Map<FinishReason, number>();
+  /** From the start with the reasons that occur, so that the first increase of each is seen as one. */
+  private readonly finished = new Map<FinishReason, number>([
+    ["stop", 0],
+    ["length", 0],
+    ["cancelled", 0],
+  ]);
   private readonly failed = new Map<ErrorCode, number>();
   private readonly promptRate: RollingRate;
   private readonly completionRate: RollingRate;
@@ -75,8 +80,8 @@ export class PrometheusMetrics implements Metrics {
   );
 
   constructor(clock: Clock) {
-    this.promptRate = new RollingRate(clock, RATE_WINDOW_MS);
-    this.completionRate = new RollingRate(clock, RATE_WINDOW_MS);
+    this.promptRate = new RollingRate(clock, RATE_WINDOW_S);
+    this.completionRate = new RollingRate(clock, RATE_WINDOW_S);
     this.startedAt = clock.wall() / 1000;
   }
 
@@ -97,11 +102,13 @@ export class PrometheusMetrics implements Metrics {
   /** Milliseconds from admission to the first text. */
   firstToken(ms: number): void {
     this.firstTokenSeconds.observe(ms / 1000);
+    this.completionRate.add(1);
   }
 
   /** Milliseconds between two pieces of text of one generation. */
   interToken(ms: number): void {
     this.interTokenSeconds.observe(ms / 1000);
+    this.completionRate.add(1);
   }
 
   generationFinished(reason: FinishReason, usage: Usage, endToEndMs: number): void {
@@ -109,15 +116,16 @@ export class PrometheusMetrics implements Metrics {
     this.promptTokens += usage.promptTokens;
     this.cachedTokens += usage.cachedTokens;
     this.completionTokens += usage.completionTokens;
-    this.promptRate.add(usage.promptTokens);
-    this.completionRate.add(usage.completionTokens);
+    this.promptRate.add(usage.promptTokens - usage.cachedTokens);
+    this.endToEndSeconds.observe(endToEndMs / 1000);
+    // Of a request that was never computed, or whose client left, the engine has told no times.
+    if (usage.completionTokens === 0) return;
     this.requestPrompt.observe(usage.promptTokens);
     this.requestGeneration.observe(usage.completionTokens);
     this.queueSeconds.observe(usage.queueMs / 1000);
     this.prefillSeconds.observe(usage.promptMs / 1000);
     this.decodeSeconds.observe(usage.completionMs / 1000);
     this.inferenceSeconds.observe((usage.promptMs + usage.completionMs) / 1000);
-    this.endToEndSeconds.observe(endToEndMs / 1000);
   }
 
   generationFailed(code: ErrorCode, endToEndMs: number): void {
@@ -158,12 +166,12 @@ export class PrometheusMetrics implements Metrics {
       gauge("svc_engine_resident_memory_bytes", "Memory of the engine process.", levels.engineResidentBytes),
       gauge(
         "svc_avg_prompt_throughput_toks_per_s",
-        "Prompt tokens of finished requests per second, over 10 s.",
+        "Computed prompt tokens of finished requests per second, over 10 s.",
         this.promptRate.perSecond(),
       ),
       gauge(
         "svc_avg_generation_throughput_toks_per_s",
-        "Generated tokens of finished requests per second, over 10 s.",
+        "Pieces of text (mostly one a token) sent per second, over 10 s.",
         this.completionRate.perSecond(),
       ),
       counter(

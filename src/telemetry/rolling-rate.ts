@@ -2,27 +2,46 @@
 
 import type { Clock } from "../domain/clock.ts";
 
-export class RollingRate {
-  private readonly events: { readonly at: number; readonly amount: number }[] = [];
+const SLOT_MS = 1000;
 
+/** Counts by second, so that adding costs the same however much is added. */
+export class RollingRate {
+  /** A ring: the second that each slot stands for, and the amount in it. */
+  private readonly seconds: number[];
+  private readonly amounts: number[];
+  private readonly startedAt: number;
+
+  /** Over the last `slots` seconds. */
   constructor(
     private readonly clock: Clock,
-    private readonly windowMs: number,
-  ) {}
+    private readonly slots: number,
+  ) {
+    this.seconds = Array.from({ length: slots }, () => Number.NEGATIVE_INFINITY);
+    this.amounts = Array.from({ length: slots }, () => 0);
+    this.startedAt = clock.now();
+  }
 
   add(amount: number): void {
-    this.forget();
-    this.events.push({ at: this.clock.now(), amount });
+    const second = this.second();
+    const slot = second % this.slots;
+    if (this.seconds[slot] !== second) this.amounts[slot] = 0;
+    this.seconds[slot] = second;
+    this.amounts[slot] = (this.amounts[slot] ?? 0) + amount;
   }
 
-  /** Amount per second over the window. */
+  /** Amount per second; the current second counts as far as it has gone. */
   perSecond(): number {
-    this.forget();
-    return (this.events.reduce((sum, { amount }) => sum + amount, 0) / this.windowMs) * 1000;
+    const now = this.second();
+    const oldest = now - this.slots + 1;
+    const sum = this.amounts.reduce(
+      (total, amount, slot) => ((this.seconds[slot] ?? 0) >= oldest ? total + amount : total),
+      0,
+    );
+    const elapsed = (this.clock.now() - this.startedAt) / SLOT_MS - Math.max(0, oldest);
+    return sum / Math.max(elapsed, 1);
   }
 
-  private forget(): void {
-    const horizon = this.clock.now() - this.windowMs;
-    while ((this.events[0]?.at ?? Number.POSITIVE_INFINITY) < horizon) this.events.shift();
+  private second(): number {
+    return Math.floor((this.clock.now() - this.startedAt) / SLOT_MS);
   }
 }

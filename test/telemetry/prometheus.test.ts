@@ -1,0 +1,167 @@
+import { describe, expect, test } from "bun:test";
+import type { Usage } from "../../src/domain/usage.ts";
+import type { MetricLevels } from "../../src/telemetry/metrics.ts";
+import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { parseExposition } from "../support/exposition.ts";
+
+const levels: MetricLevels = {
+  modelName: "tiny",
+  running: 2,
+  waiting: 1,
+  parallel: 4,
+  kvUsed: 256,
+  kvTotal: 1024,
+  preemptions: 3,
+  engineSteps: 50,
+  engineRestarts: 1,
+  engineUp: true,
+  engineResidentBytes: 1000,
+  registered: 2,
+  residentBytes: 2000,
+};
+const usage: Usage = {
+  promptTokens: 100,
+  cachedTokens: 40,
+  completionTokens: 20,
+  queueMs: 10,
+  promptMs: 200,
+  completionMs: 1000,
+  peakMemoryBytes: 0,
+};
+
+function start() {
+  const time = { ms: 0 };
+  const metrics = new PrometheusMetrics({ now: () => time.ms, wall: () => 1_700_000_000_000 + time.ms });
+  const scrape = (changes: Partial<MetricLevels> = {}) => parseExposition(metrics.render({ ...levels, ...changes }));
+  /** The value of a sample; labels beyond the model's name may be given. */
+  const read = (name: string, labels: Record<string, string> = {}, changes: Partial<MetricLevels> = {}) =>
+    [...scrape(changes).values()]
+      .flatMap((family) => family.samples)
+      .find((sample) => sample.name === name && Object.entries(labels).every(([key, v]) => sample.labels[key] === v))
+      ?.value;
+  return { time, metrics, scrape, read };
+}
+
+describe("the exposition", () => {
+  test("is well formed, before and after requests, and has vLLM's names behind our prefix", () => {
+    const { metrics, scrape } = start();
+    const names = [...scrape().keys()];
+    metrics.connectionOpened();
+    metrics.generationStarted();
+    metrics.firstToken(120);
+    metrics.interToken(15);
+    metrics.generationFinished("stop", usage, 1300);
+    metrics.generationFailed("engine_crashed", 50);
+    metrics.rejected();
+    expect([...scrape().keys()]).toEqual(names);
+    expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
+    for (const suffix of [
+      "num_requests_running",
+      "num_requests_waiting",
+      "kv_cache_usage_perc",
+      "num_preemptions_total",
+      "prompt_tokens_total",
+      "generation_tokens_total",
+      "request_success_total",
+      "time_to_first_token_seconds",
+      "inter_token_latency_seconds",
+      "e2e_request_latency_seconds",
+      "request_queue_time_seconds",
+      "request_prefill_time_seconds",
+      "request_decode_time_seconds",
+      "request_inference_time_seconds",
+      "request_prompt_tokens",
+      "request_generation_tokens",
+      "num_active_connections",
+      "process_start_time_seconds",
+    ]) {
+      expect(names).toContain(`svc_${suffix}`);
+    }
+  });
+
+  test("names the model on everything but what belongs to the process", () => {
+    const { scrape } = start();
+    const modelName = 'odd "name" \\ with\nnewline';
+    for (const [name, { samples }] of scrape({ modelName })) {
+      const process = /process|connections/.test(name);
+      for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
+    }
+  });
+});
+
+describe("what is measured", () => {
+  test("levels are those of the moment", () => {
+    const { read, metrics } = start();
+    metrics.connectionOpened();
+    metrics.connectionOpened();
+    metrics.connectionClosed();
+    expect(read("svc_num_requests_running")).toBe(2);
+    expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
+    expect(read("svc_kv_cache_usage_perc", {}, { kvTotal: 0, kvUsed: 0 })).toBe(0);
+    expect(read("svc_engine_up", {}, { engineUp: false })).toBe(0);
+    expect(read("svc_num_active_connections")).toBe(1);
+    expect(read("svc_active_connections_peak")).toBe(2);
+    expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);
+  });
+
+  test("a generation counts once, with its tokens and times in seconds", () => {
+    const { read, metrics } = start();
+    expect(read("svc_request_success_total", { finished_reason: "length" })).toBe(0);
+    metrics.generationStarted();
+    metrics.firstToken(210);
+    metrics.interToken(50);
+    metrics.generationFinished("length", usage, 1300);
+    expect(read("svc_requests_started_total")).toBe(1);
+    expect(read("svc_request_success_total", { finished_reason: "length" })).toBe(1);
+    expect(read("svc_prompt_tokens_total")).toBe(100);
+    expect(read("svc_prompt_tokens_cached_total")).toBe(40);
+    expect(read("svc_generation_tokens_total")).toBe(20);
+    expect(read("svc_time_to_first_token_seconds_sum")).toBe(0.21);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.1" })).toBe(0);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
+    expect(read("svc_request_inference_time_seconds_sum")).toBe(1.2);
+    expect(read("svc_e2e_request_latency_seconds_sum")).toBe(1.3);
+    expect(read("svc_request_prompt_tokens_bucket", { le: "100" })).toBe(1);
+  });
+
+  test("a value on a bound belongs to the bucket, one beyond all only to the infinite one", () => {
+    const { read, metrics } = start();
+    metrics.firstToken(250);
+    metrics.firstToken(1e9);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(2);
+  });
+
+  test("failures and rejections count by themselves", () => {
+    const { read, metrics } = start();
+    metrics.generationFailed("engine_crashed", 50);
+    metrics.generationFailed("engine_crashed", 50);
+    metrics.rejected();
+    expect(read("svc_request_failure_total", { code: "engine_crashed" })).toBe(2);
+    expect(read("svc_admission_rejections_total")).toBe(1);
+  });
+
+  test("a request that was cancelled before anything was computed has no computing times", () => {
+    const { read, metrics } = start();
+    metrics.generationFinished("cancelled", { ...usage, completionTokens: 0 }, 5);
+    expect(read("svc_request_success_total", { finished_reason: "cancelled" })).toBe(1);
+    expect(read("svc_request_prefill_time_seconds_count")).toBe(0);
+    expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
+  });
+
+  test("throughput is over the last seconds and shows while a generation still runs", () => {
+    const { read, metrics, time } = start();
+    time.ms = 100_000;
+    for (let token = 0; token < 400; token++) {
+      time.ms += 25;
+      metrics.interToken(25);
+    }
+    const rate = () => Number(read("svc_avg_generation_throughput_toks_per_s"));
+    expect(rate()).toBeGreaterThan(35);
+    expect(rate()).toBeLessThan(45);
+    time.ms += 5000;
+    expect(rate()).toBeLessThan(25);
+    time.ms += 6000;
+    expect(rate()).toBe(0);
+  });
+});
