@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import type { EnginePort } from "../../src/engine/port.ts";
+import { fakeModel } from "../../src/engine/fake.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { Metrics } from "../../src/telemetry/metrics.ts";
+import { hello, serve, until } from "./harness.ts";
+
+interface Answer {
+  readonly count: number;
+  readonly input_tokens: number;
+  readonly model: string;
+  readonly timestamp: number;
+  readonly data: readonly { readonly id: string; readonly created: number }[];
+  readonly models: readonly { readonly capabilities: readonly string[] }[];
+  readonly error: Readonly<Record<string, unknown>>;
+}
+
+/** The JSON of a response, of which each test reads the part it expects. */
+const read = async (response: Response | Promise<Response>) => (await (await response).json()) as Answer;
+const get = (url: string) => read(fetch(url));
+
+describe("GET /v1/models", () => {
+  test("lists the loaded model with every name that clients know for its length", async () => {
+    const { url } = serve();
+    expect(await get(`${url}/v1/models`)).toMatchObject({
+      object: "list",
+      data: [
+        {
+          id: "fake-model",
+          object: "model",
+          created: fakeModel.created,
+          owned_by: "svc",
+          loaded: true,
+          status: { value: "loaded" },
+          max_context_length: 4096,
+          context_window: 4096,
+          max_model_len: 4096,
+          context_length: 4096,
+          n_ctx: 4096,
+        },
+      ],
+      models: [{ name: "fake-model", model: "fake-model" }],
+    });
+  });
+
+  test("advertises what works and nothing else", async () => {
+    const { url } = serve();
+    const { models } = await get(`${url}/v1/models`);
+    expect(models[0]?.capabilities).toContain("logprobs");
+    for (const absent of ["vision", "tools", "structured", "reasoning", "embeddings", "batch"]) {
+      expect(models[0]?.capabilities).not.toContain(absent);
+    }
+  });
+
+  test("lists the model while it loads, under the same id and time", async () => {
+    const { url, engine } = serve();
+    const before = await get(`${url}/v1/models`);
+    engine.state = "loading";
+    engine.model = undefined;
+    const { data } = await get(`${url}/v1/models`);
+    expect(data[0]).toMatchObject({ loaded: false, status: { value: "unloaded" } });
+    expect([data[0]?.id, data[0]?.created]).toEqual([before.data[0]?.id, before.data[0]?.created]);
+  });
+});
+
+describe("GET /health", () => {
+  test("says version, time and state, and is 200 in every state", async () => {
+    const { url, engine } = serve();
+    for (const [state, status] of [
+      ["ready", "healthy"],
+      ["starting", "loading"],
+      ["loading", "loading"],
+      ["failed", "degraded"],
+    ] as const) {
+      engine.state = state;
+      const response = await fetch(`${url}/health`);
+      expect(response.status).toBe(200);
+      const health = await read(response);
+      expect(health).toMatchObject({ status, version: "0.0.0-test", engine: { state, restarts: 0 } });
+      expect(Math.abs(health.timestamp - Date.now() / 1000)).toBeLessThan(60);
+    }
+  });
+});
+
+describe("POST /v1/tokenize and /v1/count_tokens", () => {
+  test("answer with the model's own tokens, their number and its length", async () => {
+    const { post } = serve();
+    const tokens = await read(post("/v1/tokenize", { text: "héllo" }));
+    expect<unknown>(tokens).toEqual({
+      tokens: [104, 233, 108, 108, 111],
+      count: 5,
+      model: "fake-model",
+      max_model_len: 4096,
+    });
+    const count = await read(post("/v1/count_tokens", { text: "héllo" }));
+    expect<unknown>(count).toEqual({ input_tokens: 5, model: "fake-model" });
+  });
+
+  test("text wins over prompt, null and empty are absent", async () => {
+    const { post } = serve();
+    const count = async (body: unknown) => (await read(post("/v1/tokenize", body))).count;
+    expect(await count({ text: "abc", prompt: "a" })).toBe(3);
+    expect(await count({ prompt: "ab" })).toBe(2);
+    expect(await count({ text: null, prompt: "ab" })).toBe(2);
+    expect(await count({ text: "", prompt: "ab" })).toBe(2);
+  });
+
+  test("another model's name is answered by the loaded one", async () => {
+    const { post, log } = serve();
+    const answer = await read(post("/v1/tokenize", { model: "secret-name", text: "a" }));
+    expect(answer.model).toBe("fake-model");
+    expect(log.lines.some((line) => line.message.includes("instead of the named one"))).toBe(true);
+    expect(JSON.stringify(log.lines)).not.toContain("secret-name");
+  });
+
+  test.each([
+    ["{}", "missing_required_parameter"],
+    ['{"text":"","prompt":null}', "missing_required_parameter"],
+    ['{"text":7}', "invalid_type"],
+    ['{"text":["a"]}', "invalid_type"],
+    ['{"messages":[{"role":"user","content":"a"}]}', "missing_required_parameter"],
+    ["[]", "invalid_type"],
+    ["{", "invalid_json"],
+    ["", "invalid_json"],
+  ])("%s is 400 %s on both, with envelope and id", async (body, code) => {
+    const { post } = serve();
+    for (const path of ["/v1/tokenize", "/v1/count_tokens"]) {
+      const response = await post(path, body, { "X-Request-ID": "mine" });
+      expect(response.status).toBe(400);
+      const { error } = await read(response);
+      expect(error).toMatchObject({ type: "invalid_request_error", code, request_id: "mine" });
+    }
+  });
+
+  test("a body above 8 MB is 413, one just below is counted", async () => {
+    const { post } = serve();
+    const text = "a".repeat(8 * 1024 * 1024 - 20);
+    expect((await read(post("/v1/count_tokens", { text }))).input_tokens).toBe(text.length);
+    const refused = await post("/v1/count_tokens", { text: `${text}${"a".repeat(40)}` });
+    expect(refused.status).toBe(413);
+    expect((await read(refused)).error["code"]).toBe("payload_too_large");
+  });
+
+  test("an engine that is down is 503 with Retry-After, one without a tokenizer 422", async () => {
+    const { post, engine } = serve();
+    const failing = (error: SvcError) => ((engine as EnginePort).tokenize = () => Promise.reject(error));
+    failing(new SvcError("engine_unavailable", "The model engine is down.", { retryAfterSeconds: 3 }));
+    const down = await post("/v1/tokenize", { text: "a" });
+    expect([down.status, down.headers.get("retry-after")]).toEqual([503, "3"]);
+    failing(new SvcError("tokenize_unsupported", "This backend has no tokenizer."));
+    const unsupported = await post("/v1/count_tokens", { text: "a" });
+    expect(unsupported.status).toBe(422);
+    expect((await read(unsupported)).error).toMatchObject({
+      type: "tokenize_unsupported",
+      code: "tokenize_unsupported",
+    });
+  });
+
+  test("a client that leaves takes its request along", async () => {
+    const { url, engine } = serve();
+    let signal: AbortSignal | undefined;
+    (engine as EnginePort).tokenize = (_, given) => {
+      signal = given;
+      return new Promise((_resolve, reject) => given.addEventListener("abort", () => reject(given.reason)));
+    };
+    const client = new AbortController();
+    const pending = fetch(`${url}/v1/tokenize`, { method: "POST", body: '{"text":"a"}', signal: client.signal });
+    await until(() => signal !== undefined);
+    client.abort();
+    await pending.catch(() => {});
+    await until(() => signal?.aborted === true);
+  });
+});
+
+describe("GET /metrics", () => {
+  test("is Prometheus text of this moment", async () => {
+    const { url, metrics } = serve(hello);
+    let modelName = "";
+    (metrics as Metrics).render = (levels) => {
+      modelName = levels.modelName;
+      return "# text\n";
+    };
+    const response = await fetch(`${url}/metrics`);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect([await response.text(), modelName]).toEqual(["# text\n", "fake-model"]);
+  });
+});
