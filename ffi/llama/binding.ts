@@ -22,7 +22,14 @@ const ABI_VERSION = 1;
 const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
-const MOST_LOGPROBS = 64;
+/** A sampled token and its alternatives. */
+const MOST_LOGPROBS = 1 + 1024;
+
+/** The real library can also let go of its model. */
+export interface NativeLlama extends Llama {
+  /** Frees the model and everything made with it, so that another can be loaded. Throws LlamaError while one loads. */
+  unload(): void;
+}
 
 type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
 
@@ -30,7 +37,7 @@ type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
  * Loads the library set in `directory` and its compute backends. Once a process.
  * Throws LlamaError naming the path when the set is missing, incomplete or of another version.
  */
-export function openLlama(directory: string): Llama {
+export function openLlama(directory: string): NativeLlama {
   const path = join(directory, LIBRARY);
   const native = load(path);
   const version = native.svc_abi_version();
@@ -51,10 +58,12 @@ function load(path: string): Native {
   }
 }
 
-class Binding implements Llama {
+type LogLine = ReturnType<Llama["drainLog"]>[number];
+
+class Binding implements NativeLlama {
   private readonly text = new Uint8Array(TEXT_BYTES);
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
-  private readonly pieces: Uint8Array[] = [];
+  private pieces: Uint8Array[] = [];
   private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
   private readonly logprobValues = new Float32Array(MOST_LOGPROBS);
   private readonly decoder = new TextDecoder();
@@ -75,6 +84,11 @@ class Binding implements Llama {
     const state = this.native.svc_load_poll();
     if (state === 0) return { state: "loading", progress: this.native.svc_load_progress() };
     return state === 1 ? { state: "ready" } : { state: "failed", error: this.lastError() };
+  }
+
+  unload(): void {
+    this.check(this.native.svc_unload(), "unload the model");
+    this.pieces = [];
   }
 
   model(): LoadedModel {
@@ -157,14 +171,16 @@ class Binding implements Llama {
     this.native.svc_kv_clear();
   }
 
-  drainLog(): { level: "debug" | "info" | "warn" | "error"; text: string }[] {
-    const length = this.native.svc_log_drain(this.text, TEXT_BYTES);
-    if (length === 0) return [];
-    const lines = this.decoder.decode(this.text.subarray(0, length)).trimEnd().split("\n");
-    return lines.map((line) => {
-      const tab = line.indexOf("\t");
-      return { level: line.slice(0, tab) as "info", text: line.slice(tab + 1) };
-    });
+  drainLog(): LogLine[] {
+    const lines: LogLine[] = [];
+    for (;;) {
+      const length = this.native.svc_log_drain(this.text, TEXT_BYTES);
+      if (length === 0) return lines;
+      for (const line of this.decoder.decode(this.text.subarray(0, length)).trimEnd().split("\n")) {
+        const tab = line.indexOf("\t");
+        lines.push({ level: line.slice(0, tab) as LogLine["level"], text: line.slice(tab + 1) });
+      }
+    }
   }
 
   /** Returns `result`, or throws with the library's own sentence when it is negative. */
@@ -179,7 +195,7 @@ class Binding implements Llama {
   }
 
   private json(value: unknown): Uint8Array {
-    return this.encoder.encode(JSON.stringify(value));
+    return this.encoder.encode(JSON.stringify(value, wellFormed));
   }
 
   private readPiece(token: number): Uint8Array {
@@ -188,4 +204,9 @@ class Binding implements Llama {
     const larger = new Uint8Array(-length);
     return larger.subarray(0, this.native.svc_token_piece(token, larger, larger.length));
   }
+}
+
+/** Half a surrogate pair has no UTF-8; the native side would refuse its escape. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }

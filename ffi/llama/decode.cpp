@@ -1,21 +1,11 @@
-// The step: batch, compute, sample; and the KV cache, tokens and aborts around it.
+// The step: batch, compute, sample; and the KV cache around it.
 
 #include "sampler.hpp"
+#include "workers.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <thread>
-#include <unistd.h>
+#include <algorithm>
 
 namespace svc {
-
-// The request that fills the running batch alone, 0 when no single one does or nothing runs.
-static std::atomic<int32_t> running_owner{0};
-static std::atomic<bool> abort_flag{false};
-
-// Called between graph nodes by the compute threads.
-bool abort_requested(void *) { return abort_flag.load(std::memory_order_relaxed); }
-
 namespace {
 
 // Columns that every batch needs and no caller fills.
@@ -36,45 +26,58 @@ struct BatchColumns {
     }
 };
 
+// One row whose token is to be chosen, and where that goes.
+struct Sampling {
+    Sampler * sampler;
+    int32_t row;
+    llama_token * out;
+};
+
+// Waking a thread costs about as much as sampling a row.
+constexpr ptrdiff_t SLOW_ROWS_FOR_THREADS = 4;
+constexpr int MOST_SAMPLING_THREADS = 8;
+
+// What is wrong with a batch, or null. Fills in the rows to sample.
 const char * refusal(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                     const int32_t * samplers, int32_t count) {
-    if (!state.context) return "no model is loaded";
+                     const int32_t * samplers, int32_t count, int32_t * out_tokens, std::vector<Sampling> & sampled) {
+    static int64_t step = 0;
+    step++;
+    sampled.clear();
+    if (!state.ready) return "no model is loaded";
     if (count < 1 || count > state.n_batch) return "the batch is empty or too large";
-    const int32_t vocabulary = llama_vocab_n_tokens(state.vocab);
     for (int32_t i = 0; i < count; i++) {
-        if (tokens[i] < 0 || tokens[i] >= vocabulary) return "a token is not in the vocabulary";
+        if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return "a token is not in the vocabulary";
         if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return "a sequence id is out of range";
         if (positions[i] < 0) return "a position is negative";
-        if (samplers[i] >= 0 && !sampler_at(samplers[i])) return "a sampler does not exist";
+        if (samplers[i] < 0) continue;
+        Sampler * sampler = sampler_at(samplers[i]);
+        if (!sampler) return "a sampler does not exist";
+        if (sampler->step == step) return "a sampler is used twice";
+        sampler->step = step;
+        sampled.push_back({sampler, i, out_tokens + sampled.size()});
     }
-    return nullptr;
+    return sampled.size() > static_cast<size_t>(state.n_seq_max) ? "more rows are sampled than there are sequences" : nullptr;
 }
 
+// Returns what llama_decode does.
 int32_t compute(const llama_batch & batch, int32_t owner) {
-    abort_flag = false;
-    running_owner = owner;
-    expect_abort = false;
-    const int32_t result = llama_decode(state.context, batch);
-    running_owner = 0;
-    expect_abort = false;
-    return result;
+    forget_complaint();
+    const AbortScope scope(owner);
+    return scope.aborted_already() ? 2 : llama_decode(state.context, batch);
 }
 
-void listen_for_aborts(int fd) {
-    int32_t owner = 0;
-    size_t have = 0;
-    for (;;) {
-        const ssize_t got = read(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have);
-        if (got < 0 && errno == EINTR) continue;
-        // The other end is gone, so nobody waits for this process any more, whatever it is computing.
-        if (got <= 0) _exit(0);
-        have += static_cast<size_t>(got);
-        if (have < sizeof owner) continue;
-        have = 0;
-        if (owner == 0 || owner != running_owner.load()) continue;
-        expect_abort = true;
-        abort_flag = true;
+void sample(const std::vector<Sampling> & rows) {
+    if (rows.empty()) return;
+    // The first access waits for the computation and puts the rows in order; after it, threads may read.
+    llama_get_logits(state.context);
+    const auto task = [&](size_t i) { *rows[i].out = rows[i].sampler->sample(rows[i].row); };
+    const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
+    if (state.threads == 1 || slow < SLOW_ROWS_FOR_THREADS) {
+        for (size_t i = 0; i < rows.size(); i++) task(i);
+        return;
     }
+    static Workers & workers = *new Workers(std::min(state.threads, MOST_SAMPLING_THREADS));
+    workers.run(rows.size(), task);
 }
 
 } // namespace
@@ -87,8 +90,10 @@ extern "C" {
 int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                    const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
-        if (const char * reason = refusal(tokens, positions, sequences, samplers, count)) return fail(reason);
-        static BatchColumns columns;
+        static std::vector<Sampling> & rows = *new std::vector<Sampling>;
+        const char * reason = refusal(tokens, positions, sequences, samplers, count, out_tokens, rows);
+        if (reason) return fail(reason);
+        static BatchColumns & columns = *new BatchColumns;
         columns.prepare(sequences, samplers, count);
         llama_batch batch = {};
         batch.n_tokens = count;
@@ -99,62 +104,38 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         batch.logits = columns.outputs.data();
         const int32_t result = compute(batch, owner);
         if (result == 1 || result == 2) return result;
-        if (result != 0) return fail("llama_decode failed with code " + std::to_string(result));
-        // The first access waits for the computation and puts the rows in order.
-        llama_get_logits(state.context);
-        int32_t sampled = 0;
-        for (int32_t row = 0; row < count; row++) {
-            if (samplers[row] >= 0) out_tokens[sampled++] = sampler_at(samplers[row])->sample(row);
-        }
+        if (result != 0) return fail(with_complaint("llama_decode returned " + std::to_string(result)));
+        sample(rows);
         return 0;
     });
-}
-
-int32_t svc_abort_listen(int32_t fd) {
-    return guarded<int32_t>(-1, [&] {
-        std::thread(listen_for_aborts, fd).detach();
-        return 0;
-    });
-}
-
-int32_t svc_token_piece(int32_t token, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(0, [&] {
-        if (!state.vocab || token < 0 || token >= llama_vocab_n_tokens(state.vocab)) return 0;
-        return llama_token_to_piece(state.vocab, token, reinterpret_cast<char *>(out), capacity, 0, false);
-    });
-}
-
-int32_t svc_token_is_end(int32_t token) {
-    return state.vocab && token >= 0 && token < llama_vocab_n_tokens(state.vocab) && llama_vocab_is_eog(state.vocab, token);
 }
 
 int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     return guarded<int32_t>(0, [&] {
-        if (!state.context || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
         return llama_memory_seq_rm(llama_get_memory(state.context), sequence, from, to) ? 1 : 0;
     });
 }
 
 int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.context || std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max || from == to) {
-            return fail("a sequence id is out of range");
-        }
+        if (!state.ready) return fail("no model is loaded");
+        if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return fail("a sequence id is out of range");
+        if (from == to || length < 1) return fail("there is nothing to copy");
         llama_memory_t memory = llama_get_memory(state.context);
         llama_memory_seq_rm(memory, to, -1, -1);
         if (state.unified) {
             llama_memory_seq_cp(memory, from, to, 0, length);
             return 0;
         }
-        // Streams copy whole sequences only.
+        // Streams copy whole sequences only, and at the next decode.
         llama_memory_seq_cp(memory, from, to, -1, -1);
-        llama_memory_seq_rm(memory, to, length, -1);
-        return 0;
+        return llama_memory_seq_rm(memory, to, length, -1) ? 0 : fail("this model's sequences cannot be trimmed");
     });
 }
 
 void svc_kv_clear(void) {
-    if (state.context) llama_memory_clear(llama_get_memory(state.context), true);
+    if (state.ready) llama_memory_clear(llama_get_memory(state.context), true);
 }
 
 } // extern "C"

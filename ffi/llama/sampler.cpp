@@ -3,20 +3,40 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 
 namespace svc {
 namespace {
 
-std::vector<std::unique_ptr<Sampler>> slots;
+std::vector<std::unique_ptr<Sampler>> & slots = *new std::vector<std::unique_ptr<Sampler>>;
 
+// Token with the highest logit, the first of equal ones.
 llama_token highest(const float * logits, int32_t count) {
+    constexpr int32_t BLOCK = 256, LANES = 8;
     int32_t best = 0;
-    for (int32_t token = 1; token < count; token++) {
-        if (logits[token] > logits[best]) best = token;
+    // A block's maximum takes vector instructions only; its place is looked up in the few blocks that beat the best.
+    for (int32_t start = 0; start < count; start += BLOCK) {
+        const int32_t end = std::min(start + BLOCK, count);
+        float lanes[LANES];
+        std::fill(lanes, lanes + LANES, -INFINITY);
+        int32_t token = start;
+        for (; token + LANES <= end; token += LANES) {
+            for (int32_t lane = 0; lane < LANES; lane++) {
+                lanes[lane] = logits[token + lane] > lanes[lane] ? logits[token + lane] : lanes[lane];
+            }
+        }
+        for (; token < end; token++) lanes[0] = std::max(lanes[0], logits[token]);
+        const float peak = *std::max_element(lanes, lanes + LANES);
+        if (peak > logits[best]) best = static_cast<int32_t>(std::find(logits + start, logits + end, peak) - logits);
     }
     return best;
+}
+
+bool changes_logits(const common_params_sampling & params) {
+    int32_t suppressed = 0;
+    llama_vocab_get_suppress_tokens(state.vocab, &suppressed);
+    const bool penalizes = params.penalty_last_n != 0 && (params.penalty_repeat != 1 || params.penalty_present != 0);
+    return penalizes || suppressed > 0 || !params.logit_bias.empty();
 }
 
 std::unique_ptr<Sampler> create(const common_json & config) {
@@ -30,15 +50,15 @@ std::unique_ptr<Sampler> create(const common_json & config) {
     params.penalty_present = config.at("presencePenalty").get<float>();
     params.seed = static_cast<uint32_t>(config.at("seed").get<int64_t>());
     params.no_perf = true;
-    const bool ignore_eos = config.at("ignoreEos").get<bool>();
-    if (ignore_eos) {
-        for (llama_token token = 0; token < llama_vocab_n_tokens(state.vocab); token++) {
+    if (config.at("ignoreEos").get<bool>()) {
+        for (llama_token token = 0; token < state.n_vocab; token++) {
             if (llama_vocab_is_eog(state.vocab, token)) params.logit_bias.push_back({token, -INFINITY});
         }
     }
     auto sampler = std::make_unique<Sampler>();
     sampler->top_logprobs = config.at("topLogprobs").get<int>();
-    sampler->greedy = params.temp <= 0 && params.penalty_repeat == 1 && params.penalty_present == 0 && !ignore_eos;
+    sampler->greedy = params.temp <= 0 && !changes_logits(params);
+    if (params.temp <= 0) params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_TEMPERATURE};
     if (!sampler->greedy) {
         sampler->chain.reset(common_sampler_init(state.model, params));
         if (!sampler->chain) throw std::runtime_error("llama.cpp refused the sampling settings");
@@ -56,30 +76,35 @@ llama_token Sampler::sample(int32_t row) {
     const float * logits = llama_get_logits_ith(state.context, row);
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
     const llama_token token =
-        greedy ? highest(logits, llama_vocab_n_tokens(state.vocab)) : common_sampler_sample(chain.get(), state.context, row);
+        greedy ? highest(logits, state.n_vocab) : common_sampler_sample(chain.get(), state.context, row);
     if (top_logprobs >= 0) keep_logprobs(logits, token);
     if (!greedy) common_sampler_accept(chain.get(), token, true);
     return token;
 }
 
 void Sampler::keep_logprobs(const float * logits, llama_token chosen) {
-    const int32_t count = llama_vocab_n_tokens(state.vocab);
-    const float peak = logits[highest(logits, count)];
+    const float peak = logits[highest(logits, state.n_vocab)];
+    const auto wanted = static_cast<size_t>(std::min(top_logprobs, state.n_vocab));
+    const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b]; };
+    std::vector<llama_token> best;
     double sum = 0;
-    for (int32_t token = 0; token < count; token++) sum += std::exp(static_cast<double>(logits[token] - peak));
+    for (llama_token token = 0; token < state.n_vocab; token++) {
+        sum += std::exp(logits[token] - peak);
+        if (best.size() == wanted && (wanted == 0 || !before(token, best.back()))) continue;
+        if (best.size() == wanted) best.pop_back();
+        // After its equals: of those the lowest id comes first.
+        best.insert(std::upper_bound(best.begin(), best.end(), token, before), token);
+    }
     const double log_sum = peak + std::log(sum);
-    const auto logprob = [&](llama_token token) { return static_cast<float>(logits[token] - log_sum); };
-
-    logprobs.assign(1, {chosen, 0, logprob(chosen)});
-    std::vector<llama_token> order(static_cast<size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    const auto top = order.begin() + std::min(top_logprobs, count);
-    // Equal logits in the order of their ids, so that answers repeat.
-    std::partial_sort(order.begin(), top, order.end(), [&](llama_token a, llama_token b) {
-        return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-    });
-    for (auto token = order.begin(); token != top; token++) logprobs.push_back({*token, 0, logprob(*token)});
+    logprobs.clear();
+    const auto keep = [&](llama_token token) {
+        logprobs.push_back({token, logits[token], static_cast<float>(logits[token] - log_sum)});
+    };
+    keep(chosen);
+    for (const llama_token token : best) keep(token);
 }
+
+void free_samplers() { slots.clear(); }
 
 } // namespace svc
 
@@ -89,7 +114,7 @@ extern "C" {
 
 int32_t svc_sampler_create(const uint8_t * config, int32_t config_length) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.model) return fail("no model is loaded");
+        if (!state.ready) return fail("no model is loaded");
         auto sampler = create(parse_json(config, config_length));
         const auto free_slot = std::find(slots.begin(), slots.end(), nullptr);
         const auto slot = static_cast<int32_t>(free_slot - slots.begin());
@@ -107,7 +132,10 @@ int32_t svc_sampler_prime(int32_t sampler, const int32_t * tokens, int32_t count
     return guarded<int32_t>(-1, [&] {
         Sampler * found = sampler_at(sampler);
         if (!found) return fail("no such sampler");
-        for (int32_t i = 0; found->chain && i < count; i++) common_sampler_accept(found->chain.get(), tokens[i], false);
+        for (int32_t i = 0; i < count; i++) {
+            if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return fail("a token is not in the vocabulary");
+            if (found->chain) common_sampler_accept(found->chain.get(), tokens[i], false);
+        }
         return 0;
     });
 }

@@ -36,6 +36,8 @@ SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 SVC_API int32_t svc_load_poll(void);
 // Share of the weights loaded, 0 to 1.
 SVC_API double svc_load_progress(void);
+// Frees model, context, samplers and prompts, so that another model can be loaded. Not while one is loading.
+SVC_API int32_t svc_unload(void);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // context, contextPerSequence, batch, hasChatTemplate, addBos, device, canRemovePartial, sampling: {temperature?, topK?,
 // topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling` is what the file's general.sampling.* says.

@@ -3,8 +3,8 @@
 
 #include "shim.h"
 
-#include "chat.h"
 #include "common.h"
+#include "json.h"
 #include "llama.h"
 #include "sampling.h"
 
@@ -17,29 +17,31 @@
 namespace svc {
 
 struct State {
+    // Set last by the loading thread: whoever sees it may use the rest.
+    std::atomic<bool> ready{false};
     llama_model * model = nullptr;
     llama_context * context = nullptr;
     const llama_vocab * vocab = nullptr;
-    common_chat_templates_ptr templates;
     int32_t n_batch = 0;
     int32_t n_seq_max = 0;
+    int32_t n_vocab = 0;
+    int32_t threads = 1;
     bool unified = true;
     bool has_chat_template = false;
-    std::string device;
+    bool offloads = false;
 };
 
-extern State state;
+// This and every other object with a destructor is leaked on purpose: native threads still use them while the process
+// exits.
+extern State & state;
+
+// ---- failures ----
 
 // The caller's last failure; one for each thread, because only the thread that failed asks for it.
 void set_error(const std::string & sentence);
 
-// Appends a line to the log ring. Any thread.
-void log_line(ggml_log_level level, const std::string & text);
-
-// While a decode is being aborted on purpose, llama.cpp's complaints about it are not news.
-extern std::atomic<bool> expect_abort;
-
-bool abort_requested(void *);
+// Sets the sentence and returns the code for "failed".
+int32_t fail(const std::string & sentence);
 
 // Nothing may throw across the C border: runs `body`, or leaves a sentence and returns `failed`.
 template <typename Result, typename Body> Result guarded(Result failed, Body && body) noexcept {
@@ -53,10 +55,42 @@ template <typename Result, typename Body> Result guarded(Result failed, Body && 
     return failed;
 }
 
-inline int32_t fail(const std::string & sentence) {
-    set_error(sentence);
-    return -1;
-}
+// ---- log ----
+
+// Starts watching for error lines of llama.cpp: the first one names the cause, the others repeat it.
+void forget_complaint();
+
+// `sentence`, and that first line, without its function name, if there is one.
+std::string with_complaint(const std::string & sentence);
+
+// ---- aborts ----
+
+// Brackets one computation, so that an abort request can find it.
+class AbortScope {
+  public:
+    explicit AbortScope(int32_t owner);
+    ~AbortScope();
+    // True when the owner was aborted before the computation began.
+    bool aborted_already() const;
+};
+
+// llama.cpp's abort callback; called between graph nodes.
+bool abort_requested(void *);
+
+// ---- prompts and samplers ----
+
+// Prepares the model's chat template, or a common one. Returns whether the model has its own.
+bool load_chat_template();
+void free_samplers();
+void forget_prompts();
+
+// ---- helpers ----
+
+// Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
+void start_thread(void (*body)(void *), void * argument);
+
+// A function of the CPU variant that was chosen at run time; null when there is none.
+void * cpu_function(const char * name);
 
 // Copies bytes into a caller's buffer. Returns the length, or the negated length needed.
 int32_t copy_out(const std::string & bytes, uint8_t * out, int32_t capacity);

@@ -16,6 +16,7 @@ export const symbols = {
   svc_load_start: { args: [buffer, i32], returns: i32 },
   svc_load_poll: { args: [], returns: i32 },
   svc_load_progress: { args: [], returns: "f64" },
+  svc_unload: { args: [], returns: i32 },
   svc_model_info: { args: [buffer, i32], returns: i32 },
 
   svc_prompt_submit: { args: [buffer, i32], returns: i32 },

@@ -1,0 +1,120 @@
+// What there is to know about the loaded model and the device it runs on.
+
+#include "state.hpp"
+
+#include "ggml-backend.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace svc {
+
+void * cpu_function(const char * name) {
+    ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return cpu ? ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(cpu), name) : nullptr;
+}
+
+namespace {
+
+// "sapphirerapids" when the functions come from libggml-cpu-sapphirerapids.so.
+std::string cpu_variant() {
+    Dl_info library;
+    void * function = cpu_function("ggml_threadpool_new");
+    if (!function || !dladdr(function, &library)) return "";
+    const std::string path = library.dli_fname;
+    const std::string prefix = "libggml-cpu-";
+    const size_t start = path.rfind(prefix);
+    if (start == std::string::npos) return "";
+    const size_t from = start + prefix.size();
+    return path.substr(from, path.find('.', from) - from);
+}
+
+std::string describe_device() {
+    std::string gpus;
+    for (size_t i = 0; state.offloads && i < ggml_backend_dev_count(); i++) {
+        ggml_backend_dev_t device = ggml_backend_dev_get(i);
+        const auto type = ggml_backend_dev_type(device);
+        if (type != GGML_BACKEND_DEVICE_TYPE_GPU && type != GGML_BACKEND_DEVICE_TYPE_IGPU) continue;
+        gpus += (gpus.empty() ? "" : ", ") + std::string(ggml_backend_dev_description(device));
+    }
+    if (!gpus.empty()) return gpus;
+    const std::string variant = cpu_variant();
+    return "CPU (" + (variant.empty() ? "" : variant + " variant, ") + std::to_string(state.threads) +
+           (state.threads == 1 ? " thread)" : " threads)");
+}
+
+// A state that is updated in place has no positions to remove; a sliding window has lost the ones before it.
+bool can_remove_partial() {
+    return !llama_model_is_recurrent(state.model) && !llama_model_is_hybrid(state.model) &&
+           llama_model_n_swa(state.model) == 0;
+}
+
+std::string meta(const char * key) {
+    char text[256];
+    return llama_model_meta_val_str(state.model, key, text, sizeof text) >= 0 ? text : "";
+}
+
+common_json sampling_of_file() {
+    static const std::pair<const char *, llama_model_meta_key> numbers[] = {
+        {"temperature", LLAMA_MODEL_META_KEY_SAMPLING_TEMP},
+        {"topK", LLAMA_MODEL_META_KEY_SAMPLING_TOP_K},
+        {"topP", LLAMA_MODEL_META_KEY_SAMPLING_TOP_P},
+        {"minP", LLAMA_MODEL_META_KEY_SAMPLING_MIN_P},
+        {"repetitionPenalty", LLAMA_MODEL_META_KEY_SAMPLING_PENALTY_REPEAT},
+        {"repetitionWindow", LLAMA_MODEL_META_KEY_SAMPLING_PENALTY_LAST_N},
+    };
+    common_json sampling = common_json::object();
+    for (const auto & [name, key] : numbers) {
+        const std::string text = meta(llama_model_meta_key_str(key));
+        char * end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        if (end != text.c_str()) sampling[name] = value;
+    }
+    return sampling;
+}
+
+} // namespace
+} // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_model_info(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        if (!state.ready) return fail("no model is loaded");
+        char description[256] = "";
+        llama_model_desc(state.model, description, sizeof description);
+        common_json info = common_json::object();
+        info["description"] = std::string(description);
+        info["architecture"] = meta("general.architecture");
+        info["parameters"] = llama_model_n_params(state.model);
+        info["bytes"] = llama_model_size(state.model);
+        info["vocabulary"] = state.n_vocab;
+        info["trainedContext"] = llama_model_n_ctx_train(state.model);
+        info["context"] = llama_n_ctx(state.context);
+        info["contextPerSequence"] = llama_n_ctx_seq(state.context);
+        info["batch"] = state.n_batch;
+        info["addBos"] = llama_vocab_get_add_bos(state.vocab);
+        info["hasChatTemplate"] = state.has_chat_template;
+        info["device"] = describe_device();
+        info["canRemovePartial"] = can_remove_partial();
+        info["sampling"] = sampling_of_file();
+        return copy_out(info.dump_safe(), out, capacity);
+    });
+}
+
+int32_t svc_token_piece(int32_t token, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(0, [&] {
+        if (!state.ready || token < 0 || token >= state.n_vocab) return 0;
+        return llama_token_to_piece(state.vocab, token, reinterpret_cast<char *>(out), capacity, 0, false);
+    });
+}
+
+int32_t svc_token_is_end(int32_t token) {
+    return state.ready && token >= 0 && token < state.n_vocab && llama_vocab_is_eog(state.vocab, token);
+}
+
+} // extern "C"

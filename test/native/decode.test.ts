@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { LlamaError, type SamplerConfig } from "../../ffi/llama/api.ts";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { answer, decode, generate, library, load, prefill, question, sampler } from "./harness.ts";
+
+const CAPITAL = "What is the capital of France?";
+const SUM = "What is 12 + 30?";
+const STORY = "Tell me a short story.";
+
+describe.each([
+  ["unified", true],
+  ["streams", false],
+] as const)("%s KV cache", (_, unified) => {
+  let llama: NativeLlama;
+
+  beforeAll(async () => {
+    llama = library();
+    await load(llama, { unified, parallel: 8, context: 4096 });
+  });
+  afterAll(() => llama.unload());
+
+  /** One request alone on an empty cache. */
+  const alone = (content: string, changes: Partial<SamplerConfig>, count = 16) => {
+    llama.kvClear();
+    const slot = sampler(llama, changes);
+    const [tokens = []] = generate(llama, [{ sequence: 0, tokens: question(llama, content), sampler: slot }], count);
+    llama.freeSampler(slot);
+    return tokens;
+  };
+
+  /** Requests side by side, in sequences 0, 1, 2 … */
+  const together = (requests: readonly [string, Partial<SamplerConfig>][], count = 16) => {
+    llama.kvClear();
+    const streams = requests.map(([content, changes], sequence) => ({
+      sequence,
+      tokens: question(llama, content),
+      sampler: sampler(llama, changes),
+    }));
+    const out = generate(llama, streams, count);
+    for (const stream of streams) llama.freeSampler(stream.sampler);
+    return out;
+  };
+
+  test("answers", () => {
+    expect(answer(llama, CAPITAL)).toBe("The capital of France is Paris.");
+    expect(answer(llama, SUM)).toContain("42");
+  });
+
+  test("greedy neighbours do not change an answer", () => {
+    const expected = [CAPITAL, SUM, STORY].map((content) => alone(content, {}));
+    expect(together([CAPITAL, SUM, STORY].map((content) => [content, {}]))).toEqual(expected);
+  });
+
+  test("a seed decides the tokens, whoever is beside it", () => {
+    // Few and short: batches of other shapes move sums a little, and with them the borders between tokens.
+    const lively = { temperature: 1.5, topP: 1, topK: 10, minP: 0 };
+    const first = alone(STORY, { ...lively, seed: 7 }, 8);
+    expect(alone(STORY, { ...lively, seed: 7 }, 8)).toEqual(first);
+    expect(alone(STORY, { ...lively, seed: 8 }, 8)).not.toEqual(first);
+    const neighbours: [string, Partial<SamplerConfig>][] = [
+      [CAPITAL, { ...lively, seed: 1 }],
+      [SUM, {}],
+      [STORY, { ...lively, seed: 7 }],
+      [STORY, { ...lively, seed: 8 }],
+      [SUM, { ...lively, seed: 9 }],
+      [STORY, { ...lively, seed: 10, topLogprobs: 3 }],
+    ];
+    const beside = together(neighbours, 8);
+    expect(beside[2]).toEqual(first);
+    expect(beside[3]).not.toEqual(first);
+  });
+
+  test("forgetting a tail and computing it again changes nothing", () => {
+    const tokens = question(llama, CAPITAL);
+    const slot = sampler(llama);
+    llama.kvClear();
+    const once = decode(llama, prefill(tokens, 0, slot));
+    expect(llama.kvRemove(0, 4, -1)).toBe(true);
+    expect(decode(llama, prefill(tokens.subarray(4), 0, slot, 4))).toEqual(once);
+    llama.freeSampler(slot);
+  });
+
+  test("a copied prefix saves computing it", () => {
+    const tokens = question(llama, CAPITAL);
+    const expected = alone(CAPITAL, {}, 3);
+    llama.kvClear();
+    const slot = sampler(llama);
+    const split = tokens.length - 3;
+    decode(llama, prefill(tokens.subarray(0, tokens.length - 1), 1));
+    llama.kvCopy(1, 5, split);
+    expect(llama.kvRemove(1, 0, -1)).toBe(true);
+    // The copy holds exactly `split` positions: its next one is accepted, and no other would be.
+    const out = [decode(llama, prefill(tokens.subarray(split), 5, slot, split))].flat();
+    for (let position = tokens.length; out.length < 3; position++) {
+      out.push(...[decode(llama, [{ token: Number(out.at(-1)), position, sequence: 5, sampler: slot }])].flat());
+    }
+    expect(out).toEqual(expected);
+    llama.freeSampler(slot);
+  });
+
+  test("a copy replaces what the sequence held", () => {
+    llama.kvClear();
+    decode(llama, [...prefill([20, 21, 22], 0), ...prefill([30, 31, 32, 33], 1)]);
+    llama.kvCopy(0, 1, 2);
+    expect(decode(llama, prefill([40], 1, undefined, 2))).toEqual([]);
+    expect(() => llama.kvCopy(0, 0, 1)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 1, 0)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 8, 1)).toThrow(LlamaError);
+  });
+
+  test("a full cache is no failure: the batch is refused and everything before it stands", () => {
+    llama.kvClear();
+    const room = llama.model().contextPerSequence;
+    for (let at = 0; at < room; at += 512) {
+      const rows = prefill(new Int32Array(Math.min(512, room - at)).fill(50), 0, undefined, at);
+      expect(decode(llama, rows)).toEqual([]);
+    }
+    expect(decode(llama, prefill([50], 0, undefined, room))).toBe("no-room");
+    expect(llama.kvRemove(0, room - 1, -1)).toBe(true);
+    expect(decode(llama, prefill([50], 0, undefined, room - 1))).toEqual([]);
+    llama.kvClear();
+    expect(answer(llama, CAPITAL)).toContain("Paris");
+  });
+
+  test("impossible batches are refused before they reach llama.cpp", () => {
+    llama.kvClear();
+    const slot = sampler(llama);
+    const row = { token: 50, position: 0, sequence: 0 };
+    const { vocabulary, batch } = llama.model();
+    const refused = (rows: Parameters<typeof decode>[1]) => expect(() => decode(llama, rows)).toThrow(LlamaError);
+    refused([]);
+    refused([{ ...row, token: vocabulary }]);
+    refused([{ ...row, token: -1 }]);
+    refused([{ ...row, sequence: 8 }]);
+    refused([{ ...row, sequence: -1 }]);
+    refused([{ ...row, position: -1 }]);
+    refused([{ ...row, sampler: (slot + 1000) as typeof slot }]);
+    refused([
+      { ...row, sampler: slot },
+      { ...row, sequence: 1, sampler: slot },
+    ]);
+    refused(prefill(new Int32Array(batch + 1), 0));
+    // A hole in the positions is for llama.cpp to find.
+    expect(decode(llama, [row])).toEqual([]);
+    refused([{ ...row, position: 7 }]);
+    expect(decode(llama, [{ ...row, position: 1, sampler: slot }])).toHaveLength(1);
+    llama.freeSampler(slot);
+  });
+});
+
+test("rows that threads sample side by side get what they would get alone", async () => {
+  const llama = library();
+  await load(llama, { threads: 2, parallel: 8 });
+  try {
+    const tokens = question(llama, STORY);
+    const lively = { temperature: 1.5, topP: 1, topK: 10, minP: 0, topLogprobs: 2 };
+    const run = (seeds: readonly number[]) => {
+      llama.kvClear();
+      const streams = seeds.map((seed, sequence) => ({
+        sequence,
+        tokens,
+        sampler: sampler(llama, { ...lively, seed }),
+      }));
+      const out = generate(llama, streams, 4);
+      for (const stream of streams) llama.freeSampler(stream.sampler);
+      return out;
+    };
+    const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+    const alone = seeds.map((seed) => run([seed])[0] ?? []);
+    expect(run(seeds)).toEqual(alone);
+    expect(new Set(alone.map(String)).size).toBeGreaterThan(2);
+  } finally {
+    llama.unload();
+  }
+  // Computing with two threads crawls while other processes want both cores.
+}, 60_000);

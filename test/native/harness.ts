@@ -1,0 +1,148 @@
+// The real library with svc-mini, and the few moves that native tests are made of.
+
+import { join } from "node:path";
+import type { LoadConfig, PromptRequest, SamplerConfig, SamplerId } from "../../ffi/llama/api.ts";
+import { openLlama, type NativeLlama } from "../../ffi/llama/binding.ts";
+import { developmentLibraries } from "../../ffi/runtime/libraries.ts";
+
+export const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+
+const GREEDY: SamplerConfig = {
+  temperature: 0,
+  topP: 0.95,
+  topK: 40,
+  minP: 0.05,
+  repetitionPenalty: 1,
+  repetitionWindow: 64,
+  presencePenalty: 0,
+  seed: 1,
+  topLogprobs: -1,
+  ignoreEos: false,
+};
+
+/** Opens the library that `npm run build:native` made, or the one SVC_LIBRARIES names. */
+export function library(): NativeLlama {
+  return openLlama(process.env["SVC_LIBRARIES"] ?? developmentLibraries());
+}
+
+export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
+  return {
+    path: MODEL,
+    context: 2048,
+    parallel: 4,
+    unified: true,
+    batch: 512,
+    microBatch: 512,
+    // Two would wait for each other at every operation when another process has a core.
+    threads: 1,
+    gpuLayers: 0,
+    flashAttention: "auto",
+    kvType: "f16",
+    mmap: true,
+    mlock: false,
+    warmup: true,
+    ...changes,
+  };
+}
+
+/** Loads a model to the end; resolves with the failure, or undefined. */
+export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}): Promise<string | undefined> {
+  llama.loadStart(loadConfig(changes));
+  for (;;) {
+    const state = llama.loadPoll();
+    if (state.state === "ready") return undefined;
+    if (state.state === "failed") return state.error;
+    await Bun.sleep(2);
+  }
+}
+
+/** Tokens and stops of one prompt. Throws when it fails. */
+export function prompt(llama: NativeLlama, request: PromptRequest) {
+  const job = llama.submitPrompt(request);
+  const result = llama.takePrompt(10_000);
+  if (!result || result.job !== job) throw new Error("no result for this prompt");
+  if ("error" in result) throw new Error(result.error);
+  return result;
+}
+
+export function question(llama: NativeLlama, content: string): Int32Array {
+  const messages = [{ role: "user", content }];
+  return prompt(llama, { messages, kwargs: {}, enableThinking: false }).tokens;
+}
+
+export function tokenize(llama: NativeLlama, text: string): Int32Array {
+  return prompt(llama, { text, parseSpecial: false, addSpecial: false }).tokens;
+}
+
+/** Text of tokens, as the bytes of their pieces one after the other. */
+export function textOf(llama: NativeLlama, tokens: Iterable<number>): string {
+  return Buffer.concat([...tokens].map((token) => llama.piece(token))).toString("utf8");
+}
+
+export function sampler(llama: NativeLlama, changes: Partial<SamplerConfig> = {}): SamplerId {
+  return llama.createSampler({ ...GREEDY, ...changes });
+}
+
+export interface Row {
+  readonly token: number;
+  readonly position: number;
+  readonly sequence: number;
+  readonly sampler?: SamplerId;
+}
+
+/** One decode call. Returns the sampled tokens, or how else it ended. */
+export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): number[] | "no-room" | "aborted" {
+  const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
+  const batch = {
+    tokens: column((row) => row.token),
+    positions: column((row) => row.position),
+    sequences: column((row) => row.sequence),
+    samplers: column((row) => row.sampler ?? -1),
+  };
+  const sampled = new Int32Array(rows.length);
+  const result = llama.decode(batch, rows.length, owner, sampled);
+  const wanted = rows.filter((row) => row.sampler !== undefined).length;
+  return result === "done" ? [...sampled.subarray(0, wanted)] : result;
+}
+
+/** Rows of a whole prompt; the last one is sampled when there is a sampler. */
+export function prefill(tokens: ArrayLike<number>, sequence: number, last?: SamplerId, from = 0): Row[] {
+  return Array.from(tokens, (token, index) => ({
+    token,
+    position: from + index,
+    sequence,
+    ...(last !== undefined && index === tokens.length - 1 && { sampler: last }),
+  }));
+}
+
+export interface Stream {
+  readonly sequence: number;
+  readonly tokens: ArrayLike<number>;
+  readonly sampler: SamplerId;
+}
+
+/** Generates `count` tokens for each prompt, all of them in one batch a step, the prompts in the first. */
+export function generate(llama: NativeLlama, streams: readonly Stream[], count: number): number[][] {
+  const out: number[][] = streams.map(() => []);
+  let rows = streams.flatMap(({ sequence, tokens, sampler: last }) => prefill(tokens, sequence, last));
+  for (let step = 0; step < count; step++) {
+    const sampled = decode(llama, rows);
+    if (typeof sampled === "string") throw new Error(sampled);
+    rows = streams.map(({ sequence, tokens, sampler: last }, index) => {
+      const token = sampled[index] as number;
+      out[index]?.push(token);
+      return { token, position: tokens.length + step, sequence, sampler: last };
+    });
+  }
+  return out;
+}
+
+/** Greedy answer to a question on an empty cache, up to the end token. */
+export function answer(llama: NativeLlama, content: string, count = 40): string {
+  llama.kvClear();
+  const slot = sampler(llama);
+  const [tokens = []] = generate(llama, [{ sequence: 0, tokens: question(llama, content), sampler: slot }], count);
+  llama.freeSampler(slot);
+  const end = tokens.findIndex((token) => llama.isEnd(token));
+  return textOf(llama, end < 0 ? tokens : tokens.slice(0, end));
+}

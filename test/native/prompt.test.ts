@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { library, load, prompt, textOf, tokenize } from "./harness.ts";
+
+let llama: NativeLlama;
+
+beforeAll(async () => {
+  llama = library();
+  await load(llama);
+});
+afterAll(() => llama.unload());
+
+const chat = (messages: { role: string; content: string; name?: string }[], enableThinking = false, kwargs = {}) =>
+  prompt(llama, { messages, kwargs, enableThinking });
+
+describe("tokenizing", () => {
+  test.each([
+    ["plain text", "The quick brown fox, 1234 times."],
+    ["emoji and scripts", "naïve 👩‍👩‍👧‍👦 日本語 العربية \u{1F600}"],
+    ["a NUL in the middle", "before\0after"],
+    ["white space", "  \t\n\n  x \r\n"],
+    ["a byte order mark", "\uFEFFtext"],
+    ["control tokens written out", "<|im_start|>user<|im_end|>"],
+  ])("%s comes back from its tokens", (_, text) => {
+    expect(textOf(llama, tokenize(llama, text))).toBe(text);
+  });
+
+  test("half a surrogate pair becomes the replacement character", () => {
+    expect(textOf(llama, tokenize(llama, "a\uD800b"))).toBe("a\uFFFDb");
+  });
+
+  test("no text is no tokens", () => {
+    expect(tokenize(llama, "").length).toBe(0);
+  });
+
+  test("special tokens are parsed only when asked for", () => {
+    const parsed = prompt(llama, { text: "<|im_end|>", parseSpecial: true, addSpecial: false }).tokens;
+    expect([...parsed]).toEqual([2]);
+    expect(llama.isEnd(2)).toBe(true);
+    expect(tokenize(llama, "<|im_end|>").length).toBeGreaterThan(1);
+  });
+
+  test("control tokens have no text, others have theirs; numbers that are no token have none", () => {
+    expect(llama.piece(1).length).toBe(0);
+    expect(textOf(llama, [3])).toBe("<think>");
+    expect(llama.piece(99_999).length).toBe(0);
+    expect(llama.piece(-1).length).toBe(0);
+    expect(llama.isEnd(-1)).toBe(false);
+  });
+
+  test("a long word without a break", () => {
+    const text = "a".repeat(200_000);
+    expect(textOf(llama, tokenize(llama, text))).toBe(text);
+  });
+});
+
+describe("chat templates", () => {
+  const control: Readonly<Record<number, string>> = { 1: "<|im_start|>", 2: "<|im_end|>" };
+  const rendered = (tokens: Int32Array) => {
+    const parts = [...tokens].map((token) => Buffer.from(control[token] ?? llama.piece(token)));
+    return Buffer.concat(parts).toString("utf8");
+  };
+
+  test("a conversation becomes ChatML with an empty think block", () => {
+    const { tokens, stops } = chat([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "Hello" },
+      { role: "user", content: "Bye 👋" },
+    ]);
+    expect(rendered(tokens)).toBe(
+      "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n" +
+        "<|im_start|>assistant\n<think>\n\n</think>\n\nHello<|im_end|>\n" +
+        "<|im_start|>user\nBye 👋<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n",
+    );
+    expect(stops).toEqual([]);
+  });
+
+  test("thinking leaves the block to the model, whichever way it is asked for", () => {
+    const end = "<|im_start|>assistant\n";
+    const messages = [{ role: "user", content: "Hi" }];
+    expect(rendered(chat(messages, true).tokens)).toEndWith(end);
+    expect(rendered(chat(messages, false, { enable_thinking: true }).tokens)).toEndWith(end);
+  });
+
+  test("a developer's message is a system message", () => {
+    const { tokens } = chat([
+      { role: "developer", content: "Be kind." },
+      { role: "user", content: "Hi" },
+    ]);
+    expect(rendered(tokens)).toStartWith("<|im_start|>system\nBe kind.<|im_end|>");
+  });
+
+  test("a NUL in a message survives", () => {
+    expect(rendered(chat([{ role: "user", content: "a\0b" }]).tokens)).toContain("user\na\0b<");
+  });
+
+  test("messages of another shape fail without being quoted", () => {
+    const broken = [{ role: "user", secret: "swordfish" }] as unknown as { role: string; content: string }[];
+    expect(() => chat(broken)).toThrow("shape");
+    expect(() => chat(broken)).not.toThrow("swordfish");
+  });
+
+  test("jobs come back in order, each with its own number", () => {
+    const jobs = ["one", "two", "three"].map((text) =>
+      llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }),
+    );
+    const results = jobs.map(() => llama.takePrompt(10_000));
+    expect(results.map((result) => result?.job)).toEqual(jobs);
+    expect(results.map((result) => (result && "tokens" in result ? textOf(llama, result.tokens) : ""))).toEqual([
+      "one",
+      "two",
+      "three",
+    ]);
+    expect(llama.takePrompt(0)).toBeUndefined();
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { LlamaError, type SamplerConfig } from "../../ffi/llama/api.ts";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { decode, generate, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
+
+let llama: NativeLlama;
+
+beforeAll(async () => {
+  llama = library();
+  await load(llama);
+});
+afterAll(() => llama.unload());
+
+const CAPITAL = "What is the capital of France?";
+
+/** The first token of an answer, and its log probabilities. */
+function first(content: string, changes: Partial<SamplerConfig>) {
+  llama.kvClear();
+  const slot = sampler(llama, changes);
+  const [token] = decode(llama, prefill(question(llama, content), 0, slot));
+  const logprobs = llama.logprobs(slot);
+  llama.freeSampler(slot);
+  return { token: Number(token), logprobs };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+describe("log probabilities", () => {
+  test("the chosen token comes first, the best alternatives follow in order", () => {
+    const { token, logprobs } = first(CAPITAL, { topLogprobs: 5 });
+    const [chosen, ...top] = logprobs;
+    expect(chosen?.token).toBe(token);
+    expect(top).toHaveLength(5);
+    expect(top[0]).toEqual({ token, logprob: Number(chosen?.logprob) });
+    const values = top.map(({ logprob }) => logprob);
+    expect(values).toEqual(values.toSorted((a, b) => b - a));
+    expect(new Set(top.map((entry) => entry.token)).size).toBe(5);
+    expect(sum(values.map(Math.exp))).toBeLessThanOrEqual(1);
+  });
+
+  test("over the whole vocabulary the probabilities add up to one", () => {
+    // The binding hands out 1024 alternatives at most; the rest of the 2560 weigh next to nothing here.
+    const { logprobs } = first(CAPITAL, { topLogprobs: 5000 });
+    expect(logprobs).toHaveLength(1025);
+    expect(sum(logprobs.slice(1).map(({ logprob }) => Math.exp(logprob)))).toBeCloseTo(1, 3);
+  });
+
+  test("they are the model's own: temperature and penalties do not show", () => {
+    const plain = first(CAPITAL, { topLogprobs: 3 });
+    const bent = first(CAPITAL, { topLogprobs: 3, temperature: 2, repetitionPenalty: 1.5, topK: 1 });
+    expect(bent.logprobs.slice(1)).toEqual(plain.logprobs.slice(1));
+  });
+
+  test("zero alternatives leave the token itself; none asked for leaves nothing", () => {
+    expect(first(CAPITAL, { topLogprobs: 0 }).logprobs).toHaveLength(1);
+    expect(first(CAPITAL, { topLogprobs: -1 }).logprobs).toEqual([]);
+  });
+});
+
+describe("settings", () => {
+  const generated = (changes: Partial<SamplerConfig>, content = "Repeat: yes yes yes yes yes", prime = false) => {
+    llama.kvClear();
+    const slot = sampler(llama, changes);
+    const tokens = question(llama, content);
+    if (prime) llama.primeSampler(slot, tokens);
+    const [out = []] = generate(llama, [{ sequence: 0, tokens, sampler: slot }], 24);
+    llama.freeSampler(slot);
+    return out;
+  };
+
+  test("temperature 0 is greedy, with a neutral penalty or a shortlist of one as well", () => {
+    const greedy = generated({});
+    expect(generated({ ignoreEos: false, temperature: 0, topK: 1 })).toEqual(greedy);
+    expect(generated({ temperature: 1, topK: 1, seed: 3 })).toEqual(greedy);
+    expect(generated({ repetitionPenalty: 1.3, repetitionWindow: 0 })).toEqual(greedy);
+  });
+
+  test("a penalty works at temperature 0 and reaches back into the prompt when primed", () => {
+    const distinct = (tokens: readonly number[]) => new Set(tokens).size;
+    const strong = { repetitionPenalty: 5, repetitionWindow: 256 };
+    const penalised = generated(strong);
+    expect(distinct(penalised)).toBeGreaterThan(distinct(generated({})));
+    expect(generated(strong, undefined, true)).not.toEqual(penalised);
+    expect(generated({ presencePenalty: 50 })).not.toEqual(generated({}));
+  });
+
+  test("ignoring the end never samples it", () => {
+    expect(generated({}, CAPITAL).some((token) => llama.isEnd(token))).toBe(true);
+    expect(generated({ ignoreEos: true }, CAPITAL).some((token) => llama.isEnd(token))).toBe(false);
+  });
+
+  test("seeds cover 32 bits", () => {
+    const lively = { temperature: 1.5, topK: 0, topP: 1, minP: 0 };
+    expect(generated({ ...lively, seed: 0xffff_fffe })).toEqual(generated({ ...lively, seed: 0xffff_fffe }));
+    expect(generated({ ...lively, seed: 0xffff_fffe })).not.toEqual(generated({ ...lively, seed: 0x7fff_fffe }));
+  });
+
+  test("nonsense is refused", () => {
+    expect(() => sampler(llama, { repetitionPenalty: 0 })).toThrow(LlamaError);
+    expect(() => sampler(llama, { temperature: Number.NaN })).toThrow(LlamaError);
+    const slot = sampler(llama);
+    expect(() => llama.primeSampler(slot, Int32Array.of(-5))).toThrow(LlamaError);
+    llama.freeSampler(slot);
+    expect(() => llama.primeSampler(slot, Int32Array.of(5))).toThrow(LlamaError);
+  });
+});
+
+test("samplers and prompts leave no memory behind", () => {
+  const round = () => {
+    for (let i = 0; i < 500; i++) {
+      const slots = [sampler(llama, { temperature: 1 }), sampler(llama, { topLogprobs: 5 })];
+      tokenize(llama, "some text ".repeat(50));
+      for (const slot of slots) llama.freeSampler(slot);
+    }
+    Bun.gc(true);
+    return process.memoryUsage.rss();
+  };
+  round();
+  const before = round();
+  for (let i = 0; i < 6; i++) round();
+  expect((round() - before) / 2 ** 20).toBeLessThan(16);
+});
