@@ -11,6 +11,7 @@ const CAPABILITIES = ["chat", "completion", "streaming", "logprobs", "penalties"
 export interface EngineView {
   readonly state: Health["engine"]["state"];
   readonly modelId: string;
+  readonly modelCreated: number;
   readonly model?: ModelInfo;
   readonly progress?: number;
   readonly lastError?: string;
@@ -18,7 +19,7 @@ export interface EngineView {
 }
 
 /** GET /v1/models: the one active model, loaded or not yet. */
-export function encodeModels({ state, modelId, model }: EngineView, startedAt: number): ModelList {
+export function encodeModels({ state, modelId, modelCreated, model }: EngineView): ModelList {
   const loaded = state === "ready";
   const length = model?.maxModelLen;
   const context = length && {
@@ -31,7 +32,7 @@ export function encodeModels({ state, modelId, model }: EngineView, startedAt: n
   const entry = {
     id: modelId,
     object: "model" as const,
-    created: model?.created ?? startedAt,
+    created: modelCreated,
     owned_by: "svc",
     loaded,
     status: { value: loaded ? ("loaded" as const) : ("unloaded" as const) },

@@ -66,6 +66,7 @@ export class FakeEngine implements EnginePort {
     return {
       state: this.state,
       modelId: fakeModel.id,
+      modelCreated: fakeModel.created,
       ...(this.model && { model: this.model }),
       restarts: 0,
       stats: { ...stats, running: this.live },

@@ -80,6 +80,7 @@ export class EngineHost implements EnginePort {
     return {
       state: this.state,
       modelId: this.options.model.id,
+      modelCreated: this.options.model.created,
       ...(this.model && { model: this.model }),
       ...(this.state === "loading" && { progress: this.progress }),
       ...(this.lastError && { lastError: this.lastError }),

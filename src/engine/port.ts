@@ -9,6 +9,8 @@ export interface EngineStatus {
   readonly state: EngineState;
   /** The name clients see, known from the start. */
   readonly modelId: string;
+  /** Unix seconds of the model file's last change, known from the start. */
+  readonly modelCreated: number;
   /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
   /** Share of the weights loaded, 0 to 1, while `loading`. */

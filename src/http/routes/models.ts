@@ -7,11 +7,7 @@ import type { AppDeps } from "../app.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** The models that can be asked. */
-export const modelRoutes = ({ engine, clock }: AppDeps) => {
-  const startedAt = Math.floor(clock.wall() / 1000);
-  return new Elysia({ name: "route.models" }).get(
-    "/v1/models",
-    () => Response.json(encodeModels(engine.status(), startedAt)),
-    { detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } } },
-  );
-};
+export const modelRoutes = ({ engine }: AppDeps) =>
+  new Elysia({ name: "route.models" }).get("/v1/models", () => Response.json(encodeModels(engine.status())), {
+    detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
+  });
