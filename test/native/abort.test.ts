@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { closeSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { LlamaError } from "../../ffi/llama/api.ts";
+import { library } from "./harness.ts";
+
+/** Starts the fixture with a pipe for aborts. */
+function start(...args: string[]) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "fixtures/aborted.ts"), ...args], {
+    stdio: ["ignore", "pipe", "inherit", "pipe"],
+  });
+  const fd = child.stdio[3] as unknown as number;
+  const abort = (...owners: number[]) => writeSync(fd, new Uint8Array(Int32Array.from(owners).buffer));
+  return { child, fd, abort };
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+}
+
+test("an abort stops the batch of its owner, no other, and the rest can be computed later", async () => {
+  const { child, abort } = start();
+  let report = "";
+  for await (const line of lines(child.stdout)) {
+    if (line === "small") abort(9, 8);
+    else if (line === "long") setTimeout(abort, 20, 7);
+    else report = line;
+  }
+  expect(await child.exited).toBe(0);
+  const { early, kept, complaints, expected, resumed } = JSON.parse(report);
+  // The first abort of 8 is used up, the one of 9 concerns nobody else.
+  expect(early).toEqual({ again: "done", other: "done", shared: "done" });
+  // Finished micro-batches stay.
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThan(2048);
+  expect(resumed).toEqual(expected);
+  // It was on purpose, so nobody needs to read about it.
+  expect(complaints).toEqual([]);
+}, 60_000);
+
+test("the process ends when its parent's end of the pipe closes, even in the middle of a computation", async () => {
+  const { child, fd } = start("forever");
+  for await (const line of lines(child.stdout)) if (line === "computing") break;
+  closeSync(fd);
+  expect(await child.exited).toBe(0);
+}, 60_000);
+
+test("a descriptor that is not open is refused", () => {
+  expect(() => library().listenForAborts(9999)).toThrow(LlamaError);
+});
