@@ -6,14 +6,17 @@ export const exitCodes = {
   usage: { code: 2, meaning: "wrong option or value" },
   model: { code: 3, meaning: "the model file cannot be used" },
   address: { code: 4, meaning: "the address or port cannot be listened on" },
+  interrupted: { code: 130, meaning: "a one-shot answer was interrupted" },
 } as const;
+
+export type ExitReason = keyof typeof exitCodes;
 
 /** Ends the program with one sentence and a code. */
 export class ExitError extends Error {
   override readonly name = "ExitError";
 
   constructor(
-    readonly reason: keyof typeof exitCodes,
+    readonly reason: ExitReason,
     message: string,
   ) {
     super(message);

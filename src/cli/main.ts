@@ -3,39 +3,44 @@
 import { processEnvironment } from "../config/environment.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
-import { readSettings } from "../config/settings.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
 import { commit, version } from "../config/version.ts";
-import { parseArguments, type CommandLine } from "./arguments.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
+import { createLogger } from "../telemetry/log.ts";
+import { parseArguments, type Action, type CommandLine } from "./arguments.ts";
+import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { helpJson, helpText } from "./help.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. */
 export async function main(args: readonly string[]): Promise<number> {
+  let settings: Settings | undefined;
   try {
     const commandLine = parseArguments(args);
-    switch (commandLine.action) {
-      case "help":
-        return print(helpText());
-      case "help-json":
-        return print(`${helpJson()}\n`);
-      case "version":
-        return print(`svc ${version} (${commit})\n`);
-      case "self-test": {
-        const { selfTest } = await import("./self-test.ts");
-        return await selfTest(settingsOf(commandLine).config);
-      }
-      case "serve":
-        return await run(commandLine);
+    const text = informationText(commandLine.action);
+    if (text !== undefined) {
+      process.stdout.write(text);
+      return exitCodes.ok.code;
     }
+    settings = readSettings(commandLine.values, processEnvironment(), process.cwd());
+    return await run(commandLine, settings);
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message}\n`, "usage");
-    if (error instanceof ExitError) return complain(`${error.message}\n`, error.reason);
+    if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", settings);
+    if (error instanceof ExitError) return complain(error.message, error.reason, settings);
     throw error;
   }
 }
 
-async function run(commandLine: CommandLine): Promise<number> {
-  const { config, prompt: option, instructions } = settingsOf(commandLine);
+/** What is printed without any configuration being read. */
+function informationText(action: Action): string | undefined {
+  if (action === "help") return helpText();
+  if (action === "help-json") return `${helpJson()}\n`;
+  return action === "version" ? `svc ${version} (${commit})\n` : undefined;
+}
+
+async function run(commandLine: CommandLine, { config, prompt: option, instructions }: Settings): Promise<number> {
+  if (commandLine.action === "self-test") {
+    const { selfTest } = await import("./self-test.ts");
+    return selfTest(config);
+  }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");
@@ -44,8 +49,6 @@ async function run(commandLine: CommandLine): Promise<number> {
   const { answer } = await import("./one-shot.ts");
   return answer(config, prompt, instructions);
 }
-
-const settingsOf = ({ values }: CommandLine) => readSettings(values, processEnvironment(), process.cwd());
 
 /**
  * The prompt to answer once, or undefined to serve. Standard input is read when asked for (`-s -`). Without -s it is read
@@ -64,12 +67,10 @@ async function promptOf(option: string | undefined, commandLine: CommandLine): P
 const namesServer = (values: Values): boolean =>
   options.some((option) => option.group === "Server" && values.has(option.name));
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return exitCodes.ok.code;
-}
-
-function complain(text: string, reason: keyof typeof exitCodes): number {
-  process.stderr.write(`svc: ${text}`);
+/** Tells why the program ends, in the form of the log. */
+function complain(message: string, reason: ExitReason, settings: Settings | undefined): number {
+  const write = (line: string) => void process.stderr.write(line);
+  if (settings?.config.logFormat !== "json") write(`svc: ${message}\n`);
+  else createLogger({ level: "error", format: "json", write, now: Date.now }).error(message);
   return exitCodes[reason].code;
 }

@@ -2,41 +2,71 @@
 
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { ChatMessage } from "../domain/generate.ts";
+import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
-import { ExitError } from "./exit-codes.ts";
-import { createRuntime } from "./runtime.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { showLoading } from "./load-progress.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
 
-/** Streams the answer to `prompt`; returns the exit code. Only warnings are logged, unless more was asked for. */
+/**
+ * Streams the answer to `prompt` to standard output; returns the exit code. Only warnings are logged, unless more was
+ * asked for. A reader that goes away (`| head -1`) ends the answer and is no failure. Throws ExitError.
+ */
 export async function answer(config: Config, prompt: string, instructions: string | undefined): Promise<number> {
-  const quiet = config.logLevel === "info" ? { ...config, logLevel: "warn" as const } : config;
-  const { engine, generation } = createRuntime(quiet);
+  const runtime = createRuntime(config.logLevel === "info" ? { ...config, logLevel: "warn" } : config);
   const interrupt = new AbortController();
-  process.once("SIGINT", () => interrupt.abort());
-  engine.start();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort("signal"));
+  process.stdout.on("error", () => interrupt.abort("unread"));
+  runtime.engine.start();
   try {
-    await engine.ready().catch((error: Error) => {
-      throw new ExitError("model", error.message);
-    });
-    const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
-    const request = {
-      id: newRequestId(),
-      messages: [...system, { role: "user" as const, content: prompt }],
-      templateKwargs: config.templateKwargs,
-      sampling: {},
-      stop: config.stop,
-      ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
-    };
-    for await (const event of generation.generate(request, interrupt.signal)) {
-      if (event.type === "text") process.stdout.write(event.text);
-    }
-    process.stdout.write("\n");
-    return 0;
+    await loaded(runtime, interrupt.signal);
+    await generate(runtime, toRequest(config, prompt, instructions), interrupt.signal);
+    return exitCodes.ok.code;
   } catch (error) {
-    if (interrupt.signal.aborted) return 130;
+    if (interrupt.signal.aborted) {
+      return interrupt.signal.reason === "unread" ? exitCodes.ok.code : exitCodes.interrupted.code;
+    }
     if (error instanceof SvcError) throw new ExitError("failure", error.message);
     throw error;
   } finally {
-    await engine.stop();
+    await runtime.engine.stop();
   }
+}
+
+async function loaded({ engine, file, config }: Runtime, signal: AbortSignal): Promise<void> {
+  const showsBar = process.stderr.isTTY && config.logFormat === "text";
+  const progress = showsBar ? showLoading(engine, process.stderr) : undefined;
+  const interrupted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const ready = engine.ready().catch((error: Error) => {
+    throw new ExitError("model", `${file.path} could not be loaded: ${error.message}`);
+  });
+  try {
+    await Promise.race([ready, interrupted]);
+  } finally {
+    progress?.end();
+  }
+}
+
+async function generate({ generation, config }: Runtime, request: GenerateRequest, signal: AbortSignal): Promise<void> {
+  let held = "";
+  let last = "";
+  for await (const event of generation.generate(request, signal)) {
+    if (event.type !== "text" || event.text === "") continue;
+    last = event.text;
+    if (config.streaming) process.stdout.write(event.text);
+    else held += event.text;
+  }
+  process.stdout.write(last.endsWith("\n") ? held : `${held}\n`);
+}
+
+function toRequest(config: Config, prompt: string, instructions: string | undefined): GenerateRequest {
+  const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+  return {
+    id: newRequestId(),
+    messages: [...system, { role: "user", content: prompt }],
+    templateKwargs: config.templateKwargs,
+    sampling: {},
+    stop: config.stop,
+    ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
+  };
 }

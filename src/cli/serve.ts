@@ -2,8 +2,8 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
-import { createApp } from "../http/app.ts";
-import { listen, ListenError, type RunningServer } from "../http/server.ts";
+import type { ModelInfo } from "../domain/model.ts";
+import type { RunningServer } from "../http/server.ts";
 import { banner, exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
@@ -12,33 +12,34 @@ import { createRuntime, type Runtime } from "./runtime.ts";
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
 export async function serve(config: Config): Promise<number> {
   const runtime = createRuntime(config);
-  const { engine, log } = runtime;
-  // Before the model is loaded: a busy port is known at once, and early requests wait instead of being refused.
-  const server = startListening(runtime);
-  const stopped = stopOnSignal(runtime, server);
+  const { engine } = runtime;
+  // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
+  // there: a busy one is known at once, and early requests wait instead of being refused.
   engine.start();
-  const text = config.logFormat === "text";
-  const progress = text ? showLoading(engine, process.stderr) : undefined;
+  const server = await startListening(runtime).catch(async (error: unknown) => {
+    await engine.stop();
+    throw error;
+  });
+  const stopped = stopOnSignal(runtime, server);
+  const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
   try {
     const model = await Promise.race([engine.ready(), stopped]);
     progress?.end();
     if (typeof model === "number") return model;
-    if (text) process.stderr.write(banner(runtime, model, server.url));
-    else log.info("ready", { url: server.url, model: model.id, context: model.context, device: model.device });
-    if (exposure(config)) log.warn(exposure(config));
+    announce(runtime, model, server.url);
   } catch (error) {
     progress?.end();
     await server.stop();
     await engine.stop();
-    throw new ExitError(
-      "model",
-      `${runtime.file.path} could not be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ExitError("model", `${runtime.file.path} could not be loaded: ${reason}`);
   }
   return stopped;
 }
 
-function startListening(runtime: Runtime): RunningServer {
+async function startListening(runtime: Runtime): Promise<RunningServer> {
+  const { createApp } = await import("../http/app.ts");
+  const { listen, ListenError } = await import("../http/server.ts");
   try {
     return listen(createApp({ ...runtime, version }), runtime.config, runtime.generation);
   } catch (error) {
@@ -46,6 +47,14 @@ function startListening(runtime: Runtime): RunningServer {
     const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
     throw new ExitError("address", `${error.message}${hint}`);
   }
+}
+
+function announce(runtime: Runtime, model: ModelInfo, url: string): void {
+  const { config, log } = runtime;
+  if (config.logFormat === "text") process.stderr.write(banner(runtime, model, url));
+  else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
+  const warning = exposure(config);
+  if (warning) log.warn(warning);
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
