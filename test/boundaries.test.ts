@@ -1,0 +1,150 @@
+// The import table of AGENTS.md, enforced; and proof that each rule catches what it is there for.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import {
+  cycles,
+  formViolations,
+  layerViolations,
+  nameViolations,
+  packageViolations,
+  type Reserved,
+  type SourceFile,
+} from "./support/boundaries.ts";
+import { layers } from "./support/layers.ts";
+
+const root = join(import.meta.dir, "..");
+const product = ["src", "ffi"];
+
+const packages: readonly Reserved[] = [
+  {
+    what: /^(elysia|@elysiajs\/)/,
+    within: product,
+    only: ["src/http"],
+    why: "the HTTP framework can be exchanged in one folder",
+  },
+  {
+    what: /^@sinclair\/typebox/,
+    within: product,
+    only: ["src/contract/schema.ts"],
+    why: "the schema library can be exchanged in one file",
+  },
+  { what: /^bun:ffi$/, within: product, only: ["ffi"], why: "pointers stay below the typed binding" },
+  {
+    what: /^node:child_process$/,
+    within: product,
+    only: [],
+    why: "processes are started by src/engine/engine-process.ts, with Bun.spawn",
+  },
+  {
+    what: /^(node|bun):/,
+    within: ["src/domain", "src/text", "src/scheduler", "src/dialect", "src/contract"],
+    only: [],
+    why: "pure code gets what it needs as arguments",
+  },
+];
+
+const names: readonly Reserved[] = [
+  {
+    what: /\b(process|Bun|import\.meta)\.env\b/,
+    within: product,
+    only: ["src/config"],
+    why: "the environment reaches the program through the Config only",
+  },
+  {
+    what: /\bBun\.spawn(Sync)?\b/,
+    within: product,
+    only: ["src/engine/engine-process.ts"],
+    why: "one place starts processes, and ends them",
+  },
+  {
+    what: /\bDate\.now\(|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(/,
+    within: ["src/text", "src/scheduler", "src/dialect", "src/contract"],
+    only: [],
+    why: "pure code has no clock and no dice, so that tests can repeat it",
+  },
+];
+
+async function read(folders: readonly string[]): Promise<SourceFile[]> {
+  const lists = await Promise.all(
+    folders.map((folder) => Array.fromAsync(new Bun.Glob("**/*.ts").scan({ cwd: join(root, folder) }))),
+  );
+  const paths = lists.flatMap((list, index) => list.map((path) => `${folders[index]}/${path}`));
+  const ours = paths.filter((path) => !path.includes("/node_modules/"));
+  return Promise.all(ours.map(async (path) => ({ path, code: await Bun.file(join(root, path)).text() })));
+}
+
+const productFiles = await read(product);
+const build = { path: "build.ts", code: await Bun.file(join(root, "build.ts")).text() };
+const allFiles = [...productFiles, ...(await read(["vendor", "test"])), build];
+
+test("the files are found at all", () => {
+  expect(productFiles.map(({ path }) => path)).toContain("src/main.ts");
+  expect(allFiles.map(({ path }) => path)).toContain("vendor/llama.ts");
+});
+
+test("every import obeys the table of layers", () => expect(layerViolations(productFiles, layers)).toEqual([]));
+test("packages are imported where they belong", () => expect(packageViolations(productFiles, packages)).toEqual([]));
+test("environment, processes and clocks are used where they belong", () =>
+  expect(nameViolations(productFiles, names)).toEqual([]));
+test("no import leads back to its start", () => expect(cycles(allFiles)).toEqual([]));
+test("no default exports, no barrels, no file above 500 lines", () =>
+  expect(formViolations(allFiles, 500)).toEqual([]));
+
+const planted = (path: string, code: string): SourceFile => ({ path, code });
+
+test("an import across layers is caught, also a dynamic one, and one for its side effects", () => {
+  const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
+  expect(at("src/domain/ids.ts", 'import { a } from "../http/app.ts"; a();')).toEqual([
+    "src/domain/ids.ts → src/http/app.ts: everybody builds on the domain, so it builds on nobody",
+  ]);
+  expect(at("src/service/x.ts", 'export const load = () => import("../dialect/chat/decode.ts");')).toHaveLength(1);
+  expect(at("src/http/routes/x.ts", 'import "../../engine/host.ts";')).toHaveLength(1);
+  expect(at("ffi/llama/x.ts", 'export { version } from "../../src/config/version.ts";')).toHaveLength(1);
+  expect(at("src/cli/x.ts", 'import { openLlama } from "../../ffi/llama/binding.ts"; openLlama("");')).toHaveLength(1);
+  expect(at("src/cli/x.ts", 'import { Engine } from "../engine/child/engine.ts"; new Engine();')).toHaveLength(1);
+  expect(at("src/newcomer/x.ts", 'import { a } from "../domain/ids.ts"; a();')).toHaveLength(1);
+});
+
+test("what the table allows passes, and so do types", () => {
+  const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
+  expect(at("src/domain/ids.ts", 'import type { App } from "../http/app.ts"; export let app: App;')).toEqual([]);
+  expect(at("src/service/x.ts", 'import { a } from "../engine/port.ts"; a();')).toEqual([]);
+  expect(at("src/engine/child/x.ts", 'import { a } from "../../../ffi/llama/binding.ts"; a();')).toEqual([]);
+  expect(at("src/http/routes/x.ts", 'import { a } from "../sse.ts"; a();')).toEqual([]);
+});
+
+test("a package or name in the wrong place is caught", () => {
+  const uses = (path: string, code: string) => packageViolations([planted(path, code)], packages);
+  expect(uses("src/service/x.ts", 'import { Elysia } from "elysia"; new Elysia();')).toHaveLength(1);
+  expect(uses("src/engine/child/x.ts", 'import { dlopen } from "bun:ffi"; dlopen("", {});')).toHaveLength(1);
+  expect(uses("src/contract/chat.ts", 'import { Type } from "@sinclair/typebox"; Type.Null();')).toHaveLength(1);
+  expect(uses("src/scheduler/x.ts", 'import { readFileSync } from "node:fs"; readFileSync("");')).toHaveLength(1);
+  expect(uses("src/http/x.ts", 'import { Elysia } from "elysia"; new Elysia();')).toEqual([]);
+
+  const says = (path: string, code: string) => nameViolations([planted(path, code)], names);
+  expect(says("src/http/x.ts", 'export const home = process.env["HOME"];')).toHaveLength(1);
+  expect(says("src/http/x.ts", "export const home = () => Bun.env.HOME;")).toHaveLength(1);
+  expect(says("src/service/x.ts", 'export const run = () => Bun.spawn(["ls"]);')).toHaveLength(1);
+  expect(says("src/scheduler/x.ts", "export const now = () => performance.now();")).toHaveLength(1);
+  expect(says("src/http/x.ts", "// process.env is read in src/config\nexport const a = 1;")).toEqual([]);
+});
+
+test("a cycle is caught with its whole chain; one made of types is none", () => {
+  const to = (target: string) => `import { a } from "./${target}.ts"; a();`;
+  const ring = [planted("src/a.ts", to("b")), planted("src/b.ts", to("c")), planted("src/c.ts", to("a"))];
+  expect(cycles(ring)).toEqual(["src/a.ts → src/b.ts → src/c.ts → src/a.ts"]);
+  expect(
+    cycles([...ring.slice(0, 2), planted("src/c.ts", 'import type { A } from "./a.ts"; export let a: A;')]),
+  ).toEqual([]);
+});
+
+test("default exports, barrels, imports without ending and long files are caught", () => {
+  const at = (path: string, code: string) => formViolations([planted(path, code)], 500);
+  expect(at("src/a.ts", "export default 1;")).toHaveLength(1);
+  expect(at("src/text/index.ts", "export const a = 1;")).toHaveLength(1);
+  expect(at("src/a.ts", 'export * from "./b.ts";')).toHaveLength(1);
+  expect(at("src/a.ts", 'import { b } from "./b"; b();')).toHaveLength(1);
+  expect(at("src/a.ts", "// one\n".repeat(501))).toHaveLength(1);
+  expect(at("src/a.ts", "// one\n".repeat(500))).toEqual([]);
+});

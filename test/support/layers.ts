@@ -1,0 +1,78 @@
+// The table of AGENTS.md: which folder may import which. The most specific entry that a path lies in counts.
+
+export interface Layer {
+  readonly may: readonly string[];
+  readonly why: string;
+}
+
+export type Layers = Readonly<Record<string, Layer>>;
+
+export const layers: Layers = {
+  "src/contract": { may: ["src/domain"], why: "the wire is described without knowing who serves it" },
+  "src/domain": { may: [], why: "everybody builds on the domain, so it builds on nobody" },
+  "src/dialect": {
+    may: ["src/contract", "src/domain", "src/text"],
+    why: "a dialect is a pure function between wire and domain",
+  },
+  "src/text": { may: ["src/domain"], why: "text machinery runs in the engine process and is tested alone" },
+  "src/scheduler": { may: ["src/domain"], why: "the scheduler is tested on a fake engine and a fake clock" },
+  "src/service": {
+    may: ["src/domain", "src/text", "src/engine/port.ts", "src/model", "src/store", "src/telemetry", "src/config"],
+    why: "a use case knows neither HTTP nor which engine answers",
+  },
+  "src/engine": {
+    may: ["src/engine/port.ts", "src/engine/protocol.ts", "src/domain", "src/config", "src/telemetry"],
+    why: "the front process never loads native code, and the engine side is reached by messages",
+  },
+  "src/engine/port.ts": { may: ["src/domain"], why: "services depend on the port, so it depends on the domain alone" },
+  "src/engine/protocol.ts": { may: ["src/domain"], why: "both processes speak it, so it carries domain types alone" },
+  "src/engine/child": {
+    may: ["src/engine/protocol.ts", "src/scheduler", "src/text", "src/domain", "ffi"],
+    why: "the engine process knows its parent only by the protocol",
+  },
+  "src/model": { may: ["src/domain"], why: "model files are read before anything is started" },
+  "src/store": { may: ["src/domain"], why: "what is kept does not depend on who asks" },
+  "src/telemetry": { may: ["src/domain"], why: "everybody reports to it, so it must not look back" },
+  "src/http": {
+    may: ["src/contract", "src/dialect", "src/service", "src/telemetry", "src/config", "src/domain"],
+    why: "routes validate, translate and call a service; they never reach past it",
+  },
+  "src/config": { may: ["src/domain", "package.json"], why: "configuration is known before everything else" },
+  "src/cli": {
+    may: [
+      "src/domain",
+      "src/service",
+      "src/engine",
+      "src/engine/port.ts",
+      "src/model",
+      "src/telemetry",
+      "src/http",
+      "src/config",
+      "ffi/runtime",
+    ],
+    why: "the program puts the parts together; wire and dialects are behind http, native code is in the engine process",
+  },
+  "src/main.ts": { may: ["src/config", "src/cli", "src/engine/child"], why: "main decides who runs, and no more" },
+  ffi: { may: [], why: "native bindings can be used, and replaced, without the rest" },
+};
+
+/** Why `from` may not import `target`, or undefined when it may. */
+export function whyNot(table: Layers, from: string, target: string): string | undefined {
+  const home = layerOf(table, from);
+  const layer = home === undefined ? undefined : table[home];
+  if (layer === undefined) return "this folder is missing in the table of layers";
+  const other = layerOf(table, target);
+  if (other === home) return undefined;
+  // What has an entry of its own is not opened by an entry of the folder around it.
+  const isOpen = (path: string) => isIn(target, path) && (other === undefined || isIn(path, other));
+  return layer.may.some(isOpen) ? undefined : layer.why;
+}
+
+/** Whether `path` is `folder` or lies in it. */
+export const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** The most specific entry of the table that holds `path`. */
+function layerOf(table: Layers, path: string): string | undefined {
+  const entries = Object.keys(table).filter((folder) => isIn(path, folder));
+  return entries.sort((a, b) => b.length - a.length)[0];
+}
