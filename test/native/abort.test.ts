@@ -14,7 +14,7 @@ function start(...args: string[]) {
   return { child, fd, abort };
 }
 
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
     const parts = (rest + chunk).split("\n");
