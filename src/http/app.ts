@@ -7,7 +7,6 @@ import type { EnginePort } from "../engine/port.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { describeApi } from "./openapi.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
@@ -57,7 +56,7 @@ export function createApp(deps: AppDeps): App {
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps))
-    .use(docsRoutes(() => describeApi(elysia)));
+    .use(docsRoutes(async () => (await import("./openapi.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return { fetch: lifecycle.fetch, activeCount: () => lifecycle.activeCount, routes: elysia.routes };

@@ -14,19 +14,18 @@ pre { background: var(--soft); padding: .75rem; overflow: auto; border-radius: 6
 article { border: 1px solid var(--line); border-radius: 8px; padding: .75rem 1rem; margin: 1rem 0; }
 article h3 { margin: 0; font: 600 15px ui-monospace, monospace; }
 .method { color: var(--accent); } .soft { opacity: .7; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
-nav a { display: inline-block; margin-right: 1rem; } button { font: inherit; }
-p.text { white-space: pre-line; }`;
+td:first-child { min-width: 3rem; width: 1%; } table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; }
+nav a { display: inline-block; margin-right: 1rem; } button { font: inherit; }`;
 
-/** Renders the description. */
-export function docsPage(document: OpenApiDocument): string {
+/** Renders the description for a reader at `origin` (`http://127.0.0.1:9999`), which the example commands use. */
+export function docsPage(document: OpenApiDocument, origin: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   const tags = [...new Set(operations.map(({ operation }) => String(operation["tags"] ?? "Other")))];
   const sections = tags.map((tag) => {
     const own = operations.filter(({ operation }) => String(operation["tags"] ?? "Other") === tag);
-    return `<h2>${escape(tag)}</h2>${own.map(article).join("")}`;
+    return `<h2>${escape(tag)}</h2>${own.map((operation) => article(operation, origin)).join("")}`;
   });
   const links = operations.map(
     ({ method, path }) => `<a href="#${anchor(method, path)}"><code>${method} ${escape(path)}</code></a>`,
@@ -36,7 +35,7 @@ export function docsPage(document: OpenApiDocument): string {
 <title>svc API</title><style>${STYLE}</style></head>
 <body><main>
 <h1>svc API <small class="soft">${escape(document.info.version)}</small></h1>
-<p>${escape(document.info.description)}</p>
+${prose(document.info.description)}
 <p><a href="/openapi.json">openapi.json</a> · <button id="interactive">Interactive reference</button>
 <span class="soft">(loads a script from cdn.jsdelivr.net)</span></p>
 <nav>${links.join(" ")}</nav>
@@ -59,22 +58,26 @@ document.getElementById("interactive").onclick = () => {
 
 type Described = OpenApiDocument["paths"][string][string];
 
-function article({ method, path, operation }: { method: string; path: string; operation: Described }): string {
+function article(
+  { method, path, operation }: { method: string; path: string; operation: Described },
+  origin: string,
+): string {
   const body = operation.requestBody?.content["application/json"];
   const example = body?.example;
   const curl =
     example === undefined
       ? ""
-      : `<pre>curl http://127.0.0.1:9999${escape(path)} -H 'Content-Type: application/json' -d '${escape(JSON.stringify(example))}'</pre>`;
+      : `<pre>curl ${escape(origin + path)} -H 'Content-Type: application/json' -d '${escape(JSON.stringify(example))}'</pre>`;
+  const stream = operation.responses["200"]?.content?.["text/event-stream"]?.schema;
   const responses = Object.entries(operation.responses).map(
-    ([status, response]) => `<tr><td><code>${status}</code></td><td>${code(response.description)}</td></tr>`,
+    ([status, response]) => `<tr><td><code>${status}</code></td><td>${inline(response.description)}</td></tr>`,
   );
   return `<article id="${anchor(method, path)}">
 <h3><span class="method">${method}</span> ${escape(path)}</h3>
-<p><strong>${code(String(operation["summary"] ?? ""))}</strong></p>
-${operation["description"] ? `<p class="text">${code(String(operation["description"]))}</p>` : ""}
+<p><strong>${inline(String(operation["summary"] ?? ""))}</strong></p>
+${prose(String(operation["description"] ?? ""))}
 ${fields(body?.schema)}${curl}
-<table>${responses.join("")}</table></article>`;
+<table>${responses.join("")}</table>${prose(String(stream?.["description"] ?? ""))}</article>`;
 }
 
 interface Schema {
@@ -93,7 +96,7 @@ function fields(schema: unknown): string {
   const { properties = {}, required = [] } = (schema ?? {}) as Schema;
   const rows = Object.entries(properties).map(
     ([name, field]) =>
-      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? " *" : ""}</td><td class="soft">${escape(typeName(field))}</td><td>${code(describe(field))}</td></tr>`,
+      `<tr><td><code>${escape(name)}</code>${required.includes(name) ? " *" : ""}</td><td class="soft">${escape(typeName(field))}</td><td>${inline(describe(field))}</td></tr>`,
   );
   return rows.length > 0 ? `<details><summary>Request fields</summary><table>${rows.join("")}</table></details>` : "";
 }
@@ -112,5 +115,10 @@ function describe(schema: Schema): string {
 
 const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-const code = (text: string) => escape(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+/** The little Markdown that our descriptions use. */
+const inline = (text: string) =>
+  escape(text)
+    .replace(/`([^`]+)`/g, "<code>$1</code>")
+    .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>");
+const prose = (text: string) => (text === "" ? "" : `<p>${inline(text).replaceAll("\n\n", "</p><p>")}</p>`);
 const anchor = (method: string, path: string) => `${method}-${path}`.replace(/[^a-z0-9]+/gi, "-");

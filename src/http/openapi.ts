@@ -3,12 +3,13 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
+import { ChatCompletionChunk } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
-import { operations, type Operation } from "./operations.ts";
+import { commonRules, operations, type Operation } from "./operations.ts";
 
 interface Response {
   description: string;
-  content?: Record<string, unknown>;
+  content?: Record<string, { schema: Readonly<Record<string, unknown>> }>;
   headers?: Record<string, unknown>;
 }
 
@@ -35,6 +36,10 @@ const REQUEST_ID =
 const responseHeaders = Object.fromEntries(
   ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
 );
+const streamHeaders = {
+  "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
+  "X-Accel-Buffering": { description: "`no` on a stream: proxies must not collect it.", schema: { type: "string" } },
+};
 const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
 
 /** Describes every route of `app`. Call it once all routes are registered. */
@@ -46,12 +51,12 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     info: {
       title: "svc",
       version: contractVersion,
-      description: "Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.",
+      description: commonRules,
     },
     servers: [{ url: "/" }],
     tags: ["Generation", "Models", "Tokenizer", "Operations"].map((name) => ({ name })),
     paths: generated.paths,
-    components: { schemas: { ...schemas, Error: ErrorEnvelope } },
+    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk } },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
@@ -64,10 +69,9 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
 }
 
 async function generate(app: AnyElysia): Promise<unknown> {
-  const specPath = "/openapi.json";
-  const describing = new Elysia()
-    .use(app)
-    .use(swagger({ path: "/ui", specPath, exclude: ["/ui", "/ui/json"], excludeStaticFile: false }));
+  // Not where we serve the finished document: swagger leaves its own two routes out of what it writes.
+  const [path, specPath] = ["/generated", "/generated/openapi.json"];
+  const describing = new Elysia().use(app).use(swagger({ path, specPath, excludeStaticFile: false }));
   await describing.modules;
   const response = await describing.handle(new Request(`http://localhost${specPath}`));
   return response.json();
@@ -85,15 +89,19 @@ function complete(described: PathItem[string], operation: Operation, key: string
   const body = described.requestBody?.content["application/json"];
   if (described.requestBody) described.requestBody.required = true;
   if (body && operation.example !== undefined) body.example = operation.example;
+  for (const [status, description] of Object.entries(operation.answers)) {
+    described.responses[status] = { ...described.responses[status], description };
+  }
   const success = described.responses["200"];
   if (success?.content && operation.stream) {
     success.content["text/event-stream"] = { schema: { type: "string", description: operation.stream } };
+    success.headers = streamHeaders;
   }
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
     described.responses[status] = { description, content: envelope };
     if (status === "503") {
       described.responses[status].headers = {
-        "Retry-After": { description: "Whole seconds.", schema: { type: "integer" } },
+        "Retry-After": { description: "Whole seconds, when they are known.", schema: { type: "integer" } },
       };
     }
   }

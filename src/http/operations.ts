@@ -4,17 +4,38 @@ export interface Operation {
   readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations";
   readonly summary: string;
   readonly description?: string;
+  /** Descriptions of the answers whose schema the route gives. */
+  readonly answers: Readonly<Record<number, string>>;
   /** Error statuses with when they come; each body is the error envelope. */
   readonly errors?: Readonly<Record<number, string>>;
   /** A request body that works as it is. */
   readonly example?: unknown;
-  /** The route can answer with server-sent events. */
+  /** The route can answer with server-sent events: what they are. */
   readonly stream?: string;
-  readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
+/** What holds on every route. */
+export const commonRules = `Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.
+
+**Request ids.** Every answer carries X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
+sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.
+
+**Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
+and types, and never repeats text out of a request. Beside what each route lists: 404 \`not_found\` for an unknown path, 405
+\`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
+\`forbidden_host\` for foreign host names on a loopback address. A 5xx that would only fail again carries
+\`x-should-retry: false\`.
+
+**Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
+\`unsupported_media_type\`. A field that is null counts as absent.`;
+
 const badRequest = "Invalid input; `code` and `param` say what and where.";
-const tooLarge = "The request body is too large.";
+const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
+const tokenizer = {
+  400: badRequest,
+  413: tooLarge("8 MB"),
+  422: "`tokenize_unsupported`: the model in use has no tokenizer.",
+};
 const unavailable =
   "`server_busy`: the queue is full. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
 const crashed = "`engine_crashed`: the engine process ended while it computed this request; it is restarted.";
@@ -32,9 +53,12 @@ ignored. A prompt that does not fit the context is refused with 400 \`context_le
 left is not an error, the answer then ends with \`length\`.
 
 seed: the same seed gives the same text whatever else runs; -1 means random; other values are folded into 32 bits.
+
 stop: a string or an array, after the server's own --stop values; never part of the text.
+
 A cancelled request that was not a stream answers 200 with what there is and finish_reason \`cancelled\`.`,
-    errors: { 400: badRequest, 403: "Origin or Host not allowed.", 413: tooLarge, 500: crashed, 503: unavailable },
+    answers: { 200: "The answer, whole or as a stream." },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 500: crashed, 503: unavailable },
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, content pieces, an empty delta with finish_reason, usage (unless
 stream_options.include_usage is false), and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
@@ -45,30 +69,32 @@ after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
     summary: "Cancel a running or waiting generation",
     description: `\`id\` is the correlation id: what the request sent as X-Request-ID, or what its answer carries there. It works for
 streams, plain answers and requests that still wait. Of two live requests with one id the newer is cancelled.`,
+    answers: {
+      200: "It ends now, with finish_reason `cancelled`.",
+      404: "Nothing with this id is running or waiting.",
+    },
   },
-  "GET /v1/models": { tag: "Models", summary: "List the models that can be asked" },
+  "GET /v1/models": {
+    tag: "Models",
+    summary: "List the models that can be asked",
+    description:
+      "`loaded` is false while the model is loading; requests wait for it. The context length is given under every name that clients look for.",
+    answers: { 200: "The models that can be asked." },
+  },
   "POST /v1/tokenize": {
     tag: "Tokenizer",
     summary: "Token ids of a text",
     description:
-      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text here.",
-    errors: {
-      400: badRequest,
-      413: tooLarge,
-      422: "`tokenize_unsupported`: no tokenizer is available.",
-      503: unavailable,
-    },
+      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text here and none are added. While the model is loading the request waits.",
+    answers: { 200: "The token ids." },
+    errors: { ...tokenizer, 503: unavailable },
     example: { text: "Hello" },
   },
   "POST /v1/count_tokens": {
     tag: "Tokenizer",
     summary: "Number of tokens of a text",
-    errors: {
-      400: badRequest,
-      413: tooLarge,
-      422: "`tokenize_unsupported`: no tokenizer is available.",
-      503: unavailable,
-    },
+    answers: { 200: "The number of tokens." },
+    errors: { ...tokenizer, 503: unavailable },
     example: { text: "Hello" },
   },
   "GET /health": {
@@ -76,17 +102,24 @@ streams, plain answers and requests that still wait. Of two live requests with o
     summary: "Is the server up, and how is its engine",
     description:
       "200 while the process answers. `status`: healthy, loading (requests wait) or degraded (requests get 503).",
+    answers: { 200: "The process answers." },
   },
   "GET /metrics": {
     tag: "Operations",
     summary: "Prometheus metrics",
     description: "Names follow vLLM behind the prefix `svc_`.",
+    answers: { 200: "Prometheus text exposition, version 0.0.4." },
   },
-  "GET /openapi.json": { tag: "Operations", summary: "This description" },
+  "GET /openapi.json": {
+    tag: "Operations",
+    summary: "This description",
+    answers: { 200: "An OpenAPI 3.1 document." },
+  },
   "GET /docs": {
     tag: "Operations",
     summary: "This description as a page",
     description:
       "Complete without any script; a button loads an interactive reference from a content delivery network.",
+    answers: { 200: "An HTML page." },
   },
 };

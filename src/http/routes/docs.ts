@@ -18,8 +18,10 @@ export const docsRoutes = (describe: () => Promise<OpenApiDocument>) => {
     })
     .get(
       "/docs",
-      async () =>
-        new Response(docsPage(await described()), { headers: { "Content-Type": "text/html; charset=utf-8" } }),
+      async ({ request }) =>
+        new Response(docsPage(await described(), new URL(request.url).origin), {
+          headers: { "Content-Type": "text/html; charset=utf-8" },
+        }),
       {
         detail: {
           responses: { 200: { description: "A page.", content: { "text/html": { schema: { type: "string" } } } } },

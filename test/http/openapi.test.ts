@@ -1,0 +1,96 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, test } from "bun:test";
+import { contractVersion } from "../../src/config/version.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import { createApp } from "../../src/http/app.ts";
+import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import { operations } from "../../src/http/operations.ts";
+import { serve, testConfig } from "./harness.ts";
+
+const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+
+/** `POST /v1/chat/completions/{id}/cancel` for every operation. */
+const listed = (document: OpenApiDocument) =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+
+function registered(): string[] {
+  const { engine, generation, metrics, log } = serve();
+  const clock = { now: () => 0, wall: () => 0 };
+  const app = createApp({ config: testConfig, engine, generation, metrics, log, clock, version: "0" });
+  return app.routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+}
+
+describe("GET /openapi.json", () => {
+  test("is valid OpenAPI 3.1 of the contract's version", async () => {
+    const document = await describeServer(serve().url);
+    const result = await new Validator().validate({ ...document });
+    expect(result).toEqual({ valid: true });
+    expect([document.openapi, document.info.version]).toEqual(["3.1.0", contractVersion]);
+    expect(contractVersion).toBe("0.9.19");
+  });
+
+  test("names exactly the registered routes, and each is described by hand", async () => {
+    const paths = listed(await describeServer(serve().url)).sort();
+    expect(paths).toEqual(registered().sort());
+    expect(paths).toEqual(Object.keys(operations).sort());
+  });
+
+  test("every operation has an id, a summary, described answers and the request id headers", async () => {
+    const document = await describeServer(serve().url);
+    const all = Object.values(document.paths).flatMap((item) => Object.values(item));
+    expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+    for (const operation of all) {
+      expect(operation["summary"]).toBeString();
+      for (const response of Object.values(operation.responses)) {
+        expect(response.description.length).toBeGreaterThan(5);
+        expect(Object.keys(response.headers ?? {})).toContain("X-Request-ID");
+      }
+    }
+  });
+
+  test("describes the answers that the server gives", async () => {
+    const { url, post } = serve();
+    const document = await describeServer(url);
+    for (const [key, { answers, errors = {}, example }] of Object.entries(operations)) {
+      const [method = "", path = ""] = key.split(" ");
+      if (path.includes("{")) continue;
+      const response = await (method === "GET" ? fetch(url + path) : post(path, example));
+      const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
+      expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors }));
+      expect(response.status).toBe(200);
+      const type = response.headers.get("content-type")?.split(";")[0];
+      expect(Object.keys(responses?.["200"]?.content ?? {})).toContain(String(type));
+    }
+  });
+
+  test("its chat example is a request that works", () => {
+    expect(() => decodeChat(operations["POST /v1/chat/completions"]?.example, testConfig)).not.toThrow();
+  });
+
+  test("is the same document every time", async () => {
+    const { url } = serve();
+    expect(await describeServer(url)).toEqual(await describeServer(url));
+  });
+});
+
+describe("GET /docs", () => {
+  test("lists every route without a script, with commands for this address", async () => {
+    const { url } = serve();
+    const response = await fetch(`${url}/docs`);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const html = await response.text();
+    for (const route of registered()) {
+      const [method, path] = route.split(" ");
+      expect(html).toContain(`<span class="method">${method}</span> ${path}</h3>`);
+    }
+    expect(html).toContain(`curl ${url}/v1/chat/completions`);
+  });
+
+  test("nothing is loaded from elsewhere unless somebody asks for it", async () => {
+    const html = await (await fetch(`${serve().url}/docs`)).text();
+    const loads = [...html.matchAll(/<(?:script|link|img|iframe)\b[^>]*(?:src|href)="?([^" >]+)/g)];
+    expect(loads.map((match) => match[1])).toEqual([]);
+  });
+});
