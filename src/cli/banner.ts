@@ -9,16 +9,14 @@ import type { Runtime } from "./runtime.ts";
 export function banner(
   runtime: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
-  url: string,
+  boundUrl: string,
 ): string {
   const { context, modelGiven, config } = runtime;
+  const url = reachable(boundUrl);
   const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
   const lines: [string, string][] = [
     ["model", `${model.id} (${model.description}; ${size})`],
-    [
-      "context",
-      `${model.context} tokens for up to ${config.parallel} requests at once${context.note ? ` (${context.note})` : ""}`,
-    ],
+    ["context", contextText(model, config.parallel, context.note)],
     ["device", model.device],
     ["address", `${url}/v1  ·  docs ${url}/docs`],
   ];
@@ -29,9 +27,17 @@ export function banner(
   return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
 }
 
+function contextText({ context, maxModelLen }: ModelInfo, parallel: number, note: string | undefined): string {
+  const limit = maxModelLen < context ? `, at most ${maxModelLen} each` : "";
+  return `${context} tokens for up to ${parallel} requests at once${limit}${note ? ` (${note})` : ""}`;
+}
+
+/** Every address of the machine is listened on: this one works here. */
+const reachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
+
 /** What listening beyond loopback means, or nothing. */
 export function exposure({ host, port }: Pick<Config, "host" | "port">): string {
-  if (/^(127\.|localhost$|::1$|\[::1\]$)/.test(host)) return "";
+  if (/^(127(\.\d+){3}|localhost|::1|\[::1\])$/.test(host)) return "";
   return `listening on ${host}:${port}: everyone who can reach this address can use the model and read /metrics; no key is asked for`;
 }
 

@@ -8,6 +8,17 @@ import { exitCodes } from "./exit-codes.ts";
 const WIDTH = 100;
 const INDENT = 34;
 
+const USAGE = [
+  { call: "svc [options] [model.gguf]", help: "serve" },
+  { call: "svc serve [options]", help: "serve, whatever is on standard input" },
+  { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
+  { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
+  { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },
+];
+
+/** Where values come from, the strongest first. */
+const PRECEDENCE = ["command line", "environment", "config file", "default"];
+
 /** The text of `svc --help`. */
 export function helpText(): string {
   const groups = optionGroups.map((group) => {
@@ -17,9 +28,7 @@ export function helpText(): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `  ${code}  ${meaning}`);
   return `svc ${version}: local AI models behind one HTTP server
 
-Usage: svc [options] [model.gguf]
-       svc -s "prompt"          answer once on standard output
-       svc self-test            start, try every main route, stop
+${USAGE.map(({ call, help }, index) => `${index === 0 ? "Usage:" : "      "} ${call.padEnd(29)} ${help}`).join("\n")}
 
 ${groups.join("\n\n")}
 
@@ -28,8 +37,9 @@ ${entry("-h, --help", "Show this help.")}
 ${entry("    --help-json", "Show all options as JSON.")}
 ${entry("-V, --version", "Show the version.")}
 
-Every option can also be given as an environment variable (--max-queue is SVC_MAX_QUEUE) and in the file that --config
-names (max-queue = 8). Flags win over the environment, the environment over the file, the file over the defaults.
+Every option is also read from the environment (in braces above) and from the file that --config names, where it has
+its long name: max-queue = 8. Precedence: ${PRECEDENCE.join(" > ")}.
+Lists are comma-separated or JSON arrays, and flags of lists can be repeated.
 
 Exit codes:
 ${codes.join("\n")}
@@ -38,8 +48,31 @@ ${codes.join("\n")}
 
 /** The text of `svc --help-json`: every option with its type, limits, default and other spellings. */
 export function helpJson(): string {
-  const described = options.map((option) => ({ ...option, environment: environmentName(option) }));
-  return JSON.stringify({ name: "svc", version, options: described, exit_codes: exitCodes }, undefined, 2);
+  const described = options.map((option) => ({
+    ...option,
+    environment: environmentName(option),
+    config_key: option.name,
+    negatable: option.type === "boolean",
+    repeatable: option.type === "list",
+  }));
+  const document = {
+    name: "svc",
+    version,
+    usage: USAGE,
+    precedence: PRECEDENCE,
+    options: described,
+    exit_codes: Object.values(exitCodes),
+  };
+  return JSON.stringify(document, undefined, 2);
+}
+
+/** The options as Markdown tables, one a group, for the README. */
+export function optionsMarkdown(): string {
+  const table = (group: Option["group"]) => {
+    const rows = options.filter((option) => option.group === group).map(markdownRow);
+    return `**${group}**\n\n| option | default | meaning |\n| --- | --- | --- |\n${rows.join("\n")}`;
+  };
+  return optionGroups.map(table).join("\n\n");
 }
 
 /** The option's spellings: `-p, --port NUMBER`. */
@@ -60,7 +93,19 @@ export function defaultText(option: Option): string {
 
 function optionHelp(option: Option): string {
   const fallback = defaultText(option);
-  return entry(spelling(option), option.help + (fallback === "" ? "" : ` [${fallback}]`));
+  return entry(
+    spelling(option),
+    `${option.help}${fallback === "" ? "" : ` [${fallback}]`} {${environmentName(option)}}`,
+  );
+}
+
+function markdownRow(option: Option): string {
+  const cells = [
+    `\`${spelling(option).trim()}\``,
+    defaultText(option),
+    `${option.help} \`${environmentName(option)}\``,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 function placeholder(option: Option): string {
