@@ -3,10 +3,15 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, freemem, totalmem } from "node:os";
 
+/** Content of a file of the kernel; empty when there is no such file. */
+export type ReadText = (path: string) => string;
+
 /** Bytes that can be taken without pushing others out: the kernel's estimate, within the container's limit. */
-export function availableMemory(): number {
-  const free = process.platform === "linux" ? fromMeminfo() : totalmem() / 2;
-  return Math.min(free ?? freemem(), cgroupLimit() ?? Number.POSITIVE_INFINITY);
+export function availableMemory(read: ReadText = readText): number {
+  // Kernels without this file count caches as used, so what they call free says little.
+  const free = fromMeminfo(read) ?? Math.max(freemem(), totalmem() / 2);
+  const limits = cgroups.map((names) => leftInCgroup(names, read)).filter((bytes) => bytes !== undefined);
+  return Math.min(free, ...limits);
 }
 
 /** Physical cores that this process may run on: hyper-threads of one core share its arithmetic, so they count once. */
@@ -16,19 +21,34 @@ export function physicalCores(): number {
   return Math.max(1, Math.min(cores ?? logical, logical));
 }
 
-function fromMeminfo(): number | undefined {
+/** Where versions 2 and 1 of control groups tell limit, use, and the part of the use that is idle file cache. */
+const cgroups = [
+  { folder: "/sys/fs/cgroup", limit: "memory.max", used: "memory.current", cache: "inactive_file" },
+  {
+    folder: "/sys/fs/cgroup/memory",
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    cache: "total_inactive_file",
+  },
+] as const;
+
+function fromMeminfo(read: ReadText): number | undefined {
   const kilobytes = /^MemAvailable:\s+(\d+) kB/m.exec(read("/proc/meminfo"))?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-function cgroupLimit(): number | undefined {
-  const [limit, used] = ["memory.max", "memory.current"].map((name) => read(`/sys/fs/cgroup/${name}`).trim());
-  return limit && /^\d+$/.test(limit) ? Math.max(0, Number(limit) - Number(used ?? 0)) : undefined;
+/** A model that was read before is file cache and counts as used, but gives way: it must not shrink the next context. */
+function leftInCgroup({ folder, limit, used, cache }: (typeof cgroups)[number], read: ReadText): number | undefined {
+  const most = read(`${folder}/${limit}`).trim();
+  // "max", or no such file: no limit.
+  if (!/^\d+$/.test(most)) return undefined;
+  const idle = new RegExp(`^${cache} (\\d+)$`, "m").exec(read(`${folder}/memory.stat`))?.[1] ?? 0;
+  return Math.max(0, Number(most) - Number(read(`${folder}/${used}`)) + Number(idle));
 }
 
 function fromTopology(): number | undefined {
   const cores = new Set<string>();
-  for (const entry of read("/proc/cpuinfo").split("\n\n")) {
+  for (const entry of readText("/proc/cpuinfo").split("\n\n")) {
     const socket = /^physical id\s*:\s*(\d+)/m.exec(entry)?.[1];
     const core = /^core id\s*:\s*(\d+)/m.exec(entry)?.[1];
     if (core !== undefined) cores.add(`${socket ?? 0}/${core}`);
@@ -36,7 +56,7 @@ function fromTopology(): number | undefined {
   return cores.size > 0 ? cores.size : undefined;
 }
 
-function read(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

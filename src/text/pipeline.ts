@@ -32,7 +32,9 @@ export class TextPipeline {
     const characters = this.utf8.push(bytes);
     this.assembled += characters.length;
     // A token that completes no character belongs to the one that the next token completes.
-    if (logprob) this.waiting.push({ at: characters === "" ? this.assembled + 1 : this.assembled, logprob });
+    // A token without any text is not visible: nothing to report.
+    if (logprob && bytes.length > 0)
+      this.waiting.push({ at: characters === "" ? this.assembled + 1 : this.assembled, logprob });
     const { text, stopped } = this.stop.push(characters);
     return this.release(text, stopped);
   }

@@ -105,4 +105,11 @@ describe("log probabilities", () => {
     expect(pipeline.push(bytes.subarray(0, 2), logprob("1")).logprobs).toHaveLength(0);
     expect(pipeline.push(bytes.subarray(2), logprob("2")).logprobs).toHaveLength(2);
   });
+
+  test("of tokens without text are not reported", () => {
+    const pipeline = new TextPipeline([]);
+    expect(pipeline.push(new Uint8Array(), logprob("control")).logprobs).toHaveLength(0);
+    const { logprobs } = pipeline.push(encoder.encode("a"), logprob("a"));
+    expect(logprobs.map((entry) => entry.token)).toEqual(["a"]);
+  });
 });

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test";
+import { availableMemory } from "../../src/config/memory.ts";
+
+const MIB = 2 ** 20;
+const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
+const meminfo = { "/proc/meminfo": `MemTotal: 16777216 kB\nMemAvailable:    8388608 kB\n` };
+
+describe("available memory", () => {
+  test("is what the kernel says is available", () => {
+    expect(availableMemory(kernel(meminfo))).toBe(8192 * MIB);
+    expect(availableMemory(kernel({ ...meminfo, "/sys/fs/cgroup/memory.max": "max\n" }))).toBe(8192 * MIB);
+  });
+
+  test("is at most what the container's limit leaves, idle file cache not counted as used", () => {
+    const version2 = {
+      "/sys/fs/cgroup/memory.max": `${4096 * MIB}\n`,
+      "/sys/fs/cgroup/memory.current": `${3000 * MIB}\n`,
+      "/sys/fs/cgroup/memory.stat": `anon 5\ninactive_file ${2500 * MIB}\nactive_file 7\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...version2 }))).toBe(3596 * MIB);
+    const version1 = {
+      "/sys/fs/cgroup/memory/memory.limit_in_bytes": `${2048 * MIB}\n`,
+      "/sys/fs/cgroup/memory/memory.usage_in_bytes": `${1024 * MIB}\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...version1 }))).toBe(1024 * MIB);
+  });
+
+  test("is never negative, and known without any of these files", () => {
+    const full = { "/sys/fs/cgroup/memory.max": "1000", "/sys/fs/cgroup/memory.current": "2000" };
+    expect(availableMemory(kernel({ ...meminfo, ...full }))).toBe(0);
+    expect(availableMemory(kernel({}))).toBeGreaterThan(0);
+  });
+});
