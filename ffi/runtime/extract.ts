@@ -1,9 +1,20 @@
 // Writes the embedded files to a folder of their own, once, so that a library finds its siblings by name.
 
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Embedded } from "./embedded.ts";
+import { forbidsPrograms } from "./mounts.ts";
 
 export interface Extracted {
   readonly directory: string;
@@ -11,50 +22,47 @@ export interface Extracted {
   readonly warning?: string;
 }
 
+const TEMPORARY = ".lib-";
+const STALE_MS = 3_600_000;
+
 /**
  * Returns a folder with every embedded file in its full size. A complete folder is used as it is; a damaged one is
- * replaced; two processes may do this at once. When `cacheDir` cannot be written, a private folder under the system's
- * temporary one serves. Throws an Error naming --cache-dir when neither can be used.
+ * replaced; several processes may do this at once. When nothing can be written to `cacheDir` or loaded from it, a private
+ * folder below `temporary` serves. Throws an Error naming --cache-dir when neither can be used.
  */
-export function extract(embedded: Embedded, cacheDir: string): Extracted {
-  const directory = join(cacheDir, `lib-${embedded.id}`);
-  if (isComplete(embedded, directory)) return { directory };
+export function extract(embedded: Embedded, cacheDir: string, temporary = tmpdir()): Extracted {
   try {
-    write(embedded, cacheDir, directory);
-    return { directory };
+    return { directory: provide(embedded, cacheDir) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const fallback = temporaryFolder();
-    const other = join(fallback, `lib-${embedded.id}`);
-    if (!isComplete(embedded, other)) {
-      try {
-        write(embedded, fallback, other);
-      } catch {
-        throw new Error(
-          `The native libraries cannot be written to ${cacheDir} (${reason}). Name a folder with --cache-dir.`,
-        );
-      }
+    const problem = `${cacheDir} cannot hold the native libraries (${reasonOf(error)})`;
+    try {
+      const directory = provide(embedded, privateFolder(temporary));
+      return { directory, warning: `${problem}; they are in ${directory}` };
+    } catch (second) {
+      throw new Error(`${problem}, nor can ${temporary} (${reasonOf(second)}). Name another folder with --cache-dir.`);
     }
-    return {
-      directory: other,
-      warning: `${cacheDir} cannot be used (${reason}); the native libraries are in ${other}`,
-    };
   }
 }
 
+function provide(embedded: Embedded, parent: string): string {
+  const directory = join(parent, `lib-${embedded.id}`);
+  if (!isComplete(embedded, directory)) write(embedded, parent, directory);
+  return directory;
+}
+
 function isComplete(embedded: Embedded, directory: string): boolean {
-  return embedded.files.every(({ name, size }) => {
-    try {
-      return statSync(join(directory, name)).size === size;
-    } catch {
-      return false;
-    }
-  });
+  try {
+    return embedded.files.every(({ name, size }) => statSync(join(directory, name)).size === size);
+  } catch {
+    return false;
+  }
 }
 
 function write(embedded: Embedded, parent: string, directory: string): void {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  const temporary = mkdtempSync(join(parent, ".lib-"));
+  if (forbidsPrograms(parent)) throw new Error("mounted noexec");
+  removeLeftovers(parent);
+  const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
     const content = Bun.zstdDecompressSync(readFileSync(embedded.archive));
     let offset = 0;
@@ -68,27 +76,45 @@ function write(embedded: Embedded, parent: string, directory: string): void {
   }
 }
 
+/** Another process may have been faster, or a damaged folder is in the way, or another process just removes that. */
 function moveInto(embedded: Embedded, temporary: string, directory: string): void {
-  try {
-    renameSync(temporary, directory);
-  } catch (error) {
-    // Another process was faster, or a damaged folder is in the way.
-    if (isComplete(embedded, directory)) return;
-    renameSync(directory, `${temporary}-damaged`);
-    renameSync(temporary, directory);
-    rmSync(`${temporary}-damaged`, { recursive: true, force: true });
-    if (!isComplete(embedded, directory)) throw error;
+  for (let attempts = 3; ; attempts--) {
+    try {
+      return renameSync(temporary, directory);
+    } catch (error) {
+      if (isComplete(embedded, directory)) return;
+      if (attempts === 0) throw error;
+    }
+    const damaged = `${temporary}-damaged`;
+    try {
+      renameSync(directory, damaged);
+    } catch {
+      continue; // another process took it away
+    }
+    rmSync(damaged, { recursive: true, force: true });
   }
 }
 
-/** A folder under the system's temporary one that nobody else can have prepared. */
-function temporaryFolder(): string {
+/** What processes that were killed while writing left behind. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(TEMPORARY)) continue;
+    const path = join(parent, name);
+    const age = Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > STALE_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** A folder that nobody else can have prepared: programs are loaded from it. */
+function privateFolder(parent: string): string {
   const { uid } = userInfo();
-  const folder = join(tmpdir(), `svc-${uid}`);
+  const folder = join(parent, `svc-${uid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
-    throw new Error(`${folder} is not a private folder of this user. Name a folder with --cache-dir.`);
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
+    throw new Error(`${folder} is open to other users`);
   }
   return folder;
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

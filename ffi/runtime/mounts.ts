@@ -1,0 +1,26 @@
+// Whether a folder may hold libraries at all: systems mount temporary folders so that nothing in them can be executed.
+
+import { readFileSync, realpathSync } from "node:fs";
+
+/** true when the file system below `folder` is mounted noexec. Where the system has no mount table: false. */
+export function forbidsPrograms(folder: string): boolean {
+  try {
+    return isNoexec(realpathSync(folder), readFileSync("/proc/self/mounts", "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** The same for an absolute path and the text of a mount table (`device folder type options …`, a line each). */
+export function isNoexec(path: string, mounts: string): boolean {
+  let best = "";
+  let options = "";
+  for (const line of mounts.split("\n")) {
+    const [, escaped = "", , flags = ""] = line.split(" ");
+    const folder = escaped.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+    const holds = path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+    // Of two mounts on one folder the later one is seen.
+    if (folder !== "" && holds && folder.length >= best.length) [best, options] = [folder, flags];
+  }
+  return options.split(",").includes("noexec");
+}
