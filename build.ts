@@ -1,12 +1,12 @@
 // Builds svc. `bun build.ts` lists the targets; npm scripts call them.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
-import { buildLlama, type Flavour } from "./vendor/llama.ts";
+import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
@@ -18,15 +18,16 @@ const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
 
 async function buildBinary(libraries: string): Promise<void> {
-  rmSync(executable, { force: true });
   const embedded = await pack([
     ...readdirSync(libraries).map((name) => join(libraries, name)),
     join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
   ]);
+  // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
+  const outfile = `${executable}.part-${process.pid}`;
   await step("compiled dist/svc", async () => {
     const result = await Bun.build({
       entrypoints: [join(import.meta.dir, "src/main.ts")],
-      compile: { outfile: executable, autoloadDotenv: false, autoloadBunfig: false },
+      compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
       // Elysia reads the source of handlers, so their names must survive.
       minify: { whitespace: true, syntax: true, identifiers: false },
       bytecode: true,
@@ -36,6 +37,7 @@ async function buildBinary(libraries: string): Promise<void> {
       plugins: [embed(embedded)],
     });
     if (!result.success) throw new BuildError(result.logs.map(String).join("\n"));
+    renameSync(outfile, executable);
   });
   console.log(`dist/svc: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
 }
@@ -51,7 +53,9 @@ async function pack(paths: readonly string[]): Promise<Embedded> {
   if (!(await Bun.file(archive).exists())) {
     await step("packed the libraries and svc-mini", async () => {
       mkdirSync(out, { recursive: true });
-      await Bun.write(archive, await Bun.zstdCompress(Buffer.concat(contents), { level: 12 }));
+      for (const name of readdirSync(out)) if (name.startsWith("embedded-")) rmSync(join(out, name));
+      await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level: 12 }));
+      renameSync(`${archive}.part`, archive);
     });
   }
   return { archive, id, files };
@@ -79,19 +83,28 @@ async function commit(): Promise<string> {
   }
 }
 
+/** The target and flavour that the arguments name, or undefined when they make no sense. */
+function readArguments(): { target: string; flavour: Flavour } | undefined {
+  try {
+    const { positionals, values } = parseArgs({ allowPositionals: true, options: { flavour: { type: "string" } } });
+    const usual = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
+    const flavour = flavours.find((name) => name === (values.flavour ?? usual));
+    const [target = "", ...rest] = positionals;
+    const isKnown = ["native", "all", "bench"].includes(target) && rest.length === 0;
+    return isKnown && flavour ? { target, flavour } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 async function main(): Promise<void> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      flavour: { type: "string", default: process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu" },
-    },
-  });
-  const [target = ""] = positionals;
-  if (!["native", "all", "bench"].includes(target)) {
+  const given = readArguments();
+  if (!given) {
     console.error(USAGE);
     process.exit(2);
   }
-  const { libraries, sources } = await buildLlama(values.flavour as Flavour);
+  const { target, flavour } = given;
+  const { libraries, sources } = await buildLlama(flavour);
   if (target === "all") await buildBinary(libraries);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

@@ -1,8 +1,8 @@
 // Brings pinned npm packages as plain archives, without their dependencies and install scripts.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError, run, step } from "./run.ts";
+import { BuildError, makeFolder, run, step } from "./run.ts";
 
 export interface PinnedPackage {
   readonly package: string;
@@ -15,19 +15,17 @@ export interface PinnedPackage {
 export async function fetchPackage(pin: PinnedPackage, directory: string): Promise<string> {
   const target = join(directory, `${pin.package.replaceAll("/", "-")}-${pin.version}`);
   if (existsSync(target)) return target;
-  return step(`fetched ${pin.package} ${pin.version}`, async () => {
-    const temporary = `${target}.part-${process.pid}`;
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true });
-    const spec = `${pin.package}@${pin.version}`;
-    const output = await run(["npm", "pack", spec, "--silent", "--pack-destination", temporary]);
-    const archive = join(temporary, output.trim().split("\n").at(-1) ?? "");
-    await verify(archive, pin);
-    await run(["tar", "xzf", archive, "-C", temporary, "--strip-components=1"]);
-    rmSync(archive);
-    renameSync(temporary, target);
-    return target;
-  });
+  await step(`fetched ${pin.package} ${pin.version}`, () =>
+    makeFolder(target, async (temporary) => {
+      const spec = `${pin.package}@${pin.version}`;
+      const output = await run(["npm", "pack", spec, "--silent", "--pack-destination", temporary]);
+      const archive = join(temporary, output.trim().split("\n").at(-1) ?? "");
+      await verify(archive, pin);
+      await run(["tar", "xzf", archive, "-C", temporary, "--strip-components=1"]);
+      rmSync(archive);
+    }),
+  );
+  return target;
 }
 
 async function verify(archive: string, pin: PinnedPackage): Promise<void> {

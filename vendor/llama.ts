@@ -4,7 +4,6 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -16,10 +15,11 @@ import {
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
-import { BuildError, run, step } from "./run.ts";
+import { BuildError, makeFolder, run, step } from "./run.ts";
 import versions from "./versions.json" with { type: "json" };
 
-export type Flavour = "cpu" | "cuda" | "vulkan" | "metal";
+export const flavours = ["cpu", "cuda", "vulkan", "metal"] as const;
+export type Flavour = (typeof flavours)[number];
 
 export interface LlamaBuild {
   /** Checked-out llama.cpp sources of the pinned version. */
@@ -32,6 +32,10 @@ const root = join(import.meta.dir, "..");
 const out = join(root, "vendor/.build");
 const shimSources = join(root, "ffi/llama");
 const mac = process.platform === "darwin";
+/** Where a library looks for its siblings: beside itself. */
+const origin = mac ? "@loader_path" : "$ORIGIN";
+/** Compute backends end in .so on every system. */
+const LIBRARY = /\.(so|dylib)$/;
 const suffix = mac ? "dylib" : "so";
 const FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
 /** What the shim links against; everything else in the set is found by llama.cpp at run time. */
@@ -45,17 +49,15 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
   const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
   const libraries = join(out, "lib", `${flavour}-${await fingerprint(flavour)}`);
   if (!existsSync(libraries)) {
-    const temporary = `${libraries}.part-${process.pid}`;
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true });
-    await step("compiled the llama shim", async () => {
-      const from = prebuilt ?? (await compileLlama(sources, flavour));
-      for (const name of readdirSync(from).filter((file) => file.endsWith(`.${suffix}`)))
-        place(join(from, name), temporary);
-      await compileShim(sources, temporary);
-      for (const runtime of await cppRuntime()) place(runtime, temporary);
-    });
-    renameSync(temporary, libraries);
+    const from = prebuilt ?? (await compileLlama(sources, flavour));
+    await step("compiled the llama shim", () =>
+      makeFolder(libraries, async (temporary) => {
+        const names = readdirSync(from).filter((name) => LIBRARY.test(name));
+        for (const name of names) place(join(from, name), temporary);
+        await compileShim(sources, temporary);
+        for (const runtime of await cppRuntime()) place(runtime, temporary);
+      }),
+    );
   }
   makeCurrent(libraries);
   return { sources, libraries };
@@ -66,13 +68,12 @@ async function checkOutSources(): Promise<string> {
   if (existsSync(target)) return target;
   const { bundle, ...pin } = versions.sources;
   const folder = await fetchPackage(pin, join(out, "packages"));
-  return step(`unpacked the sources of llama.cpp ${versions["llama.cpp"]}`, async () => {
-    const temporary = `${target}.part-${process.pid}`;
-    rmSync(temporary, { recursive: true, force: true });
-    await run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", join(folder, bundle), temporary]);
-    renameSync(temporary, target);
-    return target;
-  });
+  await step(`unpacked the sources of llama.cpp ${versions["llama.cpp"]}`, () =>
+    makeFolder(target, async (temporary) => {
+      await run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", join(folder, bundle), temporary]);
+    }),
+  );
+  return target;
 }
 
 /** The folder with the prebuilt libraries, or undefined on platforms for which none are published. */
@@ -93,28 +94,28 @@ async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> 
 /** Where no prebuilt libraries exist, llama.cpp is built from its pinned sources: minutes instead of seconds. */
 async function compileLlama(sources: string, flavour: Flavour): Promise<string> {
   const build = join(out, `llama.cpp-build-${flavour}`);
-  const on = (option: string, value: boolean) => `-D${option}=${value ? "ON" : "OFF"}`;
-  await run([
-    "cmake",
-    "-S",
-    sources,
-    "-B",
-    build,
-    "-DCMAKE_BUILD_TYPE=Release",
-    `-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=${build}/lib`,
-    on("BUILD_SHARED_LIBS", true),
-    on("GGML_BACKEND_DL", true),
-    on("GGML_NATIVE", false),
-    on("GGML_METAL", flavour === "metal"),
-    on("GGML_METAL_EMBED_LIBRARY", true),
-    on("LLAMA_BUILD_TESTS", false),
-    on("LLAMA_BUILD_EXAMPLES", false),
-    on("LLAMA_BUILD_TOOLS", false),
-    on("LLAMA_BUILD_SERVER", false),
-    on("LLAMA_CURL", false),
-  ]);
-  await run(["cmake", "--build", build, "--parallel", String(availableParallelism())]);
-  return join(build, "lib");
+  const options = {
+    CMAKE_BUILD_TYPE: "Release",
+    CMAKE_BUILD_WITH_INSTALL_RPATH: "ON",
+    CMAKE_INSTALL_RPATH: origin,
+    BUILD_SHARED_LIBS: "ON",
+    GGML_BACKEND_DL: "ON",
+    GGML_CPU_ALL_VARIANTS: "ON",
+    GGML_NATIVE: "OFF",
+    GGML_OPENMP: "OFF",
+    GGML_METAL: flavour === "metal" ? "ON" : "OFF",
+    GGML_METAL_EMBED_LIBRARY: "ON",
+    LLAMA_OPENSSL: "OFF",
+    ...Object.fromEntries(
+      ["APP", "EXAMPLES", "SERVER", "TESTS", "TOOLS"].map((part) => [`LLAMA_BUILD_${part}`, "OFF"]),
+    ),
+  };
+  const defines = Object.entries(options).map(([name, value]) => `-D${name}=${value}`);
+  await step("compiled llama.cpp, which takes minutes", async () => {
+    await run(["cmake", "-S", sources, "-B", build, ...defines]);
+    await run(["cmake", "--build", build, "--parallel", String(availableParallelism())]);
+  });
+  return join(build, "bin");
 }
 
 async function compileShim(sources: string, libraries: string): Promise<void> {
@@ -132,9 +133,9 @@ async function compileShim(sources: string, libraries: string): Promise<void> {
     .map((name) => join(libraries, name));
   const shim = join(libraries, `libsvc_llama.${suffix}`);
   const platform = mac
-    ? ["-dynamiclib", "-Wl,-rpath,@loader_path", "-Wl,-install_name,@rpath/libsvc_llama.dylib"]
-    : ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined"];
-  await run([compiler, ...platform, "-pthread", ...objects, ...linked, "-o", shim]);
+    ? ["-dynamiclib", "-Wl,-install_name,@rpath/libsvc_llama.dylib"]
+    : ["-shared", "-Wl,--no-undefined"];
+  await run([compiler, ...platform, `-Wl,-rpath,${origin}`, "-pthread", ...objects, ...linked, "-o", shim]);
   for (const object of objects) rmSync(object);
 }
 

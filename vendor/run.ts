@@ -1,4 +1,6 @@
-// Running the tools that a build needs, with errors that say what to do.
+// What every build step needs: tools with errors that say what to do, folders made whole, and a line about it.
+
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 
 /** A sentence for the person who runs the build; no stack trace helps. */
 export class BuildError extends Error {
@@ -27,6 +29,22 @@ export async function run(command: readonly string[], cwd?: string): Promise<str
   if (status === 0) return stdout;
   const lines = `${stderr}\n${stdout}`.trim().split("\n");
   throw new BuildError(`\`${command.slice(0, 3).join(" ")} …\` failed:\n${lines.slice(-15).join("\n")}`);
+}
+
+/**
+ * Makes the folder `target`: `work` fills a temporary one, which gets the name when it is complete. Nobody meets a
+ * half-made folder, and two builds at once do not disturb each other.
+ */
+export async function makeFolder(target: string, work: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${target}.part-${process.pid}`;
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { recursive: true });
+  try {
+    await work(temporary);
+    if (!existsSync(target)) renameSync(temporary, target);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
 }
 
 /** Prints what a step does and how long it took; a step with nothing to do is silent. */
