@@ -41,7 +41,7 @@ inline const std::array<llama_ui_asset, 0> & llama_ui_get_assets() { static cons
 `;
 
 /** Compute backends are not linked but found at run time. */
-const LINKED = /^lib(llama-common|llama|ggml|ggml-base)(\.v[\d.]+)?\.(so|dylib)$/;
+const LINKED = /^lib(llama-common|llama|ggml|ggml-base)(\.[a-z]+)?(\.v[\d.]+)?\.(so|dylib)$/;
 const mac = process.platform === "darwin";
 const [CXX, CC] = mac ? ["clang++", "clang"] : ["g++", "gcc"];
 const COMMON_FLAGS = ["-std=c++17", "-fPIC", "-DNDEBUG", "-DLLAMA_SUBPROCESS", "-w", "-pthread"];

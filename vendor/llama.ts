@@ -39,7 +39,7 @@ const LIBRARY = /\.(so|dylib)$/;
 const suffix = mac ? "dylib" : "so";
 const FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
 /** What the shim links against; everything else in the set is found by llama.cpp at run time. */
-const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.v[\\d.]+)?\\.${suffix}$`);
+const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
 /**
  * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
