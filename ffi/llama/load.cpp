@@ -130,14 +130,18 @@ void load(const common_json & config) {
 
 void load_on_thread(void * argument) {
     const std::unique_ptr<common_json> config(static_cast<common_json *>(argument));
+    std::string reason = "unknown native exception";
     try {
         load(*config);
         phase = Phase::ready;
+        return;
     } catch (const std::exception & error) {
-        unload();
-        load_error = error.what();
-        phase = Phase::failed;
+        reason = error.what();
+    } catch (...) {
     }
+    unload();
+    load_error = reason;
+    phase = Phase::failed;
 }
 
 } // namespace

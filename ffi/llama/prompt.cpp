@@ -100,13 +100,15 @@ Prompt tokenize_text(const common_json & request) {
 }
 
 Prompt process(const common_json & request) {
+    Prompt failed;
     try {
         return request.contains("messages") ? render_chat(request) : tokenize_text(request);
     } catch (const std::exception & error) {
-        Prompt prompt;
-        prompt.error = *error.what() ? error.what() : "unknown error";
-        return prompt;
+        failed.error = error.what();
+    } catch (...) {
     }
+    if (failed.error.empty()) failed.error = "unknown native exception";
+    return failed;
 }
 
 void work(void *) {

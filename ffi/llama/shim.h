@@ -81,21 +81,25 @@ SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * log
 // ---- decode ----
 
 // Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler (each accepts
-// its token). Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
-// written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch, or 0: only then
-// may an abort request for that owner stop the computation.
-// Returns 0 done · 1 no room in the KV cache · 2 aborted (see svc_kv_remove) · negative failed.
+// its token; a batch uses a sampler once, and samples at most as many rows as there are sequences). Rows must be sorted
+// by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are written in row order to
+// `out_tokens`. `owner` is the request whose tokens alone fill the batch, or 0: only then may an abort request for that
+// owner stop the computation.
+// Returns 0 done · 1 no room in the KV cache, which is as before · 2 aborted: a part of the batch may be in the cache,
+// finished from its front (see svc_kv_remove) · negative failed or refused.
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                            const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens);
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
-// batch of this owner"; ends the process when the pipe closes, because then the parent is gone. 0, or negative.
+// batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
+// is gone. 0, or negative.
 SVC_API int32_t svc_abort_listen(int32_t fd);
 
 // ---- KV cache ----
 
 // Forgets positions [from, to) of a sequence; to < 0 means to the end. 1 done, 0 not possible for this model.
 SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
-// Makes `to` share (unified) or copy (streams: the whole sequence, trimmed to `length`) the first `length` positions.
+// Makes `to` share (unified) or copy (streams: the whole sequence, trimmed to `length`) the first `length` positions of
+// `from`, in place of what it held. 0, or negative.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length);
 SVC_API void svc_kv_clear(void);
 
