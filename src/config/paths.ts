@@ -15,8 +15,10 @@ export interface DefaultPaths {
  * The XDG folders, else those in the home folder, else a private one in the temporary folder. Throws UsageError naming
  * --cache-dir when that one belongs to somebody else: libraries are loaded from it.
  */
-export function defaultPaths(environment: Environment, temporary = tmpdir()): DefaultPaths {
-  const home = homeFolder(environment);
+export function defaultPaths(
+  environment: Environment,
+  { home, temporary } = { home: homeFolder(environment), temporary: tmpdir() },
+): DefaultPaths {
   return {
     cacheDir: xdgFolder(environment, "XDG_CACHE_HOME", home, ".cache") ?? privateFolder(temporary),
     dataDir: xdgFolder(environment, "XDG_DATA_HOME", home, ".local/share") ?? join(privateFolder(temporary), "data"),

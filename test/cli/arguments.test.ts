@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import { UsageError } from "../../src/config/parse.ts";
+
+const values = (...args: string[]) => Object.fromEntries(parseArguments(args).values);
+const actionOf = (...args: string[]) => parseArguments(args).action;
+
+describe("spellings", () => {
+  test.each([
+    [["--port", "8080"], { port: 8080 }],
+    [["--port=8080"], { port: 8080 }],
+    [["-p", "8080"], { port: 8080 }],
+    [["-p8080"], { port: 8080 }],
+    [["-p=8080"], { port: 8080 }],
+    [["--port", "1", "--port", "2"], { port: 2 }],
+    [["--no-streaming"], { streaming: false }],
+    [["--streaming=false"], { streaming: false }],
+    [["--mlock"], { mlock: true }],
+    [["--hostname", "::1"], { host: "::1" }],
+    [["--concurrent", "4"], { parallel: 4 }],
+    [["--kv-bits", "8"], { "kv-type": "8" }],
+    [
+      ["-H", "0.0.0.0", "-t", "0", "-i", "Be brief.", "-s", "Hi"],
+      {
+        host: "0.0.0.0",
+        temperature: 0,
+        instructions: "Be brief.",
+        prompt: "Hi",
+      },
+    ],
+    [["--presence-penalty", "-1"], { "presence-penalty": -1 }],
+    [["-s", "-"], { prompt: "-" }],
+    [["-s", "--is this a prompt?"], { prompt: "--is this a prompt?" }],
+    [["--stop", "a,b", "--stop", '["c,d"]'], { stop: ["a", "b", "c,d"] }],
+    [["model.gguf"], { model: "model.gguf" }],
+    [["--port", "1", "--", "--odd-name.gguf"], { port: 1, model: "--odd-name.gguf" }],
+    [["serve", "model.gguf"], { model: "model.gguf" }],
+    [[], {}],
+  ])("%j", (args, expected) => {
+    expect(values(...args)).toEqual(expected);
+  });
+});
+
+describe("actions", () => {
+  test("help, version and self-test are recognised anywhere", () => {
+    expect(actionOf("--port", "1", "--help")).toBe("help");
+    expect(actionOf("-h")).toBe("help");
+    expect(actionOf("--help-json")).toBe("help-json");
+    expect(actionOf("--version")).toBe("version");
+    expect(actionOf("self-test", "-m", "a.gguf")).toBe("self-test");
+    expect(actionOf("self-test", "--help")).toBe("help");
+    expect(actionOf("a.gguf")).toBe("serve");
+  });
+
+  test("`serve` is told apart from serving by default", () => {
+    expect(parseArguments(["serve"]).explicitServe).toBe(true);
+    expect(parseArguments([]).explicitServe).toBe(false);
+  });
+});
+
+describe("mistakes", () => {
+  test.each([
+    [["--bogus"], "Unknown option --bogus."],
+    [["--prot", "1"], "Unknown option --prot. Did you mean --port?"],
+    [["--no-mmapp"], "Unknown option --no-mmapp."],
+    [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
+    [["-x"], "Unknown option -x."],
+    [["--port"], "--port needs a value."],
+    [["--model", "--port", "1"], "--model needs a value."],
+    [["--port", "99999"], '--port must be a whole number from 0 to 65535, not "99999".'],
+    [["--hostname", ""], '--hostname must be a non-empty text, not "".'],
+    [["a.gguf", "b.gguf"], 'One model file is served; "b.gguf" is one argument too many.'],
+    [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
+  ])("%j is refused", (args, message) => {
+    let error: unknown;
+    try {
+      parseArguments(args);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toHaveProperty("message", message);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import { banner, exposure } from "../../src/cli/banner.ts";
+import { mergeValues, resolveConfig } from "../../src/config/resolve.ts";
+import type { ModelInfo } from "../../src/domain/model.ts";
+
+const config = resolveConfig(mergeValues([]), { HOME: "/home/ada" });
+const model: ModelInfo = {
+  id: "tiny",
+  path: "/models/tiny.gguf",
+  architecture: "qwen3",
+  description: "qwen3 0.6B Q8_0",
+  parameters: 596_000_000,
+  bytes: 640 * 2 ** 20,
+  vocabulary: 151_936,
+  trainedContext: 40_960,
+  context: 8192,
+  maxModelLen: 4096,
+  parallel: 32,
+  hasChatTemplate: true,
+  device: "CPU (zen4 variant, 2 threads)",
+  created: 0,
+};
+const render = (modelGiven: boolean, url = "http://127.0.0.1:9999", note?: string) =>
+  banner({ config, context: { context: 8192, maxModelLen: 4096, ...(note && { note }) }, modelGiven }, model, url);
+
+test("shows model, context and why, device, address, and a request to paste", () => {
+  const text = render(true, "http://127.0.0.1:9999", "capped by free memory");
+  expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
+  expect(text).toContain("8192 tokens for up to 32 requests at once, at most 4096 each (capped by free memory)");
+  expect(text).toContain("CPU (zen4 variant, 2 threads)");
+  expect(text).toContain("http://127.0.0.1:9999/v1");
+  expect(text).toContain("curl http://127.0.0.1:9999/v1/chat/completions");
+  expect(text).not.toContain("svc-mini");
+});
+
+test("without a model it says what answers and how to give a real one", () => {
+  expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work: svc --model file.gguf");
+});
+
+test("an address for every interface is shown as one that works", () => {
+  expect(render(true, "http://0.0.0.0:8080")).toContain("curl http://127.0.0.1:8080/");
+  expect(render(true, "http://[::]:8080")).toContain("curl http://127.0.0.1:8080/");
+});
+
+describe("exposure", () => {
+  test.each(["127.0.0.1", "127.8.8.8", "localhost", "::1"])("%s is this machine alone", (host) => {
+    expect(exposure({ host, port: 1 })).toBe("");
+  });
+
+  test.each(["0.0.0.0", "::", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
+    expect(exposure({ host, port: 8080 })).toContain(`listening on ${host}:8080: everyone who can reach`);
+  });
+});

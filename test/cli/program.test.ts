@@ -1,0 +1,223 @@
+// The program as its own process: exit codes, what it says, and when it serves instead of answering.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../support/free-port.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const QUESTION = "What is the capital of France?";
+const TIMEOUT_MS = 60_000;
+
+let home: string;
+beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-cli-"))));
+afterAll(() => rmSync(home, { recursive: true }));
+
+/** A number is a descriptor. */
+type Input = "ignore" | "pipe" | Blob | number;
+
+const start = (args: readonly string[], stdin: Input = "ignore") =>
+  Bun.spawn([process.execPath, MAIN, ...args], { env: { HOME: home }, stdin, stdout: "pipe", stderr: "pipe" });
+
+async function finish(args: readonly string[], stdin?: Input) {
+  const child = start(args, stdin);
+  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { code, out, err };
+}
+
+/** A pipe that says nothing and never ends, because it is open for writing too. */
+function openSilentPipe(): number {
+  const path = join(home, `pipe-${crypto.randomUUID()}`);
+  Bun.spawnSync(["mkfifo", path]);
+  return openSync(path, "r+");
+}
+
+/** Waits until the server answers, stops it, and returns what it wrote. Fails when it ended by itself. */
+async function serveAndStop(child: ReturnType<typeof start>, port: number) {
+  const err = child.stderr.text();
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${await err}`);
+    const health = await fetch(`http://127.0.0.1:${port}/health`).then(
+      (response) => response.json() as Promise<{ status: string }>,
+      () => undefined, // not listening yet
+    );
+    if (health?.status === "healthy") break;
+    await Bun.sleep(20);
+  }
+  child.kill("SIGTERM");
+  return { code: await child.exited, err: await err };
+}
+
+describe("information and mistakes", () => {
+  test("--help and --help-json go to standard output", async () => {
+    const help = await finish(["--help"]);
+    expect(help).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--max-queue") });
+    const json = await finish(["--help-json"]);
+    expect(json).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(json.out)).toHaveProperty("options");
+  });
+
+  test("--version", async () => {
+    const { code, out } = await finish(["--version"]);
+    expect(out).toMatch(/^svc \d+\.\d+\.\d+ \(\w+\)\n$/);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    [["--bogus"], 2, "svc: Unknown option --bogus. Try svc --help.\n"],
+    [["--config", "/nowhere.toml"], 2, "svc: The config file /nowhere.toml cannot be read (ENOENT). Try svc --help.\n"],
+    [["-s", "-"], 2, "svc: Standard input has no prompt. Try svc --help.\n"],
+  ])("%j ends with %i", async (args, code, err) => {
+    expect(await finish(args)).toEqual({ code, err, out: "" });
+  });
+
+  test("a file that is no model ends with 3 and one sentence", async () => {
+    const file = join(home, "notes.gguf");
+    writeFileSync(file, "these are notes, not weights");
+    const { code, err } = await finish(["--model", file]);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^svc: .*notes\.gguf.*\n$/);
+  });
+
+  test("in JSON logs a failure is JSON too", async () => {
+    const { code, err } = await finish(["--model", join(home, "missing.gguf"), "--log-format", "json"]);
+    expect(code).toBe(3);
+    expect(JSON.parse(err)).toMatchObject({ level: "error", message: expect.stringContaining("missing.gguf") });
+  });
+});
+
+describe("serving", () => {
+  test(
+    "a busy port ends with 4 and leaves the first server alone",
+    async () => {
+      const port = await freePort();
+      using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
+      const { code, err } = await finish(["--port", String(port)]);
+      expect(code).toBe(4);
+      expect(err).toContain(`svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another with --port`);
+      expect(await (await fetch(blocker.url)).text()).toBe("mine");
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "the banner tells what answers and where, and SIGTERM ends an idle server however long it might drain",
+    async () => {
+      const port = await freePort();
+      const args = ["--port", String(port), "--ctx", "512", "--drain-timeout", "86400"];
+      const { code, err } = await serveAndStop(start(args), port);
+      expect(code).toBe(0);
+      expect(err).toContain("svc-mini");
+      expect(err).toContain("512 tokens");
+      expect(err).toContain(`curl http://127.0.0.1:${port}/v1/chat/completions`);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "with JSON logs every line on standard error is JSON",
+    async () => {
+      const port = await freePort();
+      const args = ["--port", String(port), "--log-format", "json", "--host", "0.0.0.0"];
+      const { err } = await serveAndStop(start(args), port);
+      const lines = err
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { message: string });
+      expect(lines).toContainEqual(expect.objectContaining({ message: "ready", model: "svc-mini" }));
+      expect(lines).toContainEqual(
+        expect.objectContaining({ message: expect.stringContaining("no key is asked for") }),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each<[string, Input, string[]]>([
+    ["a socket", "pipe", []],
+    ["an empty input", new Blob([]), []],
+    ["blank input", new Blob([" \n"]), []],
+    ["text, when `serve` says so", new Blob([QUESTION]), ["serve"]],
+  ])(
+    "%s on standard input serves",
+    async (_, stdin, args) => {
+      const port = await freePort();
+      // Through a file, because --port would already mean serving.
+      const config = join(home, `${port}.toml`);
+      writeFileSync(config, `port = ${port}\n`);
+      expect((await serveAndStop(start([...args, "--config", config], stdin), port)).code).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+test(
+  "a silent pipe that stays open on standard input serves",
+  async () => {
+    const port = await freePort();
+    const config = join(home, `${port}.toml`);
+    writeFileSync(config, `port = ${port}\n`);
+    const pipe = openSilentPipe();
+    expect((await serveAndStop(start(["--config", config], pipe), port)).code).toBe(0);
+    closeSync(pipe);
+  },
+  TIMEOUT_MS,
+);
+
+describe("one answer", () => {
+  const greedy = ["-t", "0", "--max-tokens", "16"];
+
+  test.each<[string, Input, string[]]>([
+    ["-s", "ignore", ["-s", QUESTION]],
+    ["-s -", new Blob([QUESTION]), ["-s", "-"]],
+    ["a file on standard input", new Blob([QUESTION]), []],
+    ["-s --no-streaming", "ignore", ["-s", QUESTION, "--no-streaming"]],
+  ])(
+    "%s prints the answer alone",
+    async (_, stdin, args) => {
+      const { code, out } = await finish([...args, ...greedy], stdin);
+      expect(out).toMatch(/^[^\n]*Paris[^\n]*\n$/);
+      expect(code).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "text in a pipe is the prompt",
+    async () => {
+      const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
+      const child = Bun.spawn(piped, { env: { HOME: home, PATH: "/usr/bin:/bin" }, stdout: "pipe", stderr: "inherit" });
+      expect(await child.stdout.text()).toContain("Paris");
+      expect(await child.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a prompt that does not fit the context ends with 1 and says so",
+    async () => {
+      const { code, out, err } = await finish(["-s", "many words ".repeat(2000), "--ctx", "256"]);
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toContain("svc: ");
+      expect(err).toContain("256");
+      expect(err).not.toContain("many words");
+    },
+    TIMEOUT_MS,
+  );
+});
+
+test(
+  "self-test tries every main route",
+  async () => {
+    const { code, out } = await finish(["self-test"]);
+    expect(
+      out
+        .trim()
+        .split("\n")
+        .map((line) => line.slice(0, 4)),
+    ).toEqual(Array.from({ length: 6 }, () => "ok  "));
+    expect(out).toContain("cancel");
+    expect(code).toBe(0);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import { options } from "../../src/config/options.ts";
+import { parseConfigFile, parseEnvironment, parseValue, UsageError } from "../../src/config/parse.ts";
+
+function read(name: string, given: unknown) {
+  const option = options.find((candidate) => candidate.name === name);
+  if (!option) throw new Error(`no option ${name}`);
+  return parseValue(option, given, `--${name}`);
+}
+
+describe("values", () => {
+  test.each([
+    ["port", "8080", 8080],
+    ["port", 8080, 8080],
+    ["temperature", "0.5", 0.5],
+    ["presence-penalty", "-1.5", -1.5],
+    ["mmap", "off", false],
+    ["mmap", "YES", true],
+    ["mmap", false, false],
+    ["flash-attention", "on", "on"],
+    ["kv-type", 8, "8"],
+    ["stop", "a, b", ["a", "b"]],
+    ["stop", '["a, b", "\\n"]', ["a, b", "\n"]],
+    ["stop", ["a"], ["a"]],
+    ["chat-template-kwargs", '{"a": 1}', { a: 1 }],
+    ["chat-template-kwargs", { a: 1 }, { a: 1 }],
+  ])("%s %j is read as %j", (name, given, expected) => {
+    expect(read(name, given)).toEqual(expected);
+  });
+
+  test.each([
+    ["port", "70000", '--port must be a whole number from 0 to 65535, not "70000".'],
+    ["port", "80.5", '--port must be a whole number from 0 to 65535, not "80.5".'],
+    ["port", "", '--port must be a whole number from 0 to 65535, not "".'],
+    ["port", true, "--port must be a whole number from 0 to 65535, not true."],
+    ["temperature", "hot", '--temperature must be a number from 0 to 5, not "hot".'],
+    ["temperature", "Infinity", '--temperature must be a number from 0 to 5, not "Infinity".'],
+    ["mmap", "maybe", '--mmap must be true or false, not "maybe".'],
+    ["flash-attention", "fast", '--flash-attention must be one of auto, on, off, not "fast".'],
+    ["stop", "a,,b", '--stop must be non-empty texts separated by commas, or a JSON array of them, not "a,,b".'],
+    ["stop", '["a"', '--stop must be non-empty texts separated by commas, or a JSON array of them, not "["a"".'],
+    ["stop", [1], "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list."],
+    ["chat-template-kwargs", "[1]", '--chat-template-kwargs must be a JSON object, not "[1]".'],
+    ["host", "", '--host must be a non-empty text, not "".'],
+    ["model", "", '--model must be a non-empty text, not "".'],
+  ])("%s %j is refused by name, limit and value", (name, given, message) => {
+    expect(() => read(name, given)).toThrow(new UsageError(message));
+  });
+
+  test("a long wrong value is not repeated", () => {
+    expect(() => read("port", "9".repeat(500))).toThrow("not a text of 500 characters.");
+  });
+});
+
+describe("environment", () => {
+  test("reads what is set and takes an empty variable for an absent one", () => {
+    const values = parseEnvironment(options, { SVC_PORT: "8080", SVC_MAX_QUEUE: "", PORT: "1", SVC_OTHER: "x" });
+    expect([...values]).toEqual([["port", 8080]]);
+  });
+
+  test("errors name the variable", () => {
+    expect(() => parseEnvironment(options, { SVC_PORT: "tcp://10.0.0.1:80" })).toThrow("SVC_PORT must be");
+  });
+});
+
+describe("config file", () => {
+  const parse = (text: string) => parseConfigFile(options, text, "/etc/svc.toml");
+
+  test("reads every TOML type, with dashes or underscores in keys", () => {
+    const text =
+      'port = 8080\nmax_queue = 3\ntop-p = 0.5\nmmap = false\nstop = ["a"]\n[chat-template-kwargs]\nb = "c"\n';
+    expect(Object.fromEntries(parse(text))).toEqual({
+      port: 8080,
+      "max-queue": 3,
+      "top-p": 0.5,
+      mmap: false,
+      stop: ["a"],
+      "chat-template-kwargs": { b: "c" },
+    });
+  });
+
+  test.each([
+    ["prot = 1", "/etc/svc.toml has the unknown option prot. Did you mean port?"],
+    ["zzzzzzzz = 1", "/etc/svc.toml has the unknown option zzzzzzzz."],
+    ['config = "other.toml"', "/etc/svc.toml has the unknown option config."],
+    ['port = "many"', 'port in /etc/svc.toml must be a whole number from 0 to 65535, not "many".'],
+  ])("%j: %s", (text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  test("a syntax error names the file", () => {
+    expect(() => parse("port = ")).toThrow(/^\/etc\/svc\.toml is not valid TOML: /);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { engineEnvironment, homeFolder } from "../../src/config/environment.ts";
+import { defaultConfigFile, defaultPaths } from "../../src/config/paths.ts";
+
+describe("homes", () => {
+  test("the XDG folders come first, unless they are relative", () => {
+    const environment = { HOME: "/home/ada", XDG_CACHE_HOME: "/var/cache", XDG_DATA_HOME: "data", XDG_CONFIG_HOME: "" };
+    expect(defaultPaths(environment)).toEqual({
+      cacheDir: "/var/cache/svc",
+      dataDir: "/home/ada/.local/share/svc",
+    });
+    expect(defaultConfigFile(environment)).toBe("/home/ada/.config/svc/config.toml");
+  });
+
+  test("under an empty environment the password database knows the home folder", () => {
+    const { homedir } = userInfo();
+    if (homedir !== "/") expect(homeFolder({})).toBe(homedir);
+    expect(isAbsolute(defaultPaths({}).cacheDir)).toBe(true);
+  });
+});
+
+describe("without any home", () => {
+  let temporary: string;
+  beforeAll(() => void (temporary = mkdtempSync(join(tmpdir(), "svc-paths-"))));
+  afterAll(() => rmSync(temporary, { recursive: true }));
+  const paths = () => defaultPaths({}, { home: undefined, temporary });
+
+  test("a folder of this user under the temporary one serves", () => {
+    expect(paths().cacheDir).toBe(join(temporary, `svc-${userInfo().uid}`));
+  });
+
+  test("a folder that others can write to is refused, because libraries are loaded from it", () => {
+    const folder = join(temporary, `svc-${userInfo().uid}`);
+    mkdirSync(folder, { mode: 0o700 });
+    expect(paths().cacheDir).toBe(folder);
+    chmodSync(folder, 0o777);
+    expect(paths).toThrow("--cache-dir");
+  });
+});
+
+test("the engine inherits neither backends to load nor options of the runtime", () => {
+  const inherited = engineEnvironment({
+    PATH: "/bin",
+    CUDA_VISIBLE_DEVICES: "0",
+    GGML_BACKEND_PATH: "/tmp/evil.so",
+    BUN_OPTIONS: "--inspect",
+    SVC_PORT: "1",
+    API_KEY: "secret",
+  });
+  expect(inherited).toEqual({ PATH: "/bin", CUDA_VISIBLE_DEVICES: "0" });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Environment } from "../../src/config/environment.ts";
+import type { OptionValue } from "../../src/config/option.ts";
+import { readSettings } from "../../src/config/settings.ts";
+
+let home: string;
+let file: string;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "svc-settings-"));
+  mkdirSync(join(home, "etc"));
+  file = join(home, "etc/svc.toml");
+  writeFileSync(file, 'port = 3\nmax-queue = 3\nparallel = 3\nmodel = "models/a.gguf"\ncache-dir = "~/cache"\n');
+});
+afterAll(() => rmSync(home, { recursive: true }));
+
+const settings = (flags: Record<string, OptionValue> = {}, environment: Environment = {}) =>
+  readSettings(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/work");
+
+describe("precedence", () => {
+  test("flags win over the environment, it over the file, the file over defaults", () => {
+    const { config } = settings({ port: 1, config: file }, { SVC_PORT: "2", SVC_MAX_QUEUE: "2" });
+    expect(config).toMatchObject({ port: 1, maxQueue: 2, parallel: 3, host: "127.0.0.1" });
+  });
+
+  test("a list replaces a weaker source's list", () => {
+    expect(settings({ stop: ["a"] }, { SVC_STOP: "b,c" }).config.stop).toEqual(["a"]);
+  });
+
+  test("the file can be named by the environment", () => {
+    expect(settings({}, { SVC_CONFIG: file }).config.port).toBe(3);
+  });
+
+  test("a file in the configuration folder is read without being named", () => {
+    mkdirSync(join(home, ".config/svc"), { recursive: true });
+    writeFileSync(join(home, ".config/svc/config.toml"), "port = 4\n");
+    expect(settings().config.port).toBe(4);
+    expect(settings({ config: file }).config.port).toBe(3);
+    rmSync(join(home, ".config"), { recursive: true });
+    expect(settings().config.port).toBe(9999);
+  });
+
+  test("a named file must exist", () => {
+    expect(() => settings({ config: "missing.toml" })).toThrow(
+      "The config file /work/missing.toml cannot be read (ENOENT).",
+    );
+  });
+});
+
+describe("paths", () => {
+  test("are relative to where they were written", () => {
+    expect(settings({ model: "a.gguf" }).config.model).toBe("/work/a.gguf");
+    expect(settings({}, { SVC_MODEL: "b/c.gguf" }).config.model).toBe("/work/b/c.gguf");
+    expect(settings({ config: file }).config).toMatchObject({
+      model: join(home, "etc/models/a.gguf"),
+      cacheDir: join(home, "cache"),
+    });
+  });
+
+  test("no model means the embedded one", () => {
+    expect(settings().config.model).toBeUndefined();
+  });
+});
+
+describe("meaning", () => {
+  test("durations are seconds, the stall budget milliseconds", () => {
+    const { config } = settings({ heartbeat: 0.5, "drain-timeout": 3, "load-timeout": 60, "stall-budget": 20 });
+    expect(config).toMatchObject({ heartbeatMs: 500, drainTimeoutMs: 3000, loadTimeoutMs: 60_000, stallBudgetMs: 20 });
+  });
+
+  test("bits name the number format of the cache", () => {
+    expect(settings({ "kv-type": "8" }).config.kvType).toBe("q8_0");
+    expect(settings({ "kv-type": "4" }).config.kvType).toBe("q4_0");
+    expect(settings({ "kv-type": "bf16" }).config.kvType).toBe("bf16");
+  });
+
+  test("sampling holds what was given and nothing else, so that the model file's own defaults apply", () => {
+    expect(settings().config.sampling).toEqual({});
+    expect(settings({ temperature: 0, "top-k": 5 }).config.sampling).toEqual({ temperature: 0, topK: 5 });
+  });
+
+  test("a micro-batch never exceeds the batch", () => {
+    expect(settings({ batch: 64, "micro-batch": 512 }).config.microBatch).toBe(64);
+  });
+
+  test("--verbose shows everything", () => {
+    expect(settings({ verbose: true, "log-level": "error" }).config.logLevel).toBe("debug");
+  });
+
+  test("thinking cannot be switched on by a flag that requests may not use", () => {
+    expect(() => settings({ "chat-template-kwargs": { enable_thinking: true } })).toThrow("enable_thinking");
+    expect(settings({ "chat-template-kwargs": { enable_thinking: false } }).config.templateKwargs).toEqual({
+      enable_thinking: false,
+    });
+  });
+
+  test("prompt and instructions are for one-shot runs", () => {
+    expect(settings({ prompt: "Hi", instructions: "Be brief." })).toMatchObject({
+      prompt: "Hi",
+      instructions: "Be brief.",
+    });
+    expect(settings().prompt).toBeUndefined();
+  });
+});
