@@ -45,10 +45,13 @@ export function listen(app: App, config: Config, generation: GenerationService):
     async stop() {
       const closed = server.stop();
       const drained = generation.drain();
-      await Promise.race([drained, Bun.sleep(config.drainTimeoutMs)]);
+      await atMost(config.drainTimeoutMs, drained);
       generation.cancelAll();
-      await Promise.race([drained.then(() => idle(app)), Bun.sleep(LAST_BYTES_MS)]);
-      await Promise.race([closed, Bun.sleep(50)]);
+      await atMost(
+        LAST_BYTES_MS,
+        drained.then(() => idle(app)),
+      );
+      await atMost(50, closed);
       await server.stop(true);
     },
   };
@@ -79,6 +82,14 @@ function listenError(error: unknown, host: string, port: number): ListenError {
     return new ListenError("no-such-address", `${host} is not an address of this machine.`);
   }
   return new ListenError("failed", `Cannot listen on ${host}, port ${port}.`);
+}
+
+/** Waits for `work`, but no longer than `ms`; leaves no timer behind that would keep the process alive. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 async function idle(app: App): Promise<void> {
