@@ -55,7 +55,8 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
         for (const name of names) place(join(from, name), temporary);
         await compileShim(sources, temporary);
-        for (const runtime of await cppRuntime()) place(runtime, temporary);
+        // Copies, not links: nothing here may ever write to a file of the system.
+        for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),
     );
   }

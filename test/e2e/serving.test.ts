@@ -1,0 +1,120 @@
+// The compiled binary as a server: the main job, cancelling, and every way to end.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { makeModel } from "../bench/make-model.ts";
+import { withSandbox } from "../support/binary.ts";
+import { streamChat } from "../support/chat-client.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+
+const QUESTION = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
+
+/** With several threads a machine that is busy with other things lets them wait for each other. */
+const MINI_FLAGS = ["--threads", "1"];
+
+/** A model that never ends by itself, for what has to happen in the middle of an answer. */
+const endless = () => makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
+const ENDLESS_FLAGS = ["--threads", "1", "--ctx", "8192", "--parallel", "4"];
+setDefaultTimeout(60_000);
+
+const serve = (flags: readonly string[], work: (server: TestServer) => Promise<void>) =>
+  withSandbox(({ command }) => withServer(flags, work, command()));
+
+/** Resolves when `holds` does; the test's own timeout ends a wait in vain. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(10);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("health, a whole answer, and the same one as a stream to [DONE]", () =>
+  serve(MINI_FLAGS, async (server) => {
+    const { url } = server;
+    expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-request-id": "e2e-1" },
+      body: JSON.stringify(QUESTION),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-request-id")).toBe("e2e-1");
+    const answer = (await response.json()) as { choices: { message: { content: string } }[] };
+    const content = answer.choices[0]?.message.content;
+    expect(content).toContain("Paris");
+    expect(await streamChat(url, QUESTION)).toMatchObject({ status: 200, text: content, done: true });
+  }));
+
+test("the embedded documents are served: OpenAPI and the page of the API", () =>
+  serve(MINI_FLAGS, async ({ url }) => {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string; paths: object };
+    expect(document.openapi).toStartWith("3.1");
+    expect(Object.keys(document.paths)).toContain("/v1/chat/completions");
+    const page = await fetch(`${url}/docs`);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(await page.text()).toContain("/v1/chat/completions");
+  }));
+
+test("cancelling ends a stream properly, and the engine goes idle", () =>
+  serve(["--model", endless(), ...ENDLESS_FLAGS], async (server) => {
+    let cancelling: Promise<Response> | undefined;
+    const response = await fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-request-id": "e2e-cancel" },
+      body: JSON.stringify({ ...QUESTION, stream: true }),
+    });
+    let text = "";
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      cancelling ??= fetch(`${server.url}/v1/chat/completions/e2e-cancel/cancel`, { method: "POST" });
+    }
+    expect((await cancelling)?.status).toBe(200);
+    expect(text).toContain('"finish_reason":"cancelled"');
+    expect(text.trimEnd()).toEndWith("data: [DONE]");
+    await server.untilIdle(5000);
+  }));
+
+test("kill -9 of the engine: the stream ends with an error and [DONE], the next request is answered", () =>
+  serve(["--model", endless(), ...ENDLESS_FLAGS], async (server) => {
+    const engine = server.enginePid();
+    const stream = await streamChat(server.url, QUESTION, {
+      onText: () => isAlive(engine) && process.kill(engine, "SIGKILL"),
+    });
+    expect(stream).toMatchObject({ status: 200, done: true, error: { code: "engine_crashed" } });
+    expect(await streamChat(server.url, { ...QUESTION, max_tokens: 4 })).toMatchObject({
+      done: true,
+      finishReason: "length",
+    });
+    expect(await server.health()).toMatchObject({ status: "healthy", engine: { restarts: 1 } });
+  }));
+
+test("SIGTERM leaves no engine behind", async () => {
+  let engine = 0;
+  await serve(MINI_FLAGS, async (server) => {
+    engine = server.enginePid();
+  });
+  await until(() => !isAlive(engine));
+});
+
+test("kill -9 of the server ends its engine, even in the middle of an answer", () =>
+  withSandbox(async ({ command }) => {
+    let engine = 0;
+    const killed = withServer(
+      ["--model", endless(), ...ENDLESS_FLAGS],
+      async (server) => {
+        engine = server.enginePid();
+        await streamChat(server.url, QUESTION, {
+          onText: () => isAlive(server.pid) && process.kill(server.pid, "SIGKILL"),
+        });
+      },
+      command(),
+    );
+    await expect(killed).rejects.toThrow();
+    await until(() => !isAlive(engine));
+  }));

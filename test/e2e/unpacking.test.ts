@@ -1,0 +1,90 @@
+// What the compiled binary writes to disk, when, and what it does when it cannot.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inventory, runToEnd, withSandbox } from "../support/binary.ts";
+
+// One thread: with several, a machine busy with other things lets them wait for each other.
+const PROMPT = ["--threads", "1", "--temperature", "0", "--max-tokens", "8", "-s", "What is the capital of France?"];
+setDefaultTimeout(60_000);
+const ANSWER = /Paris/;
+
+test("--version and --help need no unpacking and leave no trace", () =>
+  withSandbox(async ({ command, empty, root }) => {
+    const version = await runToEnd([...command(), "--version"]);
+    expect(version).toMatchObject({ status: 0, stderr: "" });
+    expect(version.stdout).toMatch(/^svc \d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/);
+    expect((await runToEnd([...command(), "--help"])).stdout).toContain("--model");
+    expect(readdirSync(empty)).toEqual([]);
+    expect(readdirSync(root)).toEqual(["empty"]);
+  }));
+
+test("the first start unpacks beside nothing else, the second writes nothing", () =>
+  withSandbox(async ({ command, empty, cacheDir }) => {
+    const first = await runToEnd([...command(), ...PROMPT]);
+    expect(first).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(readdirSync(cacheDir)).toEqual([expect.stringMatching(/^lib-[0-9a-f]{16}$/)]);
+    const before = await inventory(cacheDir);
+    const second = await runToEnd([...command(), ...PROMPT]);
+    expect(second).toMatchObject({ status: 0, stdout: first.stdout });
+    expect(await inventory(cacheDir)).toEqual(before);
+    expect(readdirSync(empty)).toEqual([]);
+  }));
+
+test("three first starts at once all answer, and leave one folder", () =>
+  withSandbox(async ({ command, cacheDir }) => {
+    const runs = await Promise.all([1, 2, 3].map(() => runToEnd([...command(), ...PROMPT])));
+    for (const run of runs) expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(readdirSync(cacheDir)).toHaveLength(1);
+  }));
+
+test("a truncated library is replaced at the next start", () =>
+  withSandbox(async ({ command, cacheDir }) => {
+    await runToEnd([...command(), ...PROMPT]);
+    const [folder = ""] = readdirSync(cacheDir);
+    const library = readdirSync(join(cacheDir, folder)).find((name) => name.startsWith("libsvc_llama")) ?? "";
+    truncateSync(join(cacheDir, folder, library), 1000);
+    const again = await runToEnd([...command(), ...PROMPT]);
+    expect(again).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(readdirSync(cacheDir)).toEqual([folder]);
+  }));
+
+test("a cache folder that cannot be written is replaced by a temporary one, and the operator is told", () =>
+  withSandbox(async ({ command, root }) => {
+    writeFileSync(join(root, "file"), "");
+    mkdirSync(join(root, "tmp"));
+    const cacheDir = join(root, "file/cache");
+    const run = await runToEnd([...command({ cacheDir, variables: [`TMPDIR=${join(root, "tmp")}`] }), ...PROMPT]);
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(run.stderr).toContain(cacheDir);
+    expect(run.stderr).toContain(join(root, "tmp"));
+  }));
+
+test("when nothing can be written anywhere, one sentence names --cache-dir", () =>
+  withSandbox(async ({ command, root }) => {
+    writeFileSync(join(root, "file"), "");
+    const nowhere = join(root, "file/cache");
+    const run = await runToEnd([...command({ cacheDir: nowhere, variables: [`TMPDIR=${nowhere}`] }), ...PROMPT]);
+    expect(run.status).toBe(1);
+    expect(run.stdout).toBe("");
+    expect(run.stderr.trim().split("\n")).toHaveLength(1);
+    expect(run.stderr).toContain("--cache-dir");
+  }));
+
+test("files in the working directory change nothing", () =>
+  withSandbox(async ({ command, empty }) => {
+    writeFileSync(join(empty, ".env"), "SVC_MAX_TOKENS=nonsense\n");
+    writeFileSync(join(empty, "bunfig.toml"), 'preload = ["./intruder.ts"]\n');
+    writeFileSync(join(empty, "intruder.ts"), 'console.log("intruder");');
+    writeFileSync(join(empty, "libggml-cpu-x64.so"), "not a library");
+    const run = await runToEnd([...command(), ...PROMPT]);
+    expect(run.stdout).not.toContain("intruder");
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER), stderr: "" });
+  }));
+
+test("the binary's own check of this machine passes", () =>
+  withSandbox(async ({ command }) => {
+    const run = await runToEnd([...command(), "--threads", "1", "self-test"]);
+    expect(run).toMatchObject({ status: 0, stdout: expect.not.stringContaining("FAIL") });
+  }));

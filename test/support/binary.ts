@@ -1,0 +1,66 @@
+// The compiled binary as on a machine that has nothing else: an empty folder, no environment, a cache of its own.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const BINARY = join(import.meta.dir, "../../dist/svc");
+
+/** Enters the folder and starts a program without any environment, under the same process id. */
+const NAKED = 'cd "$1" && shift && exec env -i "$@"';
+
+export interface Sandbox {
+  /** The folder that holds the others. */
+  readonly root: string;
+  /** Working directory of the binary. */
+  readonly empty: string;
+  readonly cacheDir: string;
+  /** Program and arguments that start the binary here; more options can follow. `variables` are `NAME=value`. */
+  command(options?: { readonly cacheDir?: string; readonly variables?: readonly string[] }): readonly string[];
+}
+
+/** Runs `test` in a sandbox that is removed afterwards. */
+export async function withSandbox(test: (sandbox: Sandbox) => Promise<void>): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "svc-e2e-")));
+  const empty = join(root, "empty");
+  mkdirSync(empty);
+  const cache = join(root, "cache");
+  try {
+    await test({
+      root,
+      empty,
+      cacheDir: cache,
+      command: ({ cacheDir = cache, variables = [] } = {}) => [
+        "/bin/sh",
+        "-c",
+        NAKED,
+        "sh",
+        empty,
+        ...variables,
+        BINARY,
+        `--cache-dir=${cacheDir}`,
+      ],
+    });
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command to its end. */
+export async function runToEnd(
+  command: readonly string[],
+): Promise<{ status: number; stdout: string; stderr: string }> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { status, stdout, stderr };
+}
+
+/** Name, identity and time of every file below a folder: equal when nothing was written. */
+export async function inventory(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.sort().map((name) => {
+    const { ino, size, mtimeMs } = statSync(join(folder, name));
+    return `${name} ${ino} ${size} ${mtimeMs}`;
+  });
+}
