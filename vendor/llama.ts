@@ -15,7 +15,7 @@ import {
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
-import { BuildError, makeFolder, run, step } from "./run.ts";
+import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal"] as const;
@@ -32,6 +32,7 @@ const root = join(import.meta.dir, "..");
 const out = join(root, "vendor/.build");
 const shimSources = join(root, "ffi/llama");
 const mac = process.platform === "darwin";
+const compiler = mac ? "clang++" : "g++";
 /** Where a library looks for its siblings: beside itself. */
 const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Compute backends end in .so on every system. */
@@ -46,8 +47,10 @@ const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\
  * were built before. Throws BuildError when a tool is missing or a step fails.
  */
 export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
-  const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
   const libraries = join(out, "lib", `${flavour}-${await fingerprint(flavour)}`);
+  // Before a minute is spent on downloads.
+  if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar"]);
+  const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
   if (!existsSync(libraries)) {
     const from = prebuilt ?? (await compileLlama(sources, flavour));
     await step("compiled the llama shim", () =>
@@ -120,7 +123,6 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
 }
 
 async function compileShim(sources: string, libraries: string): Promise<void> {
-  const compiler = mac ? "clang++" : "g++";
   const includes = ["include", "ggml/include", "common"].flatMap((folder) => ["-isystem", join(sources, folder)]);
   const units = readdirSync(shimSources).filter((name) => name.endsWith(".cpp"));
   const objects = units.map((unit) => join(libraries, `${basename(unit, ".cpp")}.o`));
@@ -144,7 +146,7 @@ async function compileShim(sources: string, libraries: string): Promise<void> {
 async function cppRuntime(): Promise<string[]> {
   if (mac) return [];
   const names = ["libstdc++.so.6", "libgcc_s.so.1"];
-  return Promise.all(names.map(async (name) => (await run(["g++", `-print-file-name=${name}`])).trim()));
+  return Promise.all(names.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
 }
 
 function place(file: string, directory: string): void {

@@ -7,23 +7,21 @@ export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
-/** Debian's name of the package that brings a tool. */
-const PACKAGES: Readonly<Record<string, string>> = {
-  "g++": "g++",
-  "clang++": "clang",
-  git: "git",
-  npm: "npm",
-  cmake: "cmake",
-};
+/** What brings a tool, where that is not a package of its name. */
+const BRINGS: Readonly<Record<string, string>> = { "clang++": "the Xcode command line tools", npm: "Node.js" };
+
+/** Throws BuildError about the first of these programs that is not installed. */
+export function requireTools(tools: readonly string[]): void {
+  const missing = tools.find((tool) => !Bun.which(tool));
+  if (missing === undefined) return;
+  throw new BuildError(
+    `\`${missing}\` is needed to build svc. Install ${BRINGS[missing] ?? `the package ${missing}`}.`,
+  );
+}
 
 /** Runs a command and returns its standard output. Throws BuildError with the end of its stderr when it fails. */
 export async function run(command: readonly string[], cwd?: string): Promise<string> {
-  const [tool = ""] = command;
-  if (!Bun.which(tool)) {
-    throw new BuildError(
-      `\`${tool}\` is needed to build svc and is not installed (package ${PACKAGES[tool] ?? tool}).`,
-    );
-  }
+  requireTools(command.slice(0, 1));
   const child = Bun.spawn([...command], { ...(cwd && { cwd }), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (status === 0) return stdout;
