@@ -16,7 +16,8 @@ export function showLoading(engine: EnginePort, out: NodeJS.WriteStream): { end(
     const percent = Math.round(progress * 100);
     if (out.isTTY) {
       const full = Math.round(progress * BAR);
-      out.write(`\r  loading ${modelId} [${"#".repeat(full)}${".".repeat(BAR - full)}] ${percent} %`);
+      // The cursor goes back to the start of the line, so that a log line takes the bar's place.
+      out.write(`\x1b[K  loading ${modelId} [${"#".repeat(full)}${".".repeat(BAR - full)}] ${percent} %\r`);
     } else if (performance.now() - started >= nextLine) {
       nextLine *= 2;
       out.write(`loading ${modelId}: ${percent} %\n`);
@@ -26,7 +27,7 @@ export function showLoading(engine: EnginePort, out: NodeJS.WriteStream): { end(
   return {
     end() {
       clearInterval(timer);
-      if (out.isTTY) out.write("\r\x1b[K");
+      if (out.isTTY) out.write("\x1b[K");
     },
   };
 }

@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }));
 
 const settings = (flags: Record<string, OptionValue> = {}, environment: Environment = {}) =>
-  readSettings(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/work");
+  readSettings(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/srv");
 
 describe("precedence", () => {
   test("flags win over the environment, it over the file, the file over defaults", () => {
@@ -45,15 +45,15 @@ describe("precedence", () => {
 
   test("a named file must exist", () => {
     expect(() => settings({ config: "missing.toml" })).toThrow(
-      "The config file /work/missing.toml cannot be read (ENOENT).",
+      "The config file /srv/missing.toml cannot be read (ENOENT).",
     );
   });
 });
 
 describe("paths", () => {
   test("are relative to where they were written", () => {
-    expect(settings({ model: "a.gguf" }).config.model).toBe("/work/a.gguf");
-    expect(settings({}, { SVC_MODEL: "b/c.gguf" }).config.model).toBe("/work/b/c.gguf");
+    expect(settings({ model: "a.gguf" }).config.model).toBe("/srv/a.gguf");
+    expect(settings({}, { SVC_MODEL: "b/c.gguf" }).config.model).toBe("/srv/b/c.gguf");
     expect(settings({ config: file }).config).toMatchObject({
       model: join(home, "etc/models/a.gguf"),
       cacheDir: join(home, "cache"),
