@@ -89,8 +89,9 @@ function decode(tokens: number): Measurement {
   };
 }
 
-/** Tokens a second over all streams that start together, from the first request to the last token. */
+/** Generated tokens a second over streams that start together, from the first request to the last token. */
 function aggregate(streams: number, promptTokens: number, tokens: number): Measurement {
+  const named = streams === 1 ? "1 stream" : `${streams} streams at once`;
   return {
     id: "aggregate",
     async run(port, prompts) {
@@ -99,7 +100,11 @@ function aggregate(streams: number, promptTokens: number, tokens: number): Measu
       const started = Math.min(...results.map((result) => result.started));
       const ended = Math.max(...results.map((result) => result.ended));
       const value = ((streams * tokens) / (ended - started)) * 1000;
-      return [{ label: `end to end, ${streams} streams`, unit: "tok/s", better: "higher", value }];
+      const rate: Figure = { label: `end to end, ${named}`, unit: "tok/s", better: "higher", value };
+      const wait = median(results.map(firstTokenMs));
+      return streams < 8
+        ? [rate]
+        : [rate, { label: `first token, ${named}`, unit: "ms", better: "lower", value: wait }];
     },
   };
 }
