@@ -2,7 +2,8 @@
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
 // Policy: first come, first served. Every running stream decodes in every step; prompts are prefilled in chunks that are
-// sized, from measured costs, to a stall budget while anyone decodes. A request is admitted when its tokens and a little
+// sized, from measured costs, to a stall budget while anyone decodes. The budget gives way where keeping it would help
+// few and cost many: when more requests wait for their first token than decode, and when a decode step alone takes longer. A request is admitted when its tokens and a little
 // headroom fit the KV cache; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
@@ -185,7 +186,7 @@ export class Scheduler {
 
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[]): number {
     const prefilling = this.running.filter((sequence) => !sequence.decoding);
-    let budget = this.prefillBudget(decodeRows, prefilling[0]);
+    let budget = this.prefillBudget(decodeRows, prefilling);
     budget = Math.min(budget, this.limits.batch - rows.length, this.limits.cells - this.cellsUsed - decodeRows);
     let added = 0;
     for (const sequence of prefilling) {
@@ -198,11 +199,15 @@ export class Scheduler {
     return added;
   }
 
-  /** Prompt tokens that the next step may hold, when `first` is the first request in need of prefill. */
-  private prefillBudget(decodeRows: number, first: Sequence | undefined): number {
+  /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
+  private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
+    const [first] = prefilling;
     if (!first) return 0;
     if (decodeRows > 0) {
-      return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(this.limits.stallBudgetMs, true, SMALLEST_CHUNK));
+      const patience = Math.max(this.limits.stallBudgetMs, this.cost.decodeStepMs);
+      const crowd = Math.max(1, prefilling.length / decodeRows);
+      const ms = Math.max(patience, Math.min(patience * crowd, QUIET_STEP_MS));
+      return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(ms, true, SMALLEST_CHUNK));
     }
     const alone = Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(QUIET_STEP_MS, false, this.limits.batch));
     if (first.length - first.computed >= alone) return alone;

@@ -18,6 +18,11 @@ export class StepCost {
     else this.mixedToken = blend(this.mixedToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
   }
 
+  /** What a step without prompt tokens costs; 0 until one was measured. */
+  get decodeStepMs(): number {
+    return this.decodeStep ?? 0;
+  }
+
   /** Prompt tokens that fit `budgetMs`; `fallback` until anything was measured. */
   tokensWithin(budgetMs: number, besideDecode: boolean, fallback: number): number {
     const perToken = besideDecode ? (this.mixedToken ?? this.prefillToken) : (this.prefillToken ?? this.mixedToken);

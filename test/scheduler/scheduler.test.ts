@@ -14,7 +14,9 @@ class FakeEngine {
 
   constructor(
     private readonly limits: SchedulerLimits = LIMITS,
+    /** What a prompt token and a decode row cost. */
     private readonly msPerRow = 1,
+    private readonly msPerDecodeRow = msPerRow,
   ) {
     this.scheduler = new Scheduler(limits);
   }
@@ -54,7 +56,8 @@ class FakeEngine {
     }
     const used = [...this.cache.values()].reduce((sum, cell) => sum + cell.length, 0);
     expect(used).toBeLessThanOrEqual(this.limits.cells);
-    const results = this.scheduler.apply(plan, sampled, plan.rows.length * this.msPerRow);
+    const ms = plan.prefillRows * this.msPerRow + plan.decodeRows * this.msPerDecodeRow;
+    const results = this.scheduler.apply(plan, sampled, ms);
     for (const { key, token, last } of results) {
       this.output.set(key, [...(this.output.get(key) ?? []), token]);
       if (last) this.scheduler.remove(key);
@@ -117,6 +120,29 @@ describe("continuous batching", () => {
     while (!engine.output.has(2)) chunks.push(engine.step()?.prefillRows ?? 0);
     expect(Math.max(...chunks.slice(1))).toBeLessThanOrEqual(41);
     expect(Math.max(...chunks)).toBeGreaterThan(16);
+  });
+
+  test("a crowd that waits for its first token is worth a longer pause to the few that decode", () => {
+    const engine = new FakeEngine({ ...LIMITS, parallel: 8, batch: 512, stallBudgetMs: 20 }, 1);
+    engine.add(1, 4, 200);
+    for (let step = 0; step < 5; step++) engine.step();
+    engine.add(2, 100, 1);
+    engine.step();
+    for (let key = 3; key <= 8; key++) engine.add(key, 100, 1);
+    const chunks: number[] = [];
+    while (!engine.output.has(3)) chunks.push(engine.step()?.prefillRows ?? 0);
+    expect(Math.max(...chunks)).toBeGreaterThan(60);
+    expect(Math.max(...chunks)).toBeLessThanOrEqual(7 * 21);
+  });
+
+  test("where a decode step alone exceeds the stall budget, a chunk may take as long as the step", () => {
+    const engine = new FakeEngine({ ...LIMITS, stallBudgetMs: 5 }, 1, 40);
+    engine.add(1, 4, 200);
+    for (let step = 0; step < 5; step++) engine.step();
+    engine.add(2, 600, 1);
+    const chunks: number[] = [];
+    while (!engine.output.has(2)) chunks.push(engine.step()?.prefillRows ?? 0);
+    expect(Math.max(...chunks)).toBe(40);
   });
 
   test("requests are admitted in the order in which they came, as far as there are sequences", () => {
