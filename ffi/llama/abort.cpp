@@ -15,13 +15,16 @@
 namespace svc {
 namespace {
 
+// A batch of several requests that any of them may stop.
+constexpr int32_t ANYONE = -1;
+
 // Requests that came while their owner was not being computed; more than these are not worth keeping.
 constexpr size_t MOST_PENDING = 64;
 
 struct Aborts {
     std::mutex mutex;
     std::deque<int32_t> pending;
-    // The request that fills the running batch alone; 0 when no single one does, or nothing runs.
+    // The request that fills the running batch alone, ANYONE, or 0 when it must not be stopped or nothing runs.
     int32_t running = 0;
     std::atomic<bool> stop{false};
 };
@@ -29,7 +32,7 @@ Aborts & aborts = *new Aborts;
 
 void request_abort(int32_t owner) {
     std::lock_guard<std::mutex> lock(aborts.mutex);
-    if (owner != 0 && owner == aborts.running) {
+    if (owner != 0 && (owner == aborts.running || aborts.running == ANYONE)) {
         aborts.stop = true;
         return;
     }
@@ -66,7 +69,7 @@ AbortScope::AbortScope(int32_t owner) {
     std::lock_guard<std::mutex> lock(aborts.mutex);
     aborts.running = owner;
     const auto early = std::find(aborts.pending.begin(), aborts.pending.end(), owner);
-    if (owner == 0 || early == aborts.pending.end()) return;
+    if (owner <= 0 || early == aborts.pending.end()) return;
     aborts.pending.erase(early);
     aborts.stop = true;
 }

@@ -77,6 +77,9 @@ export interface Batch {
   readonly samplers: Int32Array;
 }
 
+/** As the owner of a batch: any request's abort may stop it. */
+export const ANY_OWNER = -1;
+
 export type DecodeResult = "done" | "no-room" | "aborted";
 
 export interface Llama {

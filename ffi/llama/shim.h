@@ -83,8 +83,8 @@ SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * log
 // Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler (each accepts
 // its token; a batch uses a sampler once, and samples at most as many rows as there are sequences). Rows must be sorted
 // by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are written in row order to
-// `out_tokens`. `owner` is the request whose tokens alone fill the batch, or 0: only then may an abort request for that
-// owner stop the computation.
+// `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
+// -1: an abort request for anyone does, because the batch is long and shared. 0: none does.
 // Returns 0 done · 1 no room in the KV cache, which is as before · 2 aborted: a part of the batch may be in the cache,
 // finished from its front (see svc_kv_remove) · negative failed or refused.
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,

@@ -18,6 +18,17 @@ export interface Usage {
   readonly peakMemoryBytes: number;
 }
 
+/** The usage of a generation that was never computed. */
+export const noUsage = (promptTokens = 0): Usage => ({
+  promptTokens,
+  cachedTokens: 0,
+  completionTokens: 0,
+  queueMs: 0,
+  promptMs: 0,
+  completionMs: 0,
+  peakMemoryBytes: 0,
+});
+
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
   readonly token: string;

@@ -53,7 +53,7 @@ export class EngineProcess {
     if (this.child.exitCode === null && !this.child.killed) this.child.send(message);
   }
 
-  /** Interrupts the computation if this request alone fills the running batch; its `cancel` message must come too. */
+  /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */
   abort(key: RequestKey): void {
     const bytes = new Uint8Array(4);
     new DataView(bytes.buffer).setInt32(0, key, true);

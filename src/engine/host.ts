@@ -5,12 +5,19 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import type { Usage } from "../domain/usage.ts";
+import { noUsage } from "../domain/usage.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
 import { PendingRequest } from "./pending-request.ts";
-import type { EnginePort, EngineState, EngineStats, EngineStatus } from "./port.ts";
-import { PROTOCOL_VERSION, type EngineOptions, type FromEngine, type RequestKey, type ToEngine } from "./protocol.ts";
+import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
+import {
+  PROTOCOL_VERSION,
+  type EngineOptions,
+  type FromEngine,
+  type Levels,
+  type RequestKey,
+  type ToEngine,
+} from "./protocol.ts";
 import { RestartPolicy } from "./restart-policy.ts";
 
 export interface EngineHostOptions {
@@ -27,22 +34,13 @@ export interface EngineHostOptions {
 }
 
 const STOP_GRACE_MS = 2000;
-const NO_STATS: Omit<EngineStats, "kvTotal"> = {
+const NO_STATS: Levels = {
   running: 0,
   waiting: 0,
   kvUsed: 0,
   steps: 0,
   preemptions: 0,
   residentBytes: 0,
-};
-const NO_USAGE: Usage = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  completionTokens: 0,
-  queueMs: 0,
-  promptMs: 0,
-  completionMs: 0,
-  peakMemoryBytes: 0,
 };
 
 export class EngineHost implements EnginePort {
@@ -127,12 +125,11 @@ export class EngineHost implements EnginePort {
     if (!pending) return;
     if (pending.accepted && pending.progress !== "unsent") {
       // The engine knows what was computed: it sends the finish.
-      this.process?.send({ type: "cancel", key: pending.key, quiet: false });
-      this.process?.abort(pending.key);
+      this.stopWork(pending, false);
       return;
     }
     if (!pending.accepted) pending.events.push({ type: "accepted", promptTokens: 0 });
-    pending.events.push({ type: "finish", reason: "cancelled", usage: NO_USAGE });
+    pending.events.push({ type: "finish", reason: "cancelled", usage: noUsage() });
     this.drop(pending);
   }
 
@@ -178,11 +175,13 @@ export class EngineHost implements EnginePort {
   /** The consumer is gone or done: whatever the engine still does for it is wasted. */
   private drop(pending: PendingRequest): void {
     if (!this.pending.has(pending.key)) return;
-    if (pending.progress !== "unsent") {
-      this.process?.send({ type: "cancel", key: pending.key, quiet: true });
-      this.process?.abort(pending.key);
-    }
+    if (pending.progress !== "unsent") this.stopWork(pending, true);
     this.settle(pending);
+  }
+
+  private stopWork({ key, progress }: PendingRequest, quiet: boolean): void {
+    this.process?.send({ type: "cancel", key, quiet });
+    if (progress === "started") this.process?.abort(key);
   }
 
   private settle(pending: PendingRequest, error?: SvcError): void {
@@ -223,12 +222,14 @@ export class EngineHost implements EnginePort {
       case "log":
         return this.options.log[message.level === "info" ? "debug" : message.level](`llama.cpp: ${message.text}`);
       case "started":
+        this.stats = message.stats;
         for (const key of message.keys) {
           const pending = this.pending.get(key);
           if (pending) pending.progress = "started";
         }
         return;
       case "accepted":
+        this.stats = message.stats;
         return this.accepted(message.key, message.promptTokens);
       case "rejected":
         return this.rejected(message);

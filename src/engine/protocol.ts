@@ -3,10 +3,11 @@
 
 import type { ErrorCode } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
+import type { ModelInfo } from "../domain/model.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -38,17 +39,18 @@ export interface EngineOptions {
 }
 
 /** What the engine found out about the model while loading it. */
-export interface EngineReady {
-  readonly architecture: string;
-  readonly description: string;
-  readonly parameters: number;
-  readonly bytes: number;
-  readonly vocabulary: number;
-  readonly trainedContext: number;
-  readonly context: number;
-  readonly hasChatTemplate: boolean;
-  readonly device: string;
-}
+export type EngineReady = Pick<
+  ModelInfo,
+  | "architecture"
+  | "description"
+  | "parameters"
+  | "bytes"
+  | "vocabulary"
+  | "trainedContext"
+  | "context"
+  | "hasChatTemplate"
+  | "device"
+>;
 
 /** Numbers a request within one engine process; never reused. */
 export type RequestKey = number;
@@ -72,21 +74,24 @@ export interface StepFinish {
   readonly usage: Usage;
 }
 
+/** The engine's levels after what a message tells. */
+export type Levels = Omit<EngineStats, "kvTotal">;
+
 export type FromEngine =
   | { readonly type: "progress"; readonly value: number }
   | { readonly type: "ready"; readonly model: EngineReady }
   /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
   | { readonly type: "load-failed"; readonly message: string }
-  | { readonly type: "accepted"; readonly key: RequestKey; readonly promptTokens: number }
+  | { readonly type: "accepted"; readonly key: RequestKey; readonly promptTokens: number; readonly stats: Levels }
   | { readonly type: "rejected"; readonly key: RequestKey; readonly code: ErrorCode; readonly message: string }
   /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
-  | { readonly type: "started"; readonly keys: readonly RequestKey[] }
+  | { readonly type: "started"; readonly keys: readonly RequestKey[]; readonly stats: Levels }
   /** One decode step for all sequences. */
   | {
       readonly type: "step";
       readonly texts: readonly StepText[];
       readonly finished: readonly StepFinish[];
-      readonly stats: Omit<EngineStats, "kvTotal">;
+      readonly stats: Levels;
     }
   | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

@@ -2,8 +2,8 @@
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
 // Policy: first come, first served. Every running stream decodes in every step; prompts are prefilled in chunks that are
-// sized, from measured costs, to a stall budget while anyone decodes. The budget gives way where keeping it would help
-// few and cost many: when more requests wait for their first token than decode, and when a decode step alone takes longer. A request is admitted when its tokens and a little
+// sized, from measured costs, to a stall budget while anyone decodes. Each request that waits for its first token buys one
+// such budget (a decode step, where that takes longer), because small chunks make a crowd wait for far more than its prompts. A request is admitted when its tokens and a little
 // headroom fit the KV cache; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
@@ -25,13 +25,12 @@ export interface SchedulerLimits {
 const HEADROOM = 32;
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
-/** Longest prefill step while nobody decodes: bounds how long new requests go unnoticed. */
+/** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
 const QUIET_STEP_MS = 250;
+/** Longest step that a crowd of waiting requests may buy. */
+const CROWD_STEP_MS = 1000;
 /** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
 const EFFICIENT_CHUNK = 128;
-/** Longest step that holds prompt tokens of several requests, because such a step cannot be aborted for one of them. */
-const SHARED_STEP_MS = 200;
-
 /** One row of a decode batch. */
 export interface PlanRow {
   readonly key: Key;
@@ -201,17 +200,16 @@ export class Scheduler {
 
   /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
   private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
-    const [first] = prefilling;
-    if (!first) return 0;
-    if (decodeRows > 0) {
-      const patience = Math.max(this.limits.stallBudgetMs, this.cost.decodeStepMs);
-      const crowd = Math.max(1, prefilling.length / decodeRows);
-      const ms = Math.max(patience, Math.min(patience * crowd, QUIET_STEP_MS));
-      return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(ms, true, SMALLEST_CHUNK));
+    if (prefilling.length === 0) return 0;
+    const { stallBudgetMs, batch } = this.limits;
+    const crowd = (ms: number) => Math.min(ms * prefilling.length, CROWD_STEP_MS);
+    if (decodeRows === 0) {
+      const ms = Math.max(QUIET_STEP_MS, crowd(stallBudgetMs));
+      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
     }
-    const alone = Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(QUIET_STEP_MS, false, this.limits.batch));
-    if (first.length - first.computed >= alone) return alone;
-    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(SHARED_STEP_MS, false, EFFICIENT_CHUNK));
+    const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
+    const ms = Math.max(patience, crowd(patience));
+    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(ms, true, SMALLEST_CHUNK));
   }
 
   private row(sequence: Sequence, position: number): PlanRow {

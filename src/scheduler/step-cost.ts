@@ -18,9 +18,9 @@ export class StepCost {
     else this.mixedToken = blend(this.mixedToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
   }
 
-  /** What a step without prompt tokens costs; 0 until one was measured. */
-  get decodeStepMs(): number {
-    return this.decodeStep ?? 0;
+  /** What a step of so many decoding rows costs: as measured, or at least what as many prompt tokens do. */
+  decodeStepMs(rows: number): number {
+    return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));
   }
 
   /** Prompt tokens that fit `budgetMs`; `fallback` until anything was measured. */

@@ -3,7 +3,7 @@
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import type { FinishReason, Usage } from "../domain/usage.ts";
+import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
@@ -92,7 +92,7 @@ export class GenerationService {
       this.registry.remove(entry);
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
-      else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? abandoned(promptTokens), ms);
+      else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
       this.leave(ms);
     }
   }
@@ -133,14 +133,3 @@ export class GenerationService {
     this.idle.clear();
   }
 }
-
-/** What is known of a generation whose client left: the engine reports nothing about it any more. */
-const abandoned = (promptTokens: number): Usage => ({
-  promptTokens,
-  cachedTokens: 0,
-  completionTokens: 0,
-  queueMs: 0,
-  promptMs: 0,
-  completionMs: 0,
-  peakMemoryBytes: 0,
-});

@@ -175,6 +175,26 @@ describe("cancel", () => {
   });
 });
 
+test("an abort stops a shared step for everybody, and nobody else notices", async () => {
+  const llama = new FakeLlama();
+  const { engine, until, finished, text } = startEngine(llama);
+  engine.receive({ type: "generate", key: 1, request: ask("say first|") });
+  engine.receive({ type: "generate", key: 2, request: ask("say second|") });
+  llama.forced.push("aborted");
+  await until(() => llama.forced.length === 0);
+  engine.receive({ type: "cancel", key: 1, quiet: true });
+  await until(() => finished(2) !== undefined);
+  expect([text(1), text(2)]).toEqual(["", "second"]);
+});
+
+test("a request shows as running while its prompt is being computed", async () => {
+  const { engine, until, messages } = startEngine();
+  engine.receive({ type: "generate", key: 1, request: ask("say hello|") });
+  await until(() => messages.some((message) => message.type === "started"));
+  expect(messages.find((message) => message.type === "accepted")).toMatchObject({ stats: { waiting: 1 } });
+  expect(messages.find((message) => message.type === "started")).toMatchObject({ stats: { running: 1, waiting: 0 } });
+});
+
 test("a cache that has no room makes the newest wait, and all finish", async () => {
   const llama = new FakeLlama();
   const { engine, until, finished, text } = startEngine(llama);

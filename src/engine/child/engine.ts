@@ -1,12 +1,12 @@
 // The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
 // the scheduler, the native library and the text pipeline meet.
 
-import type { Batch, Llama, SamplerConfig } from "../../../ffi/llama/api.ts";
+import { ANY_OWNER, type Batch, type Llama, type SamplerConfig } from "../../../ffi/llama/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import { Scheduler, type StepPlan } from "../../scheduler/scheduler.ts";
-import type { EngineOptions, FromEngine, RequestKey, StepFinish, StepText, ToEngine } from "../protocol.ts";
+import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepText, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -15,6 +15,8 @@ const GATHER_MS = 3;
 /** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
+/** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
+const CANCEL_WAIT_MS = 100;
 
 type PromptJob =
   | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
@@ -28,6 +30,8 @@ export class Engine {
   private readonly sampled: Int32Array;
   private readonly samplerDefaults: Partial<SamplerConfig>;
   private wake: (() => void) | undefined;
+  /** Set after an aborted step, until the cancel message behind it is here. */
+  private aborted: PromiseWithResolvers<void> | undefined;
   private steps = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
@@ -68,6 +72,8 @@ export class Engine {
   async run(): Promise<never> {
     let idle = true;
     for (;;) {
+      if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
+      this.aborted = undefined;
       this.collectPrompts(0);
       if (this.scheduler.hasWork) {
         if (idle) {
@@ -140,10 +146,11 @@ export class Engine {
     const all = [...stops, ...request.stop];
     this.active.set(key, new ActiveRequest(key, sampler, request, prompt.length, all, now));
     this.scheduler.add({ key, prompt, maxTokens: Math.min(request.maxTokens ?? room, room) });
-    this.send({ type: "accepted", key, promptTokens: prompt.length });
+    this.send({ type: "accepted", key, promptTokens: prompt.length, stats: this.stats() });
   }
 
   private cancel(key: RequestKey, quiet: boolean): void {
+    this.aborted?.resolve();
     const request = this.active.get(key);
     if (request) {
       const held = request.end();
@@ -164,12 +171,7 @@ export class Engine {
     const before = this.clock.now();
     if (plan.started.length > 0) this.announce(plan.started, before);
     const result = this.decode(plan);
-    if (result === "aborted") {
-      // The owner's cancellation is on its way; until then its unfinished positions must not stay in the cache.
-      const row = plan.rows[0];
-      if (row) this.llama.kvRemove(row.sequence, row.position, -1);
-      return;
-    }
+    if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest()) throw new Error("the KV cache refused a batch that fits it");
       return this.clearReleased();
@@ -200,12 +202,24 @@ export class Engine {
       sequences[index] = row.sequence;
       samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
     });
-    return this.llama.decode(this.batch, plan.rows.length, plan.owner ?? 0, this.sampled);
+    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
+    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    return this.llama.decode(this.batch, plan.rows.length, owner, this.sampled);
+  }
+
+  /** Clears what an aborted step may have left in the cache. */
+  private forget(plan: StepPlan): void {
+    this.aborted = Promise.withResolvers();
+    const seen = new Set<number>();
+    for (const { sequence, position } of plan.rows) {
+      if (!seen.has(sequence)) this.llama.kvRemove(sequence, position, -1);
+      seen.add(sequence);
+    }
   }
 
   private announce(keys: readonly RequestKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
-    this.send({ type: "started", keys });
+    this.send({ type: "started", keys, stats: this.stats() });
   }
 
   private clearReleased(): void {
@@ -225,8 +239,11 @@ export class Engine {
   }
 
   private sendStep(texts: StepText[], finished: StepFinish[]): void {
+    this.send({ type: "step", texts, finished, stats: this.stats() });
+  }
+
+  private stats(): Levels {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, preemptions } = this.scheduler;
-    const stats = { running, waiting, kvUsed, steps: this.steps, preemptions, residentBytes: this.resident.bytes };
-    this.send({ type: "step", texts, finished, stats });
+    return { running, waiting, kvUsed, steps: this.steps, preemptions, residentBytes: this.resident.bytes };
   }
 }
