@@ -2,10 +2,11 @@
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
 // Policy: first come, first served. Every running stream decodes in every step; prompts are prefilled in chunks that are
-// sized, from measured costs, to a stall budget while anyone decodes. Each request that waits for its first token buys one
-// such budget (a decode step, where that takes longer), because small chunks make a crowd wait for far more than its prompts. A request is admitted when its tokens and a little
-// headroom fit the KV cache; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// sized, from measured costs, to a stall budget while anyone decodes (or to a decode step, where that takes longer).
+// Several requests that wait for their first token together buy longer steps, because small chunks would make all of
+// them wait for far more than their prompts. A request is admitted when its tokens and a little headroom fit the KV
+// cache; when the cache fills up all the same, the newest request gives its room back and is computed again later, so
+// that no request fails because of another's size.
 
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { StepCost } from "./step-cost.ts";
@@ -27,7 +28,8 @@ const HEADROOM = 32;
 const SMALLEST_CHUNK = 16;
 /** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
 const QUIET_STEP_MS = 250;
-/** Longest step that a crowd of waiting requests may buy. */
+/** What each of several requests that wait for their first token adds to a step, and the longest such step. */
+const CROWD_SHARE_MS = 200;
 const CROWD_STEP_MS = 1000;
 /** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
 const EFFICIENT_CHUNK = 128;
@@ -202,14 +204,12 @@ export class Scheduler {
   private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
     if (prefilling.length === 0) return 0;
     const { stallBudgetMs, batch } = this.limits;
-    const crowd = (ms: number) => Math.min(ms * prefilling.length, CROWD_STEP_MS);
+    const crowd = prefilling.length > 1 ? Math.min(CROWD_SHARE_MS * prefilling.length, CROWD_STEP_MS) : 0;
     if (decodeRows === 0) {
-      const ms = Math.max(QUIET_STEP_MS, crowd(stallBudgetMs));
-      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
+      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(Math.max(QUIET_STEP_MS, crowd), false, batch));
     }
     const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
-    const ms = Math.max(patience, crowd(patience));
-    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(ms, true, SMALLEST_CHUNK));
+    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
   }
 
   private row(sequence: Sequence, position: number): PlanRow {

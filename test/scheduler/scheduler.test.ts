@@ -131,8 +131,7 @@ describe("continuous batching", () => {
     for (let key = 3; key <= 8; key++) engine.add(key, 100, 1);
     const chunks: number[] = [];
     while (!engine.output.has(3)) chunks.push(engine.step()?.prefillRows ?? 0);
-    expect(Math.max(...chunks)).toBeGreaterThan(60);
-    expect(Math.max(...chunks)).toBeLessThanOrEqual(7 * 21);
+    expect(Math.max(...chunks)).toBeGreaterThan(200);
   });
 
   test("where a decode step alone exceeds the stall budget, a chunk may take as long as the step", () => {
