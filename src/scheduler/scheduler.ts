@@ -30,7 +30,9 @@ const SMALLEST_CHUNK = 16;
 const QUIET_STEP_MS = 250;
 /** What each of several requests that wait for their first token adds to a step, and the longest such step. */
 const CROWD_SHARE_MS = 200;
-const CROWD_STEP_MS = 1000;
+const CROWD_STEP_MS = 1500;
+/** The same while nobody decodes: only newcomers wait for it to end, and together prompts start and end in step. */
+const QUIET_CROWD_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
 const EFFICIENT_CHUNK = 128;
 /** One row of a decode batch. */
@@ -204,10 +206,12 @@ export class Scheduler {
   private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
     if (prefilling.length === 0) return 0;
     const { stallBudgetMs, batch } = this.limits;
-    const crowd = prefilling.length > 1 ? Math.min(CROWD_SHARE_MS * prefilling.length, CROWD_STEP_MS) : 0;
+    const several = prefilling.length > 1;
     if (decodeRows === 0) {
-      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(Math.max(QUIET_STEP_MS, crowd), false, batch));
+      const ms = several ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
+      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
     }
+    const crowd = several ? Math.min(CROWD_SHARE_MS * prefilling.length, CROWD_STEP_MS) : 0;
     const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
     return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
   }
