@@ -119,12 +119,17 @@ export const Timings = t.Object({
 
 const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
 
-export const ChatCompletion = t.Object({
-  id: t.String(),
-  object: t.Literal("chat.completion"),
+/** When, by which model and by which build an answer was made: the same in every chunk of a stream. */
+const origin = {
   created: t.Integer(),
   model: t.String(),
   system_fingerprint: t.Optional(t.String()),
+};
+
+export const ChatCompletion = t.Object({
+  id: t.String(),
+  object: t.Literal("chat.completion"),
+  ...origin,
   choices: t.Array(
     t.Object({
       index: t.Integer(),
@@ -140,9 +145,7 @@ export const ChatCompletion = t.Object({
 export const ChatCompletionChunk = t.Object({
   id: t.String(),
   object: t.Literal("chat.completion.chunk"),
-  created: t.Integer(),
-  model: t.String(),
-  system_fingerprint: t.Optional(t.String()),
+  ...origin,
   choices: t.Array(
     t.Object({
       index: t.Integer(),
