@@ -72,6 +72,8 @@ export class Scheduler {
   private released: number[] = [];
   private readonly cost = new StepCost();
   private preemptionCount = 0;
+  /** Requests that wait for their first token together, until the last of them has it. */
+  private crowd = 0;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.freeIds = Array.from({ length: limits.parallel }, () => true);
@@ -193,6 +195,8 @@ export class Scheduler {
     budget = Math.min(budget, this.limits.batch - rows.length, this.limits.cells - this.cellsUsed - decodeRows);
     let added = 0;
     for (const sequence of prefilling) {
+      // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
+      if (added > 0 && sequence.length - sequence.computed > budget - added) break;
       const end = Math.min(sequence.length, sequence.computed + budget - added);
       if (sequence.computed === 0 && end > 0) started.push(sequence.key);
       for (let position = sequence.computed; position < end; position++, added++)
@@ -204,14 +208,17 @@ export class Scheduler {
 
   /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
   private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
-    if (prefilling.length === 0) return 0;
+    if (prefilling.length === 0) return (this.crowd = 0);
     const { stallBudgetMs, batch } = this.limits;
-    const several = prefilling.length > 1;
+    const left = prefilling.reduce((sum, sequence) => sum + sequence.length - sequence.computed, 0);
+    // The last of a crowd are not cut into the small chunks of a single newcomer.
+    this.crowd = Math.max(left <= batch ? this.crowd : 0, prefilling.length);
+    const several = this.crowd > 1;
     if (decodeRows === 0) {
       const ms = several ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
       return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
     }
-    const crowd = several ? Math.min(CROWD_SHARE_MS * prefilling.length, CROWD_STEP_MS) : 0;
+    const crowd = several ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
     const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
     return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
   }

@@ -10,8 +10,10 @@ import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepTex
 import { ActiveRequest } from "./active-request.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
-/** After an idle spell a burst of requests rarely arrives in one instant: waiting this long puts it into one batch. */
+/** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
 const GATHER_MS = 3;
+/** The longest that the first of a burst waits for the rest. */
+const GATHER_LIMIT_MS = 100;
 /** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
@@ -33,6 +35,8 @@ export class Engine {
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
   private steps = 0;
+  /** Generations received so far. */
+  private arrived = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(
@@ -76,10 +80,7 @@ export class Engine {
       this.aborted = undefined;
       this.collectPrompts(0);
       if (this.scheduler.hasWork) {
-        if (idle) {
-          await Bun.sleep(GATHER_MS);
-          this.collectPrompts(0);
-        }
+        if (idle) await this.gather();
         idle = false;
         this.step();
       } else if (this.jobs.size > 0) {
@@ -93,7 +94,18 @@ export class Engine {
     }
   }
 
+  /** Lets a burst arrive, so that its prompts are computed in full batches together. */
+  private async gather(): Promise<void> {
+    const until = this.clock.now() + GATHER_LIMIT_MS;
+    for (let before = -1; (before !== this.arrived || this.jobs.size > 0) && this.clock.now() < until; ) {
+      before = this.arrived;
+      await Bun.sleep(GATHER_MS);
+      this.collectPrompts(0);
+    }
+  }
+
   private submit(key: RequestKey, request: GenerateRequest): void {
+    this.arrived++;
     const job = this.llama.submitPrompt({
       messages: request.messages,
       kwargs: request.templateKwargs,
