@@ -1,0 +1,27 @@
+// Pictures and sound in a conversation: what a client refers to, and what the engine gets.
+
+/** What a message part refers to, as the client sent it. */
+export type MediaSource =
+  | { readonly kind: "image"; readonly url: string; readonly detail: "auto" | "low" | "high" }
+  | { readonly kind: "audio"; readonly data: string; readonly format?: string };
+
+/** Decoded and ready for the engine. `id` is the hash of the decoded content: equal pictures share one cache entry. */
+export type Media = ImageMedia | AudioMedia;
+
+export interface ImageMedia {
+  readonly kind: "image";
+  readonly id: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Rows from the top, three bytes a pixel, no padding. */
+  readonly rgb: Uint8Array;
+}
+
+export interface AudioMedia {
+  readonly kind: "audio";
+  readonly id: string;
+  /** The file as it came: checked, not decoded. */
+  readonly bytes: Uint8Array;
+  readonly format: "wav" | "mp3" | "flac";
+}

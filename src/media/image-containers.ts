@@ -1,0 +1,79 @@
+// The headers of PNG, GIF and BMP files.
+
+import { exifOrientation } from "./exif.ts";
+import type { ImageHeader } from "./image-header.ts";
+import { Refusal } from "./refusal.ts";
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Chunk types as the big-endian numbers that they are in the file. */
+const IHDR = 0x49484452;
+const TRNS = 0x74524e53;
+const EXIF = 0x65584966;
+const IEND = 0x49454e44;
+
+/** A PNG ends with IEND; an animated one shows its first picture to whoever does not know animations. */
+export function readPng(bytes: Uint8Array): ImageHeader | undefined {
+  const view = viewOf(bytes);
+  if (view.getUint32(12) !== IHDR) return undefined;
+  let alpha = (view.getUint8(25) & 4) !== 0;
+  let orientation: number | undefined;
+  let complete = false;
+  for (let at = 8; !complete && at + 12 <= bytes.length;) {
+    const length = view.getUint32(at);
+    const type = view.getUint32(at + 4);
+    if (type === TRNS) alpha = true;
+    else if (type === EXIF) orientation = exifOrientation(bytes.subarray(at + 8, at + 8 + length));
+    complete = type === IEND;
+    at += 12 + length;
+  }
+  const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  return { ...size, complete, alpha, ...(orientation && { orientation }) };
+}
+
+/** Of a GIF only the first frame counts: it is decoded by itself, without the canvas around it. */
+export function readGif(bytes: Uint8Array): ImageHeader | undefined {
+  const view = viewOf(bytes);
+  let at = 13 + colorTableBytes(view.getUint8(10));
+  let alpha = false;
+  for (;;) {
+    const block = view.getUint8(at);
+    if (block === 0x2c) break;
+    if (block !== 0x21) return undefined;
+    // A graphic control extension: its first flag is "has a transparent colour".
+    if (view.getUint8(at + 1) === 0xf9) alpha = (view.getUint8(at + 3) & 1) !== 0;
+    const next = afterSubBlocks(bytes, at + 2);
+    if (next === undefined) return undefined;
+    at = next;
+  }
+  const width = view.getUint16(at + 5, true);
+  const height = view.getUint16(at + 7, true);
+  const data = at + 11 + colorTableBytes(view.getUint8(at + 9));
+  return { width, height, alpha, complete: afterSubBlocks(bytes, data) !== undefined };
+}
+
+const colorTableBytes = (flags: number): number => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
+
+/** Where the block ends whose parts begin here; undefined when the file ends first. */
+function afterSubBlocks(bytes: Uint8Array, start: number): number | undefined {
+  for (let at = start; at < bytes.length;) {
+    const length = bytes[at] as number;
+    at += 1 + length;
+    if (length === 0) return at;
+  }
+  return undefined;
+}
+
+/** Throws Refusal for a BMP with a palette: the decoder knows 24 and 32 bits a pixel. */
+export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
+  const view = viewOf(bytes);
+  const old = view.getUint32(14, true) === 12;
+  const width = old ? view.getUint16(18, true) : view.getInt32(18, true);
+  const height = old ? view.getUint16(20, true) : view.getInt32(22, true);
+  const bits = view.getUint16(old ? 24 : 28, true);
+  if (bits !== 24 && bits !== 32) {
+    throw new Refusal("be a BMP of 24 or 32 bits a pixel, or another image format", `a BMP of ${bits} bits a pixel`);
+  }
+  // Rows from the top are written as a negative height. Missing rows fail the decoder.
+  return { width: Math.max(0, width), height: Math.abs(height), complete: true, alpha: bits === 32 };
+}

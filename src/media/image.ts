@@ -1,0 +1,101 @@
+// An image file → checked, upright, small enough, on white, as plain pixels.
+
+import type { ImageMedia } from "../domain/media.ts";
+import { upright } from "./exif.ts";
+import { readImageHeader, type ImageHeader } from "./image-header.ts";
+import type { MediaLimits } from "./limits.ts";
+import { readOwnPng, writeBmp, type Pixels } from "./pixels.ts";
+import { Refusal } from "./refusal.ts";
+import { abortable, contentHash } from "./slices.ts";
+import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
+
+/** What JPEG can count to, the most of all formats that pictures of this size come in. */
+const LONGEST_SIDE = 65_535;
+
+const names: Readonly<Record<ImageFormat, string>> = { png: "PNG", jpeg: "JPEG", webp: "WebP", gif: "GIF", bmp: "BMP" };
+
+/**
+ * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright, puts it on white, and makes its longest
+ * side at most `maxSide` pixels, never larger than it was. Throws Refusal, or the signal's reason.
+ */
+export async function decodeImage(
+  bytes: Uint8Array,
+  maxSide: number,
+  limits: MediaLimits,
+  signal: AbortSignal,
+): Promise<ImageMedia> {
+  const format = imageFormat(bytes);
+  if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
+  const header = readImageHeader(format, bytes);
+  checkHeader(format, header, limits.maxPixels);
+  const picture = { bytes: header.still ?? bytes, orientation: header.orientation ?? 1 };
+  try {
+    const pixels = await render(picture, header.alpha, maxSide, limits.maxPixels, signal);
+    const { width, height, rgb } = pixels;
+    return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
+  } catch (error) {
+    throw asRefusal(error, format, limits.maxPixels);
+  }
+}
+
+function checkHeader(
+  format: ImageFormat,
+  header: ImageHeader | undefined,
+  maxPixels: number,
+): asserts header is ImageHeader {
+  const name = names[format];
+  if (!header) throw new Refusal("be a whole image", `a ${name} file without a readable header`);
+  const { width, height, complete } = header;
+  const size = `${width} × ${height} pixels`;
+  if (width === 0 || height === 0) throw new Refusal("have pixels", `a ${name} image of ${size}`);
+  if (width * height > maxPixels) {
+    throw new Refusal(
+      `have at most ${maxPixels / 1e6} megapixels`,
+      `${size}, ${Math.round((width * height) / 1e6)} megapixels`,
+    );
+  }
+  if (Math.max(width, height) > LONGEST_SIDE) throw new Refusal(`be at most ${LONGEST_SIDE} pixels a side`, size);
+  if (!complete) throw new Refusal("be a whole image", `a ${name} file that is cut off`);
+}
+
+interface Picture {
+  readonly bytes: Uint8Array;
+  readonly orientation: number;
+}
+
+/** Bun.Image mixes the colour of transparent pixels in when it scales, so those are put on white at full size first. */
+async function render(
+  picture: Picture,
+  alpha: boolean,
+  maxSide: number,
+  maxPixels: number,
+  signal: AbortSignal,
+): Promise<Pixels> {
+  if (!alpha) return decode(picture, maxPixels, signal, maxSide);
+  const full = await decode(picture, maxPixels, signal);
+  if (Math.max(full.width, full.height) <= maxSide) return full;
+  return decode({ bytes: await writeBmp(full, signal), orientation: 1 }, maxPixels, signal, maxSide);
+}
+
+async function decode(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> {
+  const image = upright(new Bun.Image(picture.bytes, { maxPixels }), picture.orientation);
+  if (maxSide !== undefined) image.resize(maxSide, maxSide, { fit: "inside", withoutEnlargement: true });
+  const png = await abortable(image.png({ compressionLevel: 0 }).bytes(), signal);
+  return readOwnPng(png, signal);
+}
+
+/** The decoder's own words stay here: they may speak of the file's content. */
+function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ERR_IMAGE_TOO_MANY_PIXELS") {
+    return new Refusal(`have at most ${maxPixels / 1e6} megapixels`, `a ${names[format]} image of more`);
+  }
+  if (
+    code === "ERR_IMAGE_DECODE_FAILED" ||
+    code === "ERR_IMAGE_UNKNOWN_FORMAT" ||
+    code === "ERR_IMAGE_FORMAT_UNSUPPORTED"
+  ) {
+    return new Refusal("be an image that can be decoded", `a damaged or unsupported ${names[format]} file`);
+  }
+  return error;
+}

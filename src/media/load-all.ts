@@ -1,0 +1,47 @@
+// All media of a request: a few at a time, in order, all or none.
+
+import { SvcError } from "../domain/errors.ts";
+import type { Media, MediaSource } from "../domain/media.ts";
+import type { MediaLimits } from "./limits.ts";
+import { loadMedia } from "./load-media.ts";
+
+/** A medium and the request field that it came from. */
+export interface MediaPart {
+  readonly source: MediaSource;
+  readonly param: string;
+}
+
+/**
+ * Loads up to `limits.parallel` media at a time; the result is in the order of `parts`. The first failure stops the others
+ * and is thrown: SvcError `invalid_value`, or the signal's reason. Nothing is still going on when this settles.
+ */
+export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, signal: AbortSignal): Promise<Media[]> {
+  const { maxCount, parallel } = limits;
+  if (parts.length > maxCount) {
+    const message = `'messages' must hold at most ${maxCount} images and audio clips; got ${parts.length}.`;
+    throw new SvcError("invalid_value", message, { param: "messages" });
+  }
+  signal.throwIfAborted();
+  const group = new AbortController();
+  const forward = () => group.abort(signal.reason);
+  signal.addEventListener("abort", forward, { once: true });
+  const loaded: Media[] = [];
+  const waiting = parts.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, { source, param }] of waiting) {
+      loaded[index] = await loadMedia(source, param, limits, group.signal);
+    }
+  };
+  const workers = Array.from({ length: Math.min(parallel, parts.length) }, async () => {
+    try {
+      await work();
+    } catch (error) {
+      // Later failures are only echoes: the reason of an abort stays the first one.
+      group.abort(error);
+    }
+  });
+  await Promise.all(workers);
+  signal.removeEventListener("abort", forward);
+  group.signal.throwIfAborted();
+  return loaded;
+}

@@ -1,0 +1,58 @@
+// From what a client sent to what the engine gets: found, bounded, checked, decoded.
+
+import type { Media, MediaSource } from "../domain/media.ts";
+import { checkAudio } from "./audio.ts";
+import { fetchImage } from "./fetch-image.ts";
+import { decodeImage } from "./image.ts";
+import { readBase64, readDataUrl } from "./inline.ts";
+import type { MediaLimits } from "./limits.ts";
+import { readLocalFile } from "./local-file.ts";
+import { Refusal } from "./refusal.ts";
+import { abortable } from "./slices.ts";
+
+/** Everything but data: URLs is shorter. */
+const LONGEST_URL = 8192;
+
+/**
+ * Loads one medium: an image by data:, http(s) or file: URL or by path, audio in base64 or by data: URL. `param` is the
+ * request field that it came from (`messages.0.content.1.image_url.url`). Throws SvcError `invalid_value` at that field,
+ * or the signal's reason.
+ */
+export async function loadMedia(
+  source: MediaSource,
+  param: string,
+  limits: MediaLimits,
+  signal: AbortSignal,
+): Promise<Media> {
+  signal.throwIfAborted();
+  try {
+    if (source.kind === "audio") return await checkAudio(await audioBytes(source.data, limits, signal), limits, signal);
+    const bytes = await imageBytes(source.url, limits, signal);
+    return await decodeImage(bytes, limits.maxSide[source.detail], limits, signal);
+  } catch (error) {
+    throw error instanceof Refusal ? error.at(param) : error;
+  }
+}
+
+async function audioBytes(data: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
+  if (scheme(data) === "data") return readDataUrl(data, limits.maxAudioBytes, signal);
+  return readBase64(data, limits.maxAudioBytes);
+}
+
+async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
+  const how = scheme(url);
+  if (how === "data") return readDataUrl(url, limits.maxImageBytes, signal);
+  if (url === "") throw new Refusal("be a URL", "an empty string");
+  if (url.length > LONGEST_URL) {
+    const rule = `be a data: URL, or another one of at most ${LONGEST_URL} characters`;
+    throw new Refusal(rule, `a string of length ${url.length}`);
+  }
+  if (how === "http" || how === "https") return fetchImage(url, limits, signal);
+  if (how === undefined || how === "file") {
+    return abortable(readLocalFile(url, limits.mediaRoot, limits.maxImageBytes), signal);
+  }
+  throw new Refusal("be a data:, http:, https: or file: URL", "a URL of another scheme");
+}
+
+/** In small letters. One letter is a drive, not a scheme. */
+const scheme = (url: string): string | undefined => /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();

@@ -1,0 +1,75 @@
+// Images named by path or file: URL, out of one folder and no other.
+
+import { constants } from "node:fs";
+import { open, realpath, type FileHandle } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { checkSize, Refusal } from "./refusal.ts";
+
+const LONGEST_PATH = 4096;
+const rule = "name a file in the server's media folder";
+
+/**
+ * Reads the file that a path or file: URL names, at most `limit` bytes. A relative path counts from `root`. Throws
+ * Refusal, in the same words for a file that is elsewhere and one that is nowhere: nobody learns what exists outside.
+ */
+export async function readLocalFile(reference: string, root: string | undefined, limit: number): Promise<Uint8Array> {
+  if (root === undefined) {
+    throw new Refusal("be a data: or http(s) URL, as this server has no media folder", "a path or file: URL");
+  }
+  const path = await withinRoot(pathOf(reference), root);
+  const file = await openPlain(path);
+  try {
+    const { size } = await file.stat();
+    checkSize(size, limit);
+    return await readUpTo(file, size);
+  } finally {
+    await file.close();
+  }
+}
+
+function pathOf(reference: string): string {
+  const [, url] = /^file:(?:\/\/(?:localhost(?=\/))?)?(.*)$/is.exec(reference) ?? [];
+  try {
+    const path = url === undefined ? reference : decodeURIComponent(url);
+    if (path.length <= LONGEST_PATH && !path.includes("\0")) return path;
+  } catch {
+    throw new Refusal(rule, "a file: URL with a broken escape");
+  }
+  throw new Refusal(rule, `a string of length ${reference.length} that is no path`);
+}
+
+/** The path with all links resolved, when that is inside the root, whose own links are resolved too. */
+async function withinRoot(path: string, root: string): Promise<string> {
+  const elsewhere = new Refusal(rule, "a path that names none there");
+  try {
+    const realRoot = await realpath(root);
+    const real = await realpath(isAbsolute(path) ? path : join(realRoot, path));
+    const inside = relative(realRoot, real);
+    if (inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return real;
+  } catch {
+    throw elsewhere;
+  }
+  throw elsewhere;
+}
+
+async function openPlain(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK a named pipe would hang until somebody writes to it. Windows has neither flag.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags).catch(() => undefined);
+  if (!file) throw new Refusal("name a file that the server can read", "a file that it cannot open");
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Refusal(rule, "something that is no plain file");
+}
+
+/** A file that grows while it is read is not read beyond the size that was checked. */
+async function readUpTo(file: FileHandle, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  let filled = 0;
+  while (filled < size) {
+    const { bytesRead } = await file.read(bytes, filled, size - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}

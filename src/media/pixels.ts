@@ -1,0 +1,105 @@
+// From the decoder's output to pixels and back. Bun.Image gives no raw pixels, so they travel as uncompressed PNG, which
+// costs a copy; the other way they travel as BMP.
+
+import { Readable } from "node:stream";
+import { createInflate } from "node:zlib";
+import { inSlices } from "./slices.ts";
+
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  /** Rows from the top, three bytes a pixel, no padding. */
+  readonly rgb: Uint8Array;
+}
+
+/** What goes through zlib at once: small enough to let others run in between. */
+const PIECE_BYTES = 1 << 20;
+const BMP_HEAD = 54;
+
+/**
+ * The pixels of a PNG as Bun.Image writes it at compression level 0 (8 bits RGBA, no row filter), on a white ground.
+ * Throws Error on any other PNG.
+ */
+export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
+  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
+  const width = view.getUint32(16);
+  const height = view.getUint32(20);
+  if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
+  const rgb = new Uint8Array(width * height * 3);
+  const stride = 1 + width * 4;
+  let rest = new Uint8Array(0);
+  let row = 0;
+  const inflate = Readable.from(imageData(png, view)).pipe(createInflate({ chunkSize: PIECE_BYTES }));
+  try {
+    for await (const chunk of inflate as AsyncIterable<Uint8Array>) {
+      signal.throwIfAborted();
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let at = 0;
+      for (; at + stride <= bytes.length; at += stride, row++) {
+        if (bytes[at] !== 0) throw new Error("Bun.Image wrote a PNG with filtered rows");
+        onWhite(bytes, at + 1, rgb, row * width * 3, width);
+      }
+      rest = bytes.slice(at);
+    }
+  } finally {
+    inflate.destroy();
+  }
+  if (row !== height) throw new Error("Bun.Image wrote a PNG with missing rows");
+  return { width, height, rgb };
+}
+
+/** The contents of all IDAT chunks, in large pieces: they are written in small ones. */
+function* imageData(png: Uint8Array, view: DataView): Generator<Uint8Array> {
+  const IDAT = 0x49444154;
+  let pieces: Uint8Array[] = [];
+  let length = 0;
+  for (let at = 8; at + 12 <= png.length; at += 12 + view.getUint32(at)) {
+    if (view.getUint32(at + 4) !== IDAT) continue;
+    pieces.push(png.subarray(at + 8, at + 8 + view.getUint32(at)));
+    length += view.getUint32(at);
+    if (length < PIECE_BYTES) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.concat(pieces);
+}
+
+/** Copies `count` RGBA pixels as RGB; what is transparent becomes white. */
+function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
+  for (let pixel = 0, read = from, write = to; pixel < count; pixel++, read += 4, write += 3) {
+    const alpha = rgba[read + 3] as number;
+    for (let channel = 0; channel < 3; channel++) {
+      const value = rgba[read + channel] as number;
+      rgb[write + channel] = alpha === 255 ? value : ((value * alpha + 255 * (255 - alpha) + 127) / 255) | 0;
+    }
+  }
+}
+
+/** The same pixels as a BMP file, which Bun.Image can read. */
+export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSignal): Promise<Uint8Array> {
+  const stride = (width * 3 + 3) & ~3;
+  const bmp = new Uint8Array(BMP_HEAD + stride * height);
+  const view = new DataView(bmp.buffer);
+  view.setUint16(0, 0x424d);
+  view.setUint32(2, bmp.length, true);
+  view.setUint32(10, BMP_HEAD, true);
+  view.setUint32(14, 40, true);
+  view.setInt32(18, width, true);
+  // Negative: rows from the top.
+  view.setInt32(22, -height, true);
+  view.setUint16(26, 1, true);
+  view.setUint16(28, 24, true);
+  const rowsAtOnce = Math.max(1, Math.floor(PIECE_BYTES / stride));
+  const copyRows = (from: number, to: number): void => {
+    for (let row = from; row < to; row++) {
+      for (let read = row * width * 3, write = BMP_HEAD + row * stride, x = 0; x < width; x++, read += 3, write += 3) {
+        bmp[write] = rgb[read + 2] as number;
+        bmp[write + 1] = rgb[read + 1] as number;
+        bmp[write + 2] = rgb[read] as number;
+      }
+    }
+  };
+  await inSlices(height, signal, copyRows, rowsAtOnce);
+  return bmp;
+}

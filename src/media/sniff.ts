@@ -1,0 +1,94 @@
+// What a file is by its first bytes; labels and file names are never believed.
+
+export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
+export type AudioFormat = "wav" | "mp3" | "flac";
+
+interface Signature {
+  readonly at?: number;
+  readonly text: string;
+  readonly name: string;
+}
+
+/** In Latin-1. What is not read here is named all the same, so that the client hears what it sent. */
+const signatures: readonly Signature[] = [
+  { text: "\x89PNG\r\n\x1a\n", name: "png" },
+  { text: "\xff\xd8\xff", name: "jpeg" },
+  { text: "GIF87a", name: "gif" },
+  { text: "GIF89a", name: "gif" },
+  { text: "fLaC", name: "flac" },
+  { text: "ID3", name: "mp3" },
+  { at: 8, text: "WEBP", name: "webp" },
+  { at: 8, text: "WAVE", name: "wav" },
+  { at: 4, text: "ftypavi", name: "an AVIF image" },
+  { at: 4, text: "ftyphei", name: "a HEIC image" },
+  { at: 4, text: "ftypmif1", name: "a HEIC image" },
+  { at: 4, text: "ftypM4A", name: "M4A audio" },
+  { at: 4, text: "ftyp", name: "an MP4 or QuickTime file" },
+  { text: "II*\0", name: "a TIFF image" },
+  { text: "MM\0*", name: "a TIFF image" },
+  { text: "OggS", name: "Ogg audio" },
+  { text: "\x1aE\xdf\xa3", name: "a WebM or Matroska file" },
+  { text: "FORM", name: "AIFF audio" },
+  { text: "%PDF", name: "a PDF document" },
+  { text: "PK\x03\x04", name: "a ZIP archive" },
+  { text: "\x1f\x8b", name: "gzip data" },
+  { text: "\xff\x4f\xff\x51", name: "a JPEG 2000 image" },
+  { text: "\0\0\0\x0cjP  ", name: "a JPEG 2000 image" },
+  { text: "\0\0\0\x0cJXL ", name: "a JPEG XL image" },
+  { text: "\0\0\x01\0", name: "an ICO image" },
+  // Two letters, so last: they may begin much else.
+  { text: "BM", name: "bmp" },
+];
+
+const articles: Readonly<Record<string, string>> = {
+  png: "a PNG image",
+  jpeg: "a JPEG image",
+  webp: "a WebP image",
+  gif: "a GIF image",
+  bmp: "a BMP image",
+  wav: "WAV audio",
+  mp3: "MP3 audio",
+  flac: "FLAC audio",
+};
+
+/** The format of an image that can be decoded here; undefined for everything else. */
+export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
+  const name = known(bytes);
+  return name === "png" || name === "jpeg" || name === "webp" || name === "gif" || name === "bmp" ? name : undefined;
+}
+
+/** The format of an audio file that the engine reads; undefined for everything else. */
+export function audioFormat(bytes: Uint8Array): AudioFormat | undefined {
+  const name = known(bytes);
+  return name === "wav" || name === "mp3" || name === "flac" ? name : undefined;
+}
+
+/** What these bytes are, for an error message: `a PDF document`. */
+export function describeType(bytes: Uint8Array): string {
+  const name = known(bytes);
+  if (name) return articles[name] ?? name;
+  const head = bytes.subarray(0, 512);
+  if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return "data of an unknown type";
+  const text = latin1(head).trimStart().toLowerCase();
+  if (!text.startsWith("<")) return "text";
+  return text.includes("<svg") ? "an SVG image" : text.includes("<html") ? "an HTML page" : "an XML or HTML document";
+}
+
+// TextDecoder's latin1 is windows-1252.
+const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+function known(bytes: Uint8Array): string | undefined {
+  const head = latin1(bytes.subarray(0, 16));
+  const riff = head.startsWith("RIFF");
+  for (const { at = 0, text, name } of signatures) {
+    if (head.startsWith(text, at) && (at !== 8 || riff)) return name;
+  }
+  return isMp3Frame(bytes) ? "mp3" : undefined;
+}
+
+/** An MPEG audio frame header of layer III: it has no magic number, but eleven set bits and no reserved value. */
+function isMp3Frame(bytes: Uint8Array): boolean {
+  const [sync = 0, version = 0, rates = 0] = bytes;
+  if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return false;
+  return (rates & 0xf0) !== 0xf0 && (rates & 0xf0) !== 0 && (rates & 0x0c) !== 0x0c;
+}

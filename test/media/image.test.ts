@@ -1,0 +1,191 @@
+// Images of every kind become upright RGB of the right size; what is no whole image is refused.
+
+import { expect, test } from "bun:test";
+import {
+  animatedWebp,
+  blue,
+  bmp,
+  dataUrl,
+  flag,
+  gif,
+  green,
+  jpegWithExif,
+  limitsWith,
+  loadImage,
+  pngHeader,
+  pngWithExif,
+  pngWithTransparency,
+  quarters,
+  red,
+  refusal,
+  type Rgb,
+  white,
+  yellow,
+} from "./files.ts";
+
+const upright = [red, green, blue, yellow];
+const image = (bytes: Uint8Array): Bun.Image => new Bun.Image(bytes);
+const png = (bytes: Uint8Array): Promise<Uint8Array> => image(bytes).png().bytes();
+const jpeg = (bytes: Uint8Array): Promise<Uint8Array> => image(bytes).jpeg({ quality: 95 }).bytes();
+const load = (bytes: Uint8Array) => loadImage(dataUrl(bytes));
+
+const files: Record<string, Uint8Array> = {
+  png: await png(flag(64, 32)),
+  "png with a palette": await image(flag(64, 32)).png({ palette: true }).bytes(),
+  jpeg: await jpeg(flag(64, 32)),
+  "progressive jpeg": await image(flag(64, 32)).jpeg({ quality: 95, progressive: true }).bytes(),
+  webp: await image(flag(64, 32)).webp({ quality: 95 }).bytes(),
+  "lossless webp": await image(flag(64, 32)).webp({ lossless: true }).bytes(),
+  bmp: flag(64, 32),
+};
+
+for (const [name, bytes] of Object.entries(files)) {
+  test(`${name} is decoded, whatever it is called`, async () => {
+    const { width, height, ...media } = await loadImage(dataUrl(bytes, "image/x-unheard-of"));
+    expect([width, height]).toEqual([64, 32]);
+    expect(quarters({ width, height, ...media })).toEqual(upright);
+  });
+}
+
+test("equal pictures have one id, also in different files; others have others", async () => {
+  const [fromPng, fromBmp, larger] = await Promise.all([
+    load(files["png"] as Uint8Array),
+    load(files["bmp"] as Uint8Array),
+    load(await png(flag(32, 64))),
+  ]);
+  expect(fromPng.id).toBe(fromBmp.id);
+  expect(fromPng.rgb).toEqual(fromBmp.rgb);
+  expect(larger.id).not.toBe(fromPng.id);
+  expect(larger.rgb.length).toBe(fromPng.rgb.length);
+});
+
+test("a gif is its first frame", async () => {
+  const media = await load(gif(blue, red, green));
+  expect([media.width, media.height]).toEqual([4, 2]);
+  expect(quarters(media)).toEqual([blue, blue, blue, blue]);
+});
+
+test("an animated webp is its first frame", async () => {
+  const frames = await Promise.all(
+    [flag(64, 32), bmp(64, 32, () => white)].map((one) => image(one).webp({ lossless: true }).bytes()),
+  );
+  const media = await load(animatedWebp(64, 32, frames));
+  expect([media.width, media.height]).toEqual([64, 32]);
+  expect(quarters(media)).toEqual(upright);
+});
+
+test("a picture taken sideways is turned upright, whatever the format and the byte order", async () => {
+  const taken: Record<number, readonly Uint8Array[]> = {
+    1: [flag(64, 32)],
+    2: [await image(flag(64, 32)).flop().png().bytes()],
+    3: [await image(flag(64, 32)).rotate(180).png().bytes()],
+    4: [await image(flag(64, 32)).flip().png().bytes()],
+    5: [await image(flag(64, 32)).rotate(90).flop().png().bytes()],
+    6: [await image(flag(64, 32)).rotate(270).png().bytes()],
+    7: [await image(flag(64, 32)).rotate(90).flip().png().bytes()],
+    8: [await image(flag(64, 32)).rotate(90).png().bytes()],
+  };
+  for (const [orientation, [stored = new Uint8Array(0)]] of Object.entries(taken)) {
+    const variants = [
+      jpegWithExif(await jpeg(stored), Number(orientation)),
+      jpegWithExif(await jpeg(stored), Number(orientation), false),
+      pngWithExif(await png(stored), Number(orientation)),
+    ];
+    for (const variant of variants) {
+      const media = await load(variant);
+      expect([orientation, media.width, media.height]).toEqual([orientation, 64, 32]);
+      expect([orientation, quarters(media)]).toEqual([orientation, upright]);
+    }
+  }
+});
+
+/** Two colours side by side, the left one as transparent as this. */
+async function halfTransparent(width: number, left: Rgb, alpha: number): Promise<string> {
+  const stored = bmp(width, 2, (x) => (x < width / 2 ? left : red));
+  const palette = await image(stored).png({ palette: true, colors: 2 }).bytes();
+  return dataUrl(pngWithTransparency(palette, left, alpha));
+}
+
+test("transparent pixels are white, half transparent ones half way there", async () => {
+  expect((await loadImage(await halfTransparent(4, blue, 0))).rgb.subarray(0, 12)).toEqual(
+    Uint8Array.from([white, white, red, red].flat()),
+  );
+  expect(quarters(await loadImage(await halfTransparent(4, blue, 128)))).toEqual([
+    [127, 127, 255],
+    red,
+    [127, 127, 255],
+    red,
+  ]);
+});
+
+test("what is transparent does not darken the edge next to it when the picture is made smaller", async () => {
+  // An odd factor, so that pixels of the result cover both colours. All of them lie between white and red.
+  const { width, rgb } = await loadImage(await halfTransparent(1502, [0, 0, 0], 0), undefined, "low");
+  expect(width).toBe(512);
+  expect(rgb.filter((value, index) => index % 3 === 0 && value !== 255)).toHaveLength(0);
+  expect([rgb[1], rgb[width * 3 - 2]]).toEqual([255, 0]);
+});
+
+test("detail says how large a picture reaches the engine; none grows", async () => {
+  const large = dataUrl(await jpeg(flag(2400, 1200)));
+  const small = dataUrl(files["png"] as Uint8Array);
+  const sizes = async (url: string, detail: "auto" | "low" | "high", limits = limitsWith({})) => {
+    const { width, height } = await loadImage(url, limits, detail);
+    return [width, height];
+  };
+  expect(await sizes(large, "low")).toEqual([512, 256]);
+  expect(await sizes(large, "auto")).toEqual([1024, 512]);
+  expect(await sizes(large, "high")).toEqual([2048, 1024]);
+  expect(await sizes(large, "auto", limitsWith({ maxSide: { low: 10, auto: 100, high: 200 } }))).toEqual([100, 50]);
+  expect(await sizes(small, "high")).toEqual([64, 32]);
+  expect(await sizes(dataUrl(await png(bmp(3000, 1, () => red))), "low")).toEqual([512, 1]);
+});
+
+test("a header that claims a huge picture is refused before anything is decoded", async () => {
+  expect(await refusal(load(pngHeader(60_000, 60_000)))).toBe(
+    "have at most 50 megapixels; got 60000 × 60000 pixels, 3600 megapixels.",
+  );
+  expect(await refusal(load(pngHeader(4_000_000_000, 1)))).toBe(
+    "have at most 50 megapixels; got 4000000000 × 1 pixels, 4000 megapixels.",
+  );
+  expect(await refusal(load(pngHeader(100_000, 2)))).toBe("be at most 65535 pixels a side; got 100000 × 2 pixels.");
+  const tiny = limitsWith({ maxPixels: 1000 });
+  expect(await refusal(loadImage(dataUrl(files["webp"] as Uint8Array), tiny))).toContain("64 × 32 pixels");
+});
+
+test("a picture without pixels is refused", async () => {
+  expect(await refusal(load(pngHeader(0, 5)))).toBe("have pixels; got a PNG image of 0 × 5 pixels.");
+});
+
+test("a file that is cut off is refused, also where the decoder would make up the rest", async () => {
+  for (const [name, bytes] of Object.entries({ ...files, gif: gif(red) })) {
+    const lengths = [0.2, 0.5, 0.8].map((part) => Math.floor(bytes.length * part));
+    for (const length of [...lengths, bytes.length - 3]) {
+      const kind = name
+        .split(" ")
+        .at(name.startsWith("png") ? 0 : -1)
+        ?.toUpperCase()
+        .replace("WEBP", "WebP");
+      const message = await refusal(load(bytes.subarray(0, length)));
+      expect(message).toMatch(/^be (a whole image|an image that can be decoded); got /);
+      expect(message).toContain(`${kind} file`);
+    }
+  }
+});
+
+test("what is no image is named as what it is", async () => {
+  const got = async (text: string) => (await refusal(load(Buffer.from(text, "latin1")))).replace(/^.*; got /, "");
+  expect(await refusal(load(Buffer.from("%PDF-1.7 ...")))).toBe(
+    "be a PNG, JPEG, WebP, GIF or BMP image; got a PDF document.",
+  );
+  expect(await got("\0\0\0\x1cftypheic\0\0\0\0")).toBe("a HEIC image.");
+  expect(await got("\0\0\0\x1cftypavif\0\0\0\0")).toBe("an AVIF image.");
+  expect(await got('<?xml version="1.0"?><svg xmlns="x"/>')).toBe("an SVG image.");
+  expect(await got("<!doctype html><html>")).toBe("an HTML page.");
+  expect(await got("hello there")).toBe("text.");
+  expect(await got("RIFF\x24\0\0\0WAVEfmt ")).toBe("WAV audio.");
+  expect(await got("\x01\x02\x03")).toBe("data of an unknown type.");
+  const paletted = flag(8, 8);
+  paletted[28] = 8;
+  expect(await got(Buffer.from(paletted).toString("latin1"))).toBe("a BMP of 8 bits a pixel.");
+});
