@@ -15,6 +15,8 @@ export interface LoadConfig {
   readonly mmap: boolean;
   readonly mlock: boolean;
   readonly warmup: boolean;
+  /** Jinja source in place of the model's own chat template, or "". */
+  readonly chatTemplate: string;
 }
 
 /** See svc_model_info in shim.h. */
@@ -29,36 +31,150 @@ export interface LoadedModel {
   readonly contextPerSequence: number;
   readonly batch: number;
   readonly hasChatTemplate: boolean;
+  readonly template: {
+    readonly tools: boolean;
+    readonly parallelTools: boolean;
+    readonly thinking: boolean;
+    readonly system: boolean;
+  };
   readonly device: string;
   readonly canRemovePartial: boolean;
-  readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed" | "topLogprobs" | "ignoreEos">>>;
+  readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
 }
 
-/** See svc_sampler_create in shim.h. */
+/** See svc_prompt_submit in shim.h. */
 export interface SamplerConfig {
   readonly temperature: number;
   readonly topP: number;
   readonly topK: number;
   readonly minP: number;
+  readonly typicalP: number;
+  readonly topNSigma: number;
+  readonly xtcProbability: number;
+  readonly xtcThreshold: number;
+  readonly dynatempRange: number;
+  readonly dynatempExponent: number;
   readonly repetitionPenalty: number;
   readonly repetitionWindow: number;
   readonly presencePenalty: number;
+  readonly dryMultiplier: number;
+  readonly dryBase: number;
+  readonly dryAllowedLength: number;
+  readonly dryPenaltyLastN: number;
+  readonly drySequenceBreakers: readonly string[];
+  readonly mirostat: 0 | 1 | 2;
+  readonly mirostatTau: number;
+  readonly mirostatEta: number;
+  /** Token and what is added to its logit; -Infinity cannot be said in JSON, so -1e9 bans a token. */
+  readonly logitBias: readonly (readonly [token: number, bias: number])[];
   readonly seed: number;
-  readonly topLogprobs: number;
   readonly ignoreEos: boolean;
+  readonly minTokens: number;
+  /** Tokens of reasoning after which its end is forced; -1 is without limit. */
+  readonly reasoningBudget: number;
+  readonly topLogprobs: number;
 }
 
-export type PromptRequest =
-  | {
-      readonly messages: readonly { role: string; content: string; name?: string }[];
-      readonly kwargs: Readonly<Record<string, unknown>>;
-      readonly enableThinking: boolean;
-    }
-  | { readonly text: string; readonly parseSpecial: boolean; readonly addSpecial: boolean };
+/** llama.cpp's own defaults, as its command line has them. */
+export const SAMPLER_DEFAULTS: Omit<SamplerConfig, "seed"> = {
+  temperature: 0.8,
+  topP: 0.95,
+  topK: 40,
+  minP: 0.05,
+  typicalP: 1,
+  topNSigma: -1,
+  xtcProbability: 0,
+  xtcThreshold: 0.1,
+  dynatempRange: 0,
+  dynatempExponent: 1,
+  repetitionPenalty: 1,
+  repetitionWindow: 64,
+  presencePenalty: 0,
+  dryMultiplier: 0,
+  dryBase: 1.75,
+  dryAllowedLength: 2,
+  dryPenaltyLastN: 64,
+  drySequenceBreakers: ["\n", ":", '"', "*"],
+  mirostat: 0,
+  mirostatTau: 5,
+  mirostatEta: 0.1,
+  logitBias: [],
+  ignoreEos: false,
+  minTokens: 0,
+  reasoningBudget: -1,
+  topLogprobs: -1,
+};
+
+/** A conversation for the model's chat template; messages and tools have the shapes of OpenAI's chat API. */
+export interface ChatPrompt {
+  readonly messages: readonly object[];
+  readonly tools: readonly object[];
+  readonly toolChoice: "auto" | "required";
+  readonly parallelToolCalls: boolean;
+  /** JSON schema that the answer must follow. */
+  readonly schema?: unknown;
+  /** GBNF that the answer must follow. */
+  readonly grammar?: string;
+  /** False: nothing is enforced. */
+  readonly constrain: boolean;
+  readonly kwargs: Readonly<Record<string, unknown>>;
+  readonly enableThinking: boolean;
+  /** The last message is the beginning of the answer. */
+  readonly continueLast: boolean;
+  readonly sampler: SamplerConfig;
+}
+
+export interface TextPrompt {
+  readonly text: string;
+  readonly parseSpecial: boolean;
+  readonly addSpecial: boolean;
+  readonly sampler?: SamplerConfig;
+}
+
+export type PromptRequest = ChatPrompt | TextPrompt;
+
+/** How an answer is written; see svc_prompt_take in shim.h. */
+export interface AnswerFormat {
+  readonly stops: readonly string[];
+  readonly parsed: boolean;
+  readonly constrained: boolean;
+  readonly unconstrained: boolean;
+  readonly preserved: readonly number[];
+  readonly thinkingEnds: readonly string[];
+}
+
+/** The answer is its text. */
+export const PLAIN_FORMAT: AnswerFormat = {
+  stops: [],
+  parsed: false,
+  constrained: false,
+  unconstrained: false,
+  preserved: [],
+  thinkingEnds: [],
+};
 
 export type PromptResult =
-  | { readonly job: number; readonly tokens: Int32Array; readonly stops: readonly string[] }
-  | { readonly job: number; readonly error: string };
+  | {
+      readonly job: number;
+      readonly tokens: Int32Array;
+      readonly format: AnswerFormat;
+      /** Of a prompt with a sampler; to be freed by whoever takes the result. */
+      readonly sampler?: SamplerId;
+    }
+  | { readonly job: number; readonly error: string; readonly badGrammar: boolean };
+
+/** What an answer has more than at the last look; strings are to be appended. See svc_answer_read in shim.h. */
+export interface AnswerNews {
+  readonly reasoning?: string;
+  readonly content?: string;
+  readonly calls?: readonly {
+    readonly index: number;
+    readonly name?: string;
+    readonly id?: string;
+    readonly arguments?: string;
+  }[];
+  readonly failed?: true;
+}
 
 export type LoadState =
   | { readonly state: "loading"; readonly progress: number }
@@ -91,12 +207,16 @@ export interface Llama {
   submitPrompt(request: PromptRequest): number;
   /** The next finished job, waiting up to `timeoutMs` (the whole thread waits), or undefined. */
   takePrompt(timeoutMs: number): PromptResult | undefined;
-  /** Raw bytes of a token's text; empty for control tokens. The array is shared: do not write to it. */
-  piece(token: number): Uint8Array;
+  /** Raw bytes of a token's text; control tokens have some only when `special`. The array is shared: do not write to it. */
+  piece(token: number, special?: boolean): Uint8Array;
   isEnd(token: number): boolean;
-  createSampler(config: SamplerConfig): SamplerId;
   freeSampler(sampler: SamplerId): void;
-  primeSampler(sampler: SamplerId, tokens: Int32Array): void;
+  /** The last token of this sampler ended the answer because its grammar allows none. */
+  isStuck(sampler: SamplerId): boolean;
+  /** Appends a token's text to the answer of a request whose format is `parsed`. */
+  pushAnswer(sampler: SamplerId, bytes: Uint8Array): void;
+  /** What is new in that answer, if anything. `final`: its text is complete. */
+  readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
   /** The last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
   /** Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. */

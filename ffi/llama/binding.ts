@@ -4,6 +4,9 @@ import { dlopen } from "bun:ffi";
 import { join } from "node:path";
 import {
   LlamaError,
+  PLAIN_FORMAT,
+  type AnswerFormat,
+  type AnswerNews,
   type Batch,
   type DecodeResult,
   type Llama,
@@ -12,16 +15,18 @@ import {
   type LoadState,
   type PromptRequest,
   type PromptResult,
-  type SamplerConfig,
   type SamplerId,
 } from "./api.ts";
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 1;
+const ABI_VERSION = 2;
 const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
+const GRAMMAR_BYTES = 4 * 1024 * 1024;
+/** What svc_prompt_tokens_count says when the request's own grammar is at fault. */
+const BAD_GRAMMAR = -2;
 /** A sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
@@ -29,6 +34,12 @@ const MOST_LOGPROBS = 1 + 1024;
 export interface NativeLlama extends Llama {
   /** Frees the model and everything made with it, so that another can be loaded. Throws LlamaError while one loads. */
   unload(): void;
+  /** Address of the llama_model, for other native libraries in this process. */
+  modelPointer(): bigint;
+  /** The GBNF that llama.cpp makes of a JSON schema. Throws LlamaError when it cannot. */
+  schemaGrammar(schema: unknown): string;
+  /** Whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
+  grammarAccepts(grammar: string, text: string): boolean;
 }
 
 type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
@@ -61,9 +72,10 @@ function load(path: string): Native {
 type LogLine = ReturnType<Llama["drainLog"]>[number];
 
 class Binding implements NativeLlama {
-  private readonly text = new Uint8Array(TEXT_BYTES);
+  private text = new Uint8Array(TEXT_BYTES);
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
   private pieces: Uint8Array[] = [];
+  private specialPieces: Uint8Array[] = [];
   private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
   private readonly logprobValues = new Float32Array(MOST_LOGPROBS);
   private readonly decoder = new TextDecoder();
@@ -89,11 +101,12 @@ class Binding implements NativeLlama {
   unload(): void {
     this.check(this.native.svc_unload(), "unload the model");
     this.pieces = [];
+    this.specialPieces = [];
   }
 
   model(): LoadedModel {
     const length = this.check(this.native.svc_model_info(this.text, TEXT_BYTES), "describe the model");
-    return JSON.parse(this.decoder.decode(this.text.subarray(0, length))) as LoadedModel;
+    return this.parse(length) as LoadedModel;
   }
 
   submitPrompt(request: PromptRequest): number {
@@ -105,36 +118,69 @@ class Binding implements NativeLlama {
     const job = this.native.svc_prompt_wait(timeoutMs);
     if (job === 0) return undefined;
     const count = this.native.svc_prompt_tokens_count(job);
-    if (count < 0) return { job, error: this.lastError() };
+    if (count < 0) return { job, error: this.lastError(), badGrammar: count === BAD_GRAMMAR };
     // One more than needed: an empty array has no address.
     const tokens = new Int32Array(count + 1);
     const length = this.check(
       this.native.svc_prompt_take(job, tokens, count, this.text, TEXT_BYTES),
       "take a rendered prompt",
     );
-    const { stops } = JSON.parse(this.decoder.decode(this.text.subarray(0, length))) as { stops: string[] };
-    return { job, tokens: tokens.subarray(0, count), stops };
+    const { sampler, ...format } = this.parse(length) as Partial<AnswerFormat> & { sampler?: SamplerId };
+    return {
+      job,
+      tokens: tokens.subarray(0, count),
+      format: { ...PLAIN_FORMAT, ...format },
+      ...(sampler !== undefined && { sampler }),
+    };
   }
 
-  piece(token: number): Uint8Array {
-    return (this.pieces[token] ??= this.readPiece(token));
+  piece(token: number, special = false): Uint8Array {
+    const known = special ? this.specialPieces : this.pieces;
+    return (known[token] ??= this.readPiece(token, special));
   }
 
   isEnd(token: number): boolean {
     return this.native.svc_token_is_end(token) === 1;
   }
 
-  createSampler(config: SamplerConfig): SamplerId {
-    const json = this.json(config);
-    return this.check(this.native.svc_sampler_create(json, json.length), "create a sampler") as SamplerId;
-  }
-
   freeSampler(sampler: SamplerId): void {
     this.native.svc_sampler_free(sampler);
   }
 
-  primeSampler(sampler: SamplerId, tokens: Int32Array): void {
-    if (tokens.length > 0) this.check(this.native.svc_sampler_prime(sampler, tokens, tokens.length), "prime a sampler");
+  isStuck(sampler: SamplerId): boolean {
+    return this.native.svc_sampler_stuck(sampler) === 1;
+  }
+
+  pushAnswer(sampler: SamplerId, bytes: Uint8Array): void {
+    if (bytes.length > 0) this.check(this.native.svc_answer_push(sampler, bytes, bytes.length), "push an answer");
+  }
+
+  readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined {
+    let length = this.native.svc_answer_read(sampler, Number(final), this.text, this.text.length);
+    if (length < 0) {
+      this.text = new Uint8Array(-length);
+      length = this.native.svc_answer_read(sampler, Number(final), this.text, this.text.length);
+    }
+    return length === 0 ? undefined : (this.parse(length) as AnswerNews);
+  }
+
+  modelPointer(): bigint {
+    return BigInt(this.native.svc_model_pointer());
+  }
+
+  schemaGrammar(schema: unknown): string {
+    const json = this.json(schema);
+    const out = new Uint8Array(GRAMMAR_BYTES);
+    const length = this.native.svc_schema_grammar(json, json.length, out, out.length);
+    return this.decoder.decode(out.subarray(0, this.check(length, "make a grammar of a schema")));
+  }
+
+  grammarAccepts(grammar: string, text: string): boolean {
+    const source = this.encoder.encode(grammar);
+    // One byte more: an empty array has no address.
+    const words = this.encoder.encode(`${text}\n`);
+    const result = this.native.svc_grammar_accepts(source, source.length, words, words.length - 1);
+    return this.check(result, "use a grammar") === 1;
   }
 
   logprobs(sampler: SamplerId): { token: number; logprob: number }[] {
@@ -189,6 +235,10 @@ class Binding implements NativeLlama {
     return result;
   }
 
+  private parse(length: number): unknown {
+    return JSON.parse(this.decoder.decode(this.text.subarray(0, length)));
+  }
+
   private lastError(): string {
     const length = this.native.svc_last_error(this.text, TEXT_BYTES);
     return this.decoder.decode(this.text.subarray(0, length));
@@ -198,11 +248,11 @@ class Binding implements NativeLlama {
     return this.encoder.encode(JSON.stringify(value, wellFormed));
   }
 
-  private readPiece(token: number): Uint8Array {
-    const length = this.native.svc_token_piece(token, this.pieceBuffer, PIECE_BYTES);
+  private readPiece(token: number, special: boolean): Uint8Array {
+    const length = this.native.svc_token_piece(token, Number(special), this.pieceBuffer, PIECE_BYTES);
     if (length >= 0) return this.pieceBuffer.slice(0, length);
     const larger = new Uint8Array(-length);
-    return larger.subarray(0, this.native.svc_token_piece(token, larger, larger.length));
+    return larger.subarray(0, this.native.svc_token_piece(token, Number(special), larger, larger.length));
   }
 }
 

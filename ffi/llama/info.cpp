@@ -1,6 +1,6 @@
 // What there is to know about the loaded model and the device it runs on.
 
-#include "state.hpp"
+#include "chat.hpp"
 
 #include "ggml-backend.h"
 
@@ -99,6 +99,7 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["batch"] = state.n_batch;
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;
+        info["template"] = template_abilities();
         info["device"] = describe_device();
         info["canRemovePartial"] = can_remove_partial();
         info["sampling"] = sampling_of_file();
@@ -106,10 +107,12 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
     });
 }
 
-int32_t svc_token_piece(int32_t token, uint8_t * out, int32_t capacity) {
+uint64_t svc_model_pointer(void) { return state.ready ? reinterpret_cast<uintptr_t>(state.model) : 0; }
+
+int32_t svc_token_piece(int32_t token, int32_t special, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(0, [&] {
         if (!state.ready || token < 0 || token >= state.n_vocab) return 0;
-        return llama_token_to_piece(state.vocab, token, reinterpret_cast<char *>(out), capacity, 0, false);
+        return llama_token_to_piece(state.vocab, token, reinterpret_cast<char *>(out), capacity, 0, special != 0);
     });
 }
 

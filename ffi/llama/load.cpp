@@ -1,6 +1,6 @@
 // Loading a model on a native thread of its own.
 
-#include "state.hpp"
+#include "chat.hpp"
 
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -106,6 +106,7 @@ void warm_up() {
 void unload() {
     state.ready = false;
     forget_prompts();
+    forget_chat_template();
     free_samplers();
     if (state.context) llama_free(state.context);
     const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
@@ -123,7 +124,7 @@ void load(const common_json & config) {
     load_model(config);
     create_context(config);
     attach_threadpool();
-    state.has_chat_template = load_chat_template();
+    state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
     if (config.at("warmup").get<bool>()) warm_up();
     state.ready = true;
 }

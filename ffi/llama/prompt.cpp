@@ -1,13 +1,12 @@
 // Chat templates and tokenizing on a native thread of their own: running streams must not feel a long prompt arriving.
 
-#include "state.hpp"
-
-#include "chat-auto-parser.h"
+#include "sampler.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 
@@ -16,8 +15,10 @@ namespace {
 
 struct Prompt {
     std::vector<llama_token> tokens;
-    std::string json;
+    std::unique_ptr<Sampler> sampler;
+    common_json details = common_json::object();
     std::string error;
+    bool bad_grammar = false;
 };
 
 struct Prompts {
@@ -32,62 +33,25 @@ struct Prompts {
 };
 Prompts & prompts = *new Prompts;
 
-struct ChatTemplate {
-    common_chat_templates_ptr templates;
-    // llama.cpp renders it as it is written, so it need not be analysed again for each prompt (5 ms; rendering is 0.5).
-    bool plain = false;
-    std::vector<std::string> stops;
-};
-ChatTemplate & chat_template = *new ChatTemplate;
-
-// True when llama.cpp has code of its own for this template, which may change messages before they are rendered.
-bool is_specialized(const std::string & source) {
-    try {
-        const common_chat_template parsed(source, "", "");
-        autoparser::generation_params probe;
-        probe.messages = common_json::parse(R"([{"role": "user", "content": "Hi"}])");
-        probe.add_generation_prompt = true;
-        return common_chat_try_specialized_template(parsed, source, probe).has_value();
-    } catch (const std::exception &) {
-        return true;
-    }
+// The job's share of svc_prompt_take's JSON that depends on the answer format.
+void describe(common_json & details, const AnswerFormat & format) {
+    details["stops"] = format.stops;
+    details["parsed"] = !format.plain;
+    details["constrained"] = !format.grammar.empty();
+    details["unconstrained"] = format.unconstrained;
+    common_json preserved = common_json::array();
+    for (const llama_token token : format.preserved) preserved.push_back(token);
+    details["preserved"] = preserved;
+    details["thinkingEnds"] = format.thinking_ends;
 }
 
-std::vector<std::string> additional_stops(const common_chat_templates * templates) {
-    common_chat_templates_inputs inputs;
-    inputs.messages.resize(1);
-    inputs.messages[0].role = "user";
-    inputs.messages[0].content = "Hi";
-    try {
-        return common_chat_templates_apply(templates, inputs).additional_stops;
-    } catch (const std::exception &) {
-        // Analysing failed, which says nothing about rendering.
-        return {};
-    }
-}
-
-std::vector<common_chat_msg> parse_messages(const common_json & messages) {
-    try {
-        return common_chat_msgs_parse_oaicompat(messages);
-    } catch (const std::exception &) {
-        // The original sentence quotes the message, and prompts are private.
-        throw std::runtime_error("the messages are not in the shape of the chat API");
-    }
-}
-
-Prompt render_chat(const common_json & request) {
-    common_chat_templates_inputs inputs;
-    inputs.messages = parse_messages(request.at("messages"));
-    inputs.enable_thinking = request.at("enableThinking").get<bool>();
-    inputs.force_pure_content = chat_template.plain;
-    for (const auto & item : request.at("kwargs").items()) inputs.chat_template_kwargs[item.key()] = item.value().dump();
-    const common_chat_params rendered = common_chat_templates_apply(chat_template.templates.get(), inputs);
+Prompt render_messages(const common_json & request) {
+    RenderedChat chat = render_chat(request);
     Prompt prompt;
     // Rendering has taken off a begin-of-text token that tokenizing puts back.
-    prompt.tokens = common_tokenize(state.vocab, rendered.prompt, true, true);
-    common_json details = common_json::object();
-    details["stops"] = chat_template.plain ? chat_template.stops : rendered.additional_stops;
-    prompt.json = details.dump_safe();
+    prompt.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
+    describe(prompt.details, *chat.format);
+    prompt.sampler = make_sampler(request.at("sampler"), chat.format, prompt.tokens);
     return prompt;
 }
 
@@ -95,14 +59,17 @@ Prompt tokenize_text(const common_json & request) {
     Prompt prompt;
     prompt.tokens = common_tokenize(state.vocab, request.at("text").get<std::string>(),
                                     request.at("addSpecial").get<bool>(), request.at("parseSpecial").get<bool>());
-    prompt.json = "{\"stops\":[]}";
+    if (request.contains("sampler")) prompt.sampler = make_sampler(request.at("sampler"), nullptr, prompt.tokens);
     return prompt;
 }
 
 Prompt process(const common_json & request) {
     Prompt failed;
     try {
-        return request.contains("messages") ? render_chat(request) : tokenize_text(request);
+        return request.contains("messages") ? render_messages(request) : tokenize_text(request);
+    } catch (const InvalidGrammar & error) {
+        failed.error = error.what();
+        failed.bad_grammar = true;
     } catch (const std::exception & error) {
         failed.error = error.what();
     } catch (...) {
@@ -130,21 +97,12 @@ void work(void *) {
 
 } // namespace
 
-bool load_chat_template() {
-    chat_template.templates = common_chat_templates_init(state.model, "");
-    const common_chat_templates * templates = chat_template.templates.get();
-    chat_template.plain = !is_specialized(common_chat_templates_source(templates));
-    chat_template.stops = additional_stops(templates);
-    return common_chat_templates_was_explicit(templates);
-}
-
 void forget_prompts() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     prompts.queue.clear();
     prompts.finished.wait(lock, [] { return !prompts.working; });
     prompts.results.clear();
     prompts.unreported.clear();
-    chat_template.templates.reset();
 }
 
 } // namespace svc
@@ -186,8 +144,9 @@ int32_t svc_prompt_tokens_count(int32_t job) {
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
         if (found->second.error.empty()) return static_cast<int32_t>(found->second.tokens.size());
         set_error(found->second.error);
+        const int32_t code = found->second.bad_grammar ? -2 : -1;
         prompts.results.erase(found);
-        return -1;
+        return code;
     });
 }
 
@@ -196,9 +155,13 @@ int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, 
         std::lock_guard<std::mutex> lock(prompts.mutex);
         const auto found = prompts.results.find(job);
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
-        const Prompt & prompt = found->second;
+        Prompt & prompt = found->second;
         if (static_cast<int32_t>(prompt.tokens.size()) > tokens_capacity) return fail("the token buffer is too small");
-        const int32_t length = copy_out(prompt.json, json, json_capacity);
+        common_json details = prompt.details;
+        const bool samples = prompt.sampler != nullptr;
+        const int32_t slot = samples ? place_sampler(std::move(prompt.sampler)) : -1;
+        if (samples) details["sampler"] = slot;
+        const int32_t length = copy_out(details.dump_safe(), json, json_capacity);
         if (length < 0) return fail("the JSON buffer is too small");
         std::copy(prompt.tokens.begin(), prompt.tokens.end(), tokens);
         prompts.results.erase(found);

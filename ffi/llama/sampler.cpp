@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 
 namespace svc {
@@ -35,35 +36,79 @@ llama_token highest(const float * logits, int32_t count) {
 bool changes_logits(const common_params_sampling & params) {
     int32_t suppressed = 0;
     llama_vocab_get_suppress_tokens(state.vocab, &suppressed);
-    const bool penalizes = params.penalty_last_n != 0 && (params.penalty_repeat != 1 || params.penalty_present != 0);
-    return penalizes || suppressed > 0 || !params.logit_bias.empty();
+    const bool penalizes = params.penalty_last_n != 0 &&
+                           (params.penalty_repeat != 1 || params.penalty_present != 0 || params.penalty_freq != 0);
+    const bool dry = params.dry_multiplier != 0 && params.dry_base >= 1 && params.dry_penalty_last_n != 0;
+    return penalizes || dry || suppressed > 0 || !params.logit_bias.empty() || !params.grammar.empty() ||
+           params.reasoning_budget_tokens >= 0 || params.mirostat != 0;
 }
 
-std::unique_ptr<Sampler> create(const common_json & config) {
+// Tokens that end a turn.
+const std::vector<llama_token> & end_tokens() {
+    static std::vector<llama_token> & tokens = *new std::vector<llama_token>;
+    static const llama_vocab * of = nullptr;
+    static std::mutex mutex;
+    std::lock_guard<std::mutex> lock(mutex);
+    if (of == state.vocab) return tokens;
+    of = state.vocab;
+    tokens.clear();
+    for (llama_token token = 0; token < state.n_vocab; token++) {
+        if (llama_vocab_is_eog(state.vocab, token)) tokens.push_back(token);
+    }
+    return tokens;
+}
+
+common_params_sampling read_params(const common_json & config) {
     common_params_sampling params;
     params.temp = config.at("temperature").get<float>();
     params.top_p = config.at("topP").get<float>();
     params.top_k = config.at("topK").get<int>();
     params.min_p = config.at("minP").get<float>();
+    params.typ_p = config.at("typicalP").get<float>();
+    params.top_n_sigma = config.at("topNSigma").get<float>();
+    params.xtc_probability = config.at("xtcProbability").get<float>();
+    params.xtc_threshold = config.at("xtcThreshold").get<float>();
+    params.dynatemp_range = config.at("dynatempRange").get<float>();
+    params.dynatemp_exponent = config.at("dynatempExponent").get<float>();
     params.penalty_repeat = config.at("repetitionPenalty").get<float>();
     params.penalty_last_n = config.at("repetitionWindow").get<int>();
     params.penalty_present = config.at("presencePenalty").get<float>();
+    params.dry_multiplier = config.at("dryMultiplier").get<float>();
+    params.dry_base = config.at("dryBase").get<float>();
+    params.dry_allowed_length = config.at("dryAllowedLength").get<int>();
+    params.dry_penalty_last_n = config.at("dryPenaltyLastN").get<int>();
+    params.dry_sequence_breakers.clear();
+    for (const auto & breaker : config.at("drySequenceBreakers")) {
+        params.dry_sequence_breakers.push_back(breaker.get<std::string>());
+    }
+    params.mirostat = config.at("mirostat").get<int>();
+    params.mirostat_tau = config.at("mirostatTau").get<float>();
+    params.mirostat_eta = config.at("mirostatEta").get<float>();
     params.seed = static_cast<uint32_t>(config.at("seed").get<int64_t>());
     params.no_perf = true;
+    for (const auto & entry : config.at("logitBias")) {
+        const auto token = entry.at(0).get<int>();
+        if (token >= 0 && token < state.n_vocab) params.logit_bias.push_back({token, entry.at(1).get<float>()});
+    }
     if (config.at("ignoreEos").get<bool>()) {
-        for (llama_token token = 0; token < state.n_vocab; token++) {
-            if (llama_vocab_is_eog(state.vocab, token)) params.logit_bias.push_back({token, -INFINITY});
-        }
+        for (const llama_token token : end_tokens()) params.logit_bias.push_back({token, -INFINITY});
     }
-    auto sampler = std::make_unique<Sampler>();
-    sampler->top_logprobs = config.at("topLogprobs").get<int>();
-    sampler->greedy = params.temp <= 0 && !changes_logits(params);
-    if (params.temp <= 0) params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_TEMPERATURE};
-    if (!sampler->greedy) {
-        sampler->chain.reset(common_sampler_init(state.model, params));
-        if (!sampler->chain) throw std::runtime_error("llama.cpp refused the sampling settings");
+    return params;
+}
+
+void take_format(common_params_sampling & params, const AnswerFormat & format, int32_t reasoning_budget) {
+    params.grammar = format.grammar;
+    params.grammar_lazy = format.lazy;
+    params.grammar_triggers = format.triggers;
+    params.preserved_tokens = format.preserved;
+    params.generation_prompt = format.generation_prompt;
+    if (format.thinking_ends.empty() || format.thinking_start.empty()) return;
+    params.reasoning_budget_tokens = reasoning_budget;
+    params.reasoning_budget_start = common_tokenize(state.vocab, format.thinking_start, false, true);
+    for (const auto & tag : format.thinking_ends) {
+        params.reasoning_budget_end.push_back(common_tokenize(state.vocab, tag, false, true));
     }
-    return sampler;
+    params.reasoning_budget_forced = params.reasoning_budget_end.front();
 }
 
 } // namespace
@@ -72,14 +117,75 @@ Sampler * sampler_at(int32_t slot) {
     return slot >= 0 && static_cast<size_t>(slot) < slots.size() ? slots[static_cast<size_t>(slot)].get() : nullptr;
 }
 
+std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_ptr<const AnswerFormat> format,
+                                      const std::vector<llama_token> & prompt) {
+    common_params_sampling params = read_params(config);
+    if (format) take_format(params, *format, config.at("reasoningBudget").get<int>());
+    auto sampler = std::make_unique<Sampler>();
+    sampler->top_logprobs = config.at("topLogprobs").get<int>();
+    // A constraint knows better when the answer is complete.
+    sampler->min_tokens = params.grammar.empty() ? config.at("minTokens").get<int>() : 0;
+    sampler->constrained = !params.grammar.empty();
+    sampler->greedy = params.temp <= 0 && !changes_logits(params);
+    if (params.temp <= 0) {
+        params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TEMPERATURE};
+    }
+    if (!sampler->greedy) {
+        sampler->chain.reset(common_sampler_init(state.model, params));
+        if (!sampler->chain) throw std::runtime_error("llama.cpp refused the sampling settings");
+        const size_t window = std::max<size_t>(64, static_cast<size_t>(std::max(params.penalty_last_n, params.dry_penalty_last_n)));
+        for (size_t i = prompt.size() - std::min(window, prompt.size()); i < prompt.size(); i++) {
+            common_sampler_accept(sampler->chain.get(), prompt[i], false);
+        }
+    }
+    if (format && !format->plain) sampler->reader = std::make_unique<AnswerReader>(std::move(format));
+    return sampler;
+}
+
+int32_t place_sampler(std::unique_ptr<Sampler> sampler) {
+    const auto free_slot = std::find(slots.begin(), slots.end(), nullptr);
+    const auto slot = static_cast<int32_t>(free_slot - slots.begin());
+    if (free_slot == slots.end()) slots.push_back(std::move(sampler));
+    else *free_slot = std::move(sampler);
+    return slot;
+}
+
 llama_token Sampler::sample(int32_t row) {
-    const float * logits = llama_get_logits_ith(state.context, row);
+    float * logits = llama_get_logits_ith(state.context, row);
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
-    const llama_token token =
-        greedy ? highest(logits, state.n_vocab) : common_sampler_sample(chain.get(), state.context, row);
+    const llama_token token = choose(logits, row);
     if (top_logprobs >= 0) keep_logprobs(logits, token);
-    if (!greedy) common_sampler_accept(chain.get(), token, true);
+    generated++;
+    if (greedy || stuck) return token;
+    try {
+        common_sampler_accept(chain.get(), token, true);
+    } catch (const std::exception &) {
+        // The grammar has no way on with this token. The other requests of the batch are fine.
+        stuck = true;
+    }
     return token;
+}
+
+llama_token Sampler::choose(float * logits, int32_t row) {
+    const bool must_go_on = generated < min_tokens;
+    std::vector<float> kept;
+    if (must_go_on) {
+        for (const llama_token token : end_tokens()) {
+            kept.push_back(logits[token]);
+            logits[token] = -INFINITY;
+        }
+    }
+    llama_token token = greedy ? highest(logits, state.n_vocab) : common_sampler_sample(chain.get(), state.context, row);
+    if (must_go_on) {
+        for (size_t i = 0; i < kept.size(); i++) logits[end_tokens()[i]] = kept[i];
+    }
+    if (greedy || !constrained) return token;
+    // Accepting a token that the grammar forbids would end the process.
+    const llama_token_data_array * candidates = common_sampler_get_candidates(chain.get(), false);
+    const bool possible = candidates->selected >= 0 && candidates->data[candidates->selected].logit > -INFINITY;
+    if (possible) return token;
+    stuck = true;
+    return end_tokens().empty() ? token : end_tokens().front();
 }
 
 void Sampler::keep_logprobs(const float * logits, llama_token chosen) {
@@ -112,32 +218,13 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_sampler_create(const uint8_t * config, int32_t config_length) {
-    return guarded<int32_t>(-1, [&] {
-        if (!state.ready) return fail("no model is loaded");
-        auto sampler = create(parse_json(config, config_length));
-        const auto free_slot = std::find(slots.begin(), slots.end(), nullptr);
-        const auto slot = static_cast<int32_t>(free_slot - slots.begin());
-        if (free_slot == slots.end()) slots.push_back(std::move(sampler));
-        else *free_slot = std::move(sampler);
-        return slot;
-    });
-}
-
 void svc_sampler_free(int32_t sampler) {
     if (sampler_at(sampler)) slots[static_cast<size_t>(sampler)].reset();
 }
 
-int32_t svc_sampler_prime(int32_t sampler, const int32_t * tokens, int32_t count) {
-    return guarded<int32_t>(-1, [&] {
-        Sampler * found = sampler_at(sampler);
-        if (!found) return fail("no such sampler");
-        for (int32_t i = 0; i < count; i++) {
-            if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return fail("a token is not in the vocabulary");
-            if (found->chain) common_sampler_accept(found->chain.get(), tokens[i], false);
-        }
-        return 0;
-    });
+int32_t svc_sampler_stuck(int32_t sampler) {
+    const Sampler * found = sampler_at(sampler);
+    return found && found->stuck;
 }
 
 int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {

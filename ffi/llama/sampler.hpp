@@ -1,14 +1,23 @@
 // One request's way of choosing tokens.
 #pragma once
 
-#include "state.hpp"
+#include "answer.hpp"
 
 namespace svc {
 
 struct Sampler {
     common_sampler_ptr chain;
+    // Takes the answer apart; null where the text is the content.
+    std::unique_ptr<AnswerReader> reader;
+    // News of the answer that did not fit the caller's buffer.
+    std::string unsent;
     // Temperature 0 and nothing that changes logits: the highest wins, no candidates need to be built.
     bool greedy = false;
+    bool constrained = false;
+    // The grammar forbids every token, or llama.cpp gave it up: the answer ends here.
+    bool stuck = false;
+    // Tokens before which the model cannot end its turn.
+    int32_t min_tokens = 0;
     // Number of alternatives to keep for each token, or -1 for none at all.
     int32_t top_logprobs = -1;
     // Of the last token: first itself, then the alternatives.
@@ -23,8 +32,19 @@ struct Sampler {
     llama_token sample(int32_t row);
 
   private:
+    llama_token choose(float * logits, int32_t row);
     void keep_logprobs(const float * logits, llama_token chosen);
+
+    int32_t generated = 0;
 };
+
+// Makes a sampler of `config` (see svc_prompt_submit in shim.h), constrained by `format` when there is one. `prompt` fills
+// the repetition window. Any thread.
+std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_ptr<const AnswerFormat> format,
+                                      const std::vector<llama_token> & prompt);
+
+// Puts a sampler into a free slot. Decode thread only, like all that follows.
+int32_t place_sampler(std::unique_ptr<Sampler> sampler);
 
 // The sampler in a slot, or null.
 Sampler * sampler_at(int32_t slot);

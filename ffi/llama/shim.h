@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 1
+#define SVC_ABI_VERSION 2
 #define SVC_API __attribute__((visibility("default")))
 
 // ---- library ----
@@ -30,7 +30,8 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 // ---- model and context ----
 
 // Starts loading on a native thread. `config` is JSON: {path, context, parallel, unified, batch, microBatch, threads,
-// gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup}. 0, or negative.
+// gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
+// (Jinja source in place of the model's own, or "")}. 0, or negative.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // 0 still loading, 1 ready, negative failed.
 SVC_API int32_t svc_load_poll(void);
@@ -39,44 +40,72 @@ SVC_API double svc_load_progress(void);
 // Frees model, context, samplers and prompts, so that another model can be loaded. Not while one is loading.
 SVC_API int32_t svc_unload(void);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, contextPerSequence, batch, hasChatTemplate, addBos, device, canRemovePartial, sampling: {temperature?, topK?,
-// topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling` is what the file's general.sampling.* says.
+// context, contextPerSequence, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
+// canRemovePartial, sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
+// is what the file's general.sampling.* says.
 // Returns the length, or negative (also when it does not fit).
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
+// The llama_model *, for other native libraries in this process; 0 when none is loaded. Valid until svc_unload.
+SVC_API uint64_t svc_model_pointer(void);
 
-// ---- prompts: rendered and tokenized on a second native thread ----
+// ---- prompts: rendered, tokenized and given a sampler on a second native thread ----
 
 // Queues a prompt. `request` is JSON, one of
-//   {"messages": [...OpenAI shape], "kwargs": {name: value}, "enableThinking": bool}
-//   {"text": string, "parseSpecial": bool, "addSpecial": bool}
+//   {"messages": [OpenAI shape; a part of type media_marker stands for a medium], "tools": [OpenAI shape],
+//    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
+//    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
+//    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…}}
+//   {"text": string, "parseSpecial": bool, "addSpecial": bool, "sampler"?: {…}}
+// where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
+// dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
+// dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
+// minTokens, reasoningBudget (-1 = none), topLogprobs (-1 = none)}.
 // Returns a job number > 0, or negative.
 SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
-// Number of tokens of a finished job, or negative with its error in svc_last_error. A failed job is freed by this.
+// Number of tokens of a finished job, or negative with its error in svc_last_error: -2 when its `grammar` is at fault.
+// A failed job is freed by this.
 SVC_API int32_t svc_prompt_tokens_count(int32_t job);
-// Copies the tokens and the job's JSON {"stops": [additional stop strings]} and frees the job.
+// Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
+// strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar is at work, unconstrained: one
+// was wanted but could not be built (of a tool's arguments, or at all), preserved: [special tokens that are text here],
+// thinkingEnds: [text that ends reasoning]}, and {sampler: slot} when a sampler was asked for.
 // Returns the length of the JSON, or negative.
 SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
 
 // ---- tokens ----
 
-// Text of a token as raw bytes, control tokens as nothing. Returns the length, or the negated length needed.
-SVC_API int32_t svc_token_piece(int32_t token, uint8_t * out, int32_t capacity);
+// Text of a token as raw bytes; control tokens as nothing, unless `special`. Returns the length, or the negated length needed.
+SVC_API int32_t svc_token_piece(int32_t token, int32_t special, uint8_t * out, int32_t capacity);
 // 1 when the token ends a generation.
 SVC_API int32_t svc_token_is_end(int32_t token);
 
-// ---- samplers: one for each request, with its own generator ----
+// ---- samplers: one for each request, with its own generator; made by svc_prompt_take ----
 
-// `config` is JSON: {temperature, topP, topK, minP, repetitionPenalty, repetitionWindow, presencePenalty, seed,
-// topLogprobs (-1 = none), ignoreEos}. Returns a slot ≥ 0, or negative.
-SVC_API int32_t svc_sampler_create(const uint8_t * config, int32_t config_length);
 SVC_API void svc_sampler_free(int32_t sampler);
-// Feeds prompt tokens to the repetition window without drawing from the generator.
-SVC_API int32_t svc_sampler_prime(int32_t sampler, const int32_t * tokens, int32_t count);
+// 1 when the last token ended the answer because the grammar allows none.
+SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // Log probabilities of the last sampled token: ids[0], logprobs[0] is the token, the rest the best alternatives in
 // order. From the model's raw distribution, before penalties and temperature. Returns the number of entries.
 SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+
+// ---- answers: taken apart while they are written, where svc_prompt_take says `parsed` ----
+
+// Appends the text of a token. 0, or negative.
+SVC_API int32_t svc_answer_push(int32_t sampler, const uint8_t * bytes, int32_t count);
+// Reads the text so far and writes what is new in it since the last call as JSON: {reasoning?, content?, calls?: [{index,
+// name and id in a call's first appearance (id may be ""), arguments?}], failed?: true}, the strings being what is to be
+// appended. `final`: the text is complete; `failed` then says that it does not follow the format: what it contains beyond
+// tool calls is content. Returns the length, 0 when nothing is new, or the negated length needed (call again).
+SVC_API int32_t svc_answer_read(int32_t sampler, int32_t final, uint8_t * out, int32_t capacity);
+
+// ---- grammars ----
+
+// Writes the GBNF that llama.cpp makes of a JSON schema. Returns the length, or negative (-1: see svc_last_error).
+SVC_API int32_t svc_schema_grammar(const uint8_t * schema, int32_t length, uint8_t * out, int32_t capacity);
+// 1 when the whole text follows the grammar, 0 when not, negative when the grammar is invalid.
+SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_length, const uint8_t * text, int32_t text_length);
 
 // ---- decode ----
 

@@ -79,8 +79,6 @@ bool abort_requested(void *);
 
 // ---- prompts and samplers ----
 
-// Prepares the model's chat template, or a common one. Returns whether the model has its own.
-bool load_chat_template();
 void free_samplers();
 void forget_prompts();
 

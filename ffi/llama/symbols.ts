@@ -18,19 +18,25 @@ export const symbols = {
   svc_load_progress: { args: [], returns: "f64" },
   svc_unload: { args: [], returns: i32 },
   svc_model_info: { args: [buffer, i32], returns: i32 },
+  svc_model_pointer: { args: [], returns: "u64" },
 
   svc_prompt_submit: { args: [buffer, i32], returns: i32 },
   svc_prompt_wait: { args: [i32], returns: i32 },
   svc_prompt_tokens_count: { args: [i32], returns: i32 },
   svc_prompt_take: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
 
-  svc_token_piece: { args: [i32, buffer, i32], returns: i32 },
+  svc_token_piece: { args: [i32, i32, buffer, i32], returns: i32 },
   svc_token_is_end: { args: [i32], returns: i32 },
 
-  svc_sampler_create: { args: [buffer, i32], returns: i32 },
   svc_sampler_free: { args: [i32], returns: "void" },
-  svc_sampler_prime: { args: [i32, buffer, i32], returns: i32 },
+  svc_sampler_stuck: { args: [i32], returns: i32 },
   svc_sampler_logprobs: { args: [i32, buffer, buffer, i32], returns: i32 },
+
+  svc_answer_push: { args: [i32, buffer, i32], returns: i32 },
+  svc_answer_read: { args: [i32, i32, buffer, i32], returns: i32 },
+
+  svc_schema_grammar: { args: [buffer, i32, buffer, i32], returns: i32 },
+  svc_grammar_accepts: { args: [buffer, i32, buffer, i32], returns: i32 },
 
   svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },

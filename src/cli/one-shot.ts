@@ -64,9 +64,14 @@ function toRequest(config: Config, prompt: string, instructions: string | undefi
   return {
     id: newRequestId(),
     messages: [...system, { role: "user", content: prompt }],
+    tools: [],
+    toolChoice: "auto",
+    parallelToolCalls: true,
     templateKwargs: config.templateKwargs,
+    thinking: config.think && config.templateKwargs["enable_thinking"] === true,
     sampling: {},
     stop: config.stop,
+    choices: 1,
     ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
   };
 }

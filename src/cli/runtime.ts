@@ -64,6 +64,8 @@ export function createRuntime(config: Config): Runtime {
       kvMode,
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
+      chatTemplate: config.chatTemplate,
+      constrain: config.constrain,
       batch,
       microBatch,
       gpuLayers,

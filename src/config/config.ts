@@ -1,7 +1,7 @@
 // The one validated configuration that the rest of the program receives. Built by `src/cli` from flags, environment
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
-import type { Sampling, TemplateKwargs } from "../domain/generate.ts";
+import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -48,6 +48,16 @@ export interface Config {
   readonly maxLogprobs: number;
   readonly stop: readonly string[];
   readonly templateKwargs: TemplateKwargs;
+  /** Jinja source in place of the model's own chat template, or "". */
+  readonly chatTemplate: string;
+  /** false: no request may think. */
+  readonly think: boolean;
+  /** Default limit of reasoning, in tokens. */
+  readonly reasoningBudget?: number;
+  /** Schema of the answers to requests that name no format. */
+  readonly guidedJson?: JsonSchema;
+  /** false: schemas and grammars are not enforced while sampling. */
+  readonly constrain: boolean;
 
   readonly logLevel: LogLevel;
   readonly logFormat: "text" | "json";

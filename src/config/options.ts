@@ -206,6 +206,43 @@ export const options: readonly Option[] = [
     type: "json",
     help: "JSON object of values for the model's chat template; a request's own win.",
   },
+  {
+    name: "think",
+    group: "Generation",
+    type: "boolean",
+    default: true,
+    help: "Let requests ask for reasoning; --no-think keeps every request from it.",
+  },
+  {
+    name: "reasoning-budget",
+    group: "Generation",
+    type: "integer",
+    minimum: 0,
+    maximum: 2_147_483_647,
+    absent: "no limit",
+    help: "Default number of reasoning tokens after which the model is made to answer.",
+  },
+  {
+    name: "guided-json",
+    group: "Generation",
+    type: "json",
+    help: "JSON schema of the answers to requests without a response_format.",
+  },
+  {
+    name: "grammar-constraints",
+    aliases: ["enable-grammar-constraints"],
+    group: "Generation",
+    type: "boolean",
+    default: true,
+    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints asks for them in words.",
+  },
+  {
+    name: "chat-template",
+    group: "Generation",
+    type: "path",
+    placeholder: "FILE",
+    help: "Jinja file to use in place of the model's own chat template.",
+  },
 
   {
     name: "parallel",

@@ -1,6 +1,7 @@
 // The one Config from everything the operator said: flags win over environment variables, these over the config file,
 // and that over the defaults.
 
+import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -67,7 +68,12 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("maxTokens", number("max-tokens")),
     maxLogprobs: number("max-logprobs") as number,
     stop: list("stop"),
-    templateKwargs: templateKwargs(values),
+    templateKwargs: (values.get("chat-template-kwargs") as Config["templateKwargs"] | undefined) ?? {},
+    chatTemplate: chatTemplate(text("chat-template")),
+    think: flag("think"),
+    ...given("reasoningBudget", number("reasoning-budget")),
+    ...given("guidedJson", values.get("guided-json")),
+    constrain: flag("grammar-constraints"),
     logLevel: flag("verbose") ? "debug" : (text("log-level") as Config["logLevel"]),
     logFormat: text("log-format") as Config["logFormat"],
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
@@ -75,10 +81,12 @@ export function resolveConfig(values: Values, environment: Environment): Config 
   };
 }
 
-function templateKwargs(values: Values): Config["templateKwargs"] {
-  const kwargs = (values.get("chat-template-kwargs") as Config["templateKwargs"] | undefined) ?? {};
-  if (kwargs["enable_thinking"] === true) {
-    throw new UsageError("enable_thinking in --chat-template-kwargs is not supported yet.");
+function chatTemplate(file: string | undefined): string {
+  if (file === undefined) return "";
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`The chat template ${file} cannot be read (${code}).`);
   }
-  return kwargs;
 }

@@ -1,5 +1,6 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
+import { samplingFields } from "./sampling.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
 const JsonObject = t.Record(t.String(), t.Unknown());
@@ -13,8 +14,11 @@ const ContentPart = t.Object({
 
 const ToolCall = t.Object({
   id: t.String(),
-  type: t.Literal("function"),
-  function: t.Object({ name: t.String(), arguments: t.String() }),
+  type: opt(t.Literal("function")),
+  function: t.Object({
+    name: t.String(),
+    arguments: opt(t.Union([t.String(), JsonObject], { description: "JSON text, or the object itself." })),
+  }),
 });
 
 export const ChatMessage = t.Object({
@@ -23,17 +27,17 @@ export const ChatMessage = t.Object({
   name: opt(t.String()),
   tool_calls: opt(t.Array(ToolCall)),
   tool_call_id: opt(t.String()),
+  reasoning_content: opt(t.String({ description: "What the assistant thought before this answer." })),
 });
 
-const Tool = t.Object({
-  type: t.Literal("function"),
-  function: t.Object({
-    name: t.String(),
-    description: opt(t.String()),
-    parameters: opt(JsonObject),
-    strict: opt(t.Boolean()),
-  }),
+const FunctionDefinition = t.Object({
+  name: t.String({ minLength: 1, maxLength: 256 }),
+  description: opt(t.String()),
+  parameters: opt(JsonObject),
+  strict: opt(t.Boolean()),
 });
+
+const Tool = t.Object({ type: t.Literal("function"), function: FunctionDefinition });
 
 const NamedTool = t.Object({ type: t.Literal("function"), function: t.Object({ name: t.String() }) });
 
@@ -51,39 +55,37 @@ const ResponseFormat = t.Object({
 
 const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 const Count = t.Integer({ minimum: 1 });
-const RepetitionPenalty = t.Number({ exclusiveMinimum: 0, maximum: 10 });
 
 export const ChatCompletionRequest = t.Object({
   model: opt(t.String({ description: "Any name: the one loaded model answers." })),
   messages: t.Array(ChatMessage, { minItems: 1 }),
-  temperature: opt(t.Number({ minimum: 0, maximum: 5, description: "0 is greedy; up to 2 is the usual range." })),
-  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1 are off." })),
-  min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  ...samplingFields,
   max_tokens: opt(Count),
   max_completion_tokens: opt(t.Integer({ minimum: 1, description: "Used when max_tokens is absent." })),
-  repetition_penalty: opt(RepetitionPenalty),
-  repeat_penalty: opt(RepetitionPenalty),
-  presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
-  frequency_penalty: opt(t.Number({ description: "Deprecated; accepted without effect." })),
-  seed: opt(t.Integer({ description: "-1 is random; others count modulo 2^32." })),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default true." })) })),
   user: opt(t.String()),
-  tools: opt(t.Array(Tool)),
+  tools: opt(t.Array(Tool, { maxItems: 1024 })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
-  parallel_tool_calls: opt(t.Boolean()),
+  parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
+  functions: opt(t.Array(FunctionDefinition, { description: "The older form of tools; answers use tool_calls." })),
+  function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   response_format: opt(ResponseFormat),
+  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." })),
   chat_template_kwargs: opt(JsonObject),
   reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
-  n: opt(Count),
+  reasoning_budget_tokens: opt(
+    t.Integer({ minimum: -1, description: "Tokens of reasoning after which it is ended; -1 is without limit." }),
+  ),
+  n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Answers wanted; the prompt is computed once." })),
 });
 
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;
 export type ChatMessage = Static<typeof ChatMessage>;
+export type ChatFunction = Static<typeof FunctionDefinition>;
 
 const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
 
@@ -126,6 +128,15 @@ const origin = {
   system_fingerprint: t.Optional(t.String()),
 };
 
+const Called = t.Object({ name: t.String(), arguments: t.String() });
+
+const ToolCallDelta = t.Object({
+  index: t.Integer(),
+  id: t.Optional(t.String()),
+  type: t.Optional(t.Literal("function")),
+  function: t.Partial(Called),
+});
+
 export const ChatCompletion = t.Object({
   id: t.String(),
   object: t.Literal("chat.completion"),
@@ -133,7 +144,12 @@ export const ChatCompletion = t.Object({
   choices: t.Array(
     t.Object({
       index: t.Integer(),
-      message: t.Object({ role: t.Literal("assistant"), content: t.Union([t.String(), t.Null()]) }),
+      message: t.Object({
+        role: t.Literal("assistant"),
+        content: t.Union([t.String(), t.Null()]),
+        reasoning_content: t.Optional(t.String()),
+        tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
+      }),
       logprobs: t.Union([Logprobs, t.Null()]),
       finish_reason: FinishReason,
     }),
@@ -149,7 +165,12 @@ export const ChatCompletionChunk = t.Object({
   choices: t.Array(
     t.Object({
       index: t.Integer(),
-      delta: t.Object({ role: t.Optional(t.Literal("assistant")), content: t.Optional(t.String()) }),
+      delta: t.Object({
+        role: t.Optional(t.Literal("assistant")),
+        content: t.Optional(t.String()),
+        reasoning_content: t.Optional(t.String()),
+        tool_calls: t.Optional(t.Array(ToolCallDelta)),
+      }),
       logprobs: t.Optional(Logprobs),
       finish_reason: t.Union([FinishReason, t.Literal("error"), t.Null()]),
     }),

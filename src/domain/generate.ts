@@ -1,12 +1,51 @@
 // What every dialect asks for and what every dialect gets back: one request type, one canonical event stream.
 
+import type { MediaSource } from "./media.ts";
 import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
+
+/** A call that the model made, as it goes back to the model with the conversation. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
+export type ContentPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "media"; readonly source: MediaSource; readonly param: string };
 
 /** One turn of a conversation, already free of wire differences (developer is system, text parts are joined). */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string;
+  /** Parts only where one of them is a medium. */
+  readonly content: string | readonly ContentPart[];
+  /** Of a tool message: the tool that answered. */
   readonly name?: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCallId?: string;
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of the arguments object. */
+  readonly parameters: JsonSchema;
+}
+
+/** What the answer must look like beyond what the model would write by itself. */
+export interface Constraint {
+  /** JSON schema that the answer follows. */
+  readonly schema?: JsonSchema;
+  /** GBNF grammar that the answer follows. */
+  readonly grammar?: string;
+  /** The client was promised enforcement (strict): it is told when there is none. */
+  readonly strict: boolean;
+  /** Parts of a strict schema that a grammar cannot express. */
+  readonly inexpressible: boolean;
 }
 
 /** Values passed to the model's own chat template, by name. */
@@ -18,45 +57,113 @@ export interface Sampling {
   readonly topP?: number;
   readonly topK?: number;
   readonly minP?: number;
-  /** 1 is off; applied over the last 64 tokens. */
+  readonly typicalP?: number;
+  readonly topNSigma?: number;
+  readonly xtcProbability?: number;
+  readonly xtcThreshold?: number;
+  readonly dynatempRange?: number;
+  readonly dynatempExponent?: number;
+  /** 1 is off; applied over the last `repetitionWindow` tokens. */
   readonly repetitionPenalty?: number;
+  /** Tokens; -1 is the whole context. */
+  readonly repetitionWindow?: number;
   readonly presencePenalty?: number;
+  readonly dryMultiplier?: number;
+  readonly dryBase?: number;
+  readonly dryAllowedLength?: number;
+  readonly dryPenaltyLastN?: number;
+  readonly drySequenceBreakers?: readonly string[];
+  readonly mirostat?: 0 | 1 | 2;
+  readonly mirostatTau?: number;
+  readonly mirostatEta?: number;
+  /** Token ids and what is added to their logits. */
+  readonly logitBias?: readonly (readonly [token: number, bias: number])[];
   /** Unsigned 32 bits; absent: a fresh random one for each request. */
   readonly seed?: number;
+  /** The model cannot end its turn. */
+  readonly ignoreEos?: boolean;
+  /** Tokens before which the model cannot end its turn. */
+  readonly minTokens?: number;
 }
 
 export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
   readonly messages: readonly ChatMessage[];
+  /** Tools that may be called; none where calling is forbidden. */
+  readonly tools: readonly Tool[];
+  /** `required`: the answer is a call of one of `tools`. */
+  readonly toolChoice: "auto" | "required";
+  /** False: at most one call. */
+  readonly parallelToolCalls: boolean;
+  readonly constraint?: Constraint;
   readonly templateKwargs: TemplateKwargs;
+  /** Whether the template is asked for reasoning before the answer. */
+  readonly thinking: boolean;
+  /** Tokens of reasoning after which it is ended; absent: no limit. */
+  readonly reasoningBudget?: number;
   readonly sampling: Sampling;
   /** Output limit in tokens; absent: the room left in the context. */
   readonly maxTokens?: number;
-  /** Stop sequences, first match wins; never part of the output. */
+  /** Stop sequences, first match wins; never part of the output. Matched in visible text only. */
   readonly stop: readonly string[];
   /** Absent: no log probabilities. Else the number of alternatives per token (0 gives the chosen token alone). */
   readonly topLogprobs?: number;
+  /** Answers wanted. Each has its own generator; the prompt is computed once. */
+  readonly choices: number;
+  /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
+  readonly group?: string;
 }
 
 /** Rendered, tokenized, length-checked and queued: from here on the HTTP status is settled. */
 export interface AcceptedEvent {
   readonly type: "accepted";
   readonly promptTokens: number;
+  /** A strict constraint is not enforced, or not all of it. */
+  readonly downgraded: boolean;
+}
+
+/** Which of several answers an event belongs to; absent where there is one. */
+interface OfChoice {
+  readonly choice?: number;
 }
 
 /** A piece of visible text, whole UTF-8 characters only. Logprobs cover exactly the tokens behind this text. */
-export interface TextEvent {
+export interface TextEvent extends OfChoice {
   readonly type: "text";
   readonly text: string;
   readonly logprobs?: readonly TokenLogprob[];
 }
 
-/** Always the last event of a generation that did not throw. */
-export interface FinishEvent {
+/** A piece of what the model thinks before it answers. */
+export interface ReasoningEvent extends OfChoice {
+  readonly type: "reasoning";
+  readonly text: string;
+}
+
+/** The beginning of a tool call; calls are numbered from 0 in their order. */
+export interface ToolCallEvent extends OfChoice {
+  readonly type: "tool_call";
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A piece of a call's arguments: JSON text, whole only when all pieces are put together. */
+export interface ToolArgumentsEvent extends OfChoice {
+  readonly type: "tool_arguments";
+  readonly index: number;
+  readonly text: string;
+}
+
+/** What the model writes, taken apart. */
+export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgumentsEvent;
+
+/** Always the last event of a generation that did not throw; with several answers, of each of them. */
+export interface FinishEvent extends OfChoice {
   readonly type: "finish";
   readonly reason: FinishReason;
   readonly usage: Usage;
 }
 
-export type GenerateEvent = AcceptedEvent | TextEvent | FinishEvent;
+export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;

@@ -10,3 +10,6 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
 /** A client's correlation id is echoed and usable for cancelling when it is 1 to 128 visible ASCII characters. */
 export const isRequestId = (value: string): boolean => /^[\x21-\x7e]{1,128}$/.test(value);
+
+/** Id of a tool call whose template gives none. */
+export const newToolCallId = (): string => `call_${hex(24)}`;

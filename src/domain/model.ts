@@ -20,6 +20,8 @@ export interface ModelInfo {
   /** Sequences that can be decoded at once. */
   readonly parallel: number;
   readonly hasChatTemplate: boolean;
+  /** What the chat template can say and have answered. */
+  readonly template: { readonly tools: boolean; readonly parallelTools: boolean; readonly thinking: boolean };
   /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */
   readonly device: string;
   /** Unix seconds: the model file's modification time, so that listings are stable. */

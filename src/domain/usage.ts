@@ -8,6 +8,8 @@ export interface Usage {
   readonly cachedTokens: number;
   /** Sampled tokens, the end-of-turn token included. */
   readonly completionTokens: number;
+  /** Those of them that are reasoning, its markup included. */
+  readonly reasoningTokens: number;
   /** Milliseconds from acceptance to the start of prefill. */
   readonly queueMs: number;
   /** Milliseconds from the start of prefill to the first sampled token. */
@@ -23,10 +25,20 @@ export const noUsage = (promptTokens = 0): Usage => ({
   promptTokens,
   cachedTokens: 0,
   completionTokens: 0,
+  reasoningTokens: 0,
   queueMs: 0,
   promptMs: 0,
   completionMs: 0,
   peakMemoryBytes: 0,
+});
+
+/** The usage of several answers to one prompt, which was computed once, for the first of them. */
+export const addUsage = (first: Usage, other: Usage): Usage => ({
+  ...first,
+  completionTokens: first.completionTokens + other.completionTokens,
+  reasoningTokens: first.reasoningTokens + other.reasoningTokens,
+  completionMs: Math.max(first.completionMs, other.completionMs),
+  peakMemoryBytes: Math.max(first.peakMemoryBytes, other.peakMemoryBytes),
 });
 
 export interface TokenLogprob {

@@ -1,7 +1,7 @@
 // An engine in memory that follows a script: for tests of everything above the engine port.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
@@ -9,6 +9,7 @@ import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
 /** `accept` marks where a request is accepted; without it that is the beginning. */
 export type FakeStep =
   | "accept"
+  | OutputEvent
   | { readonly text: string; readonly logprobs?: readonly TokenLogprob[] }
   | { readonly wait: Promise<unknown> }
   | { readonly fail: Error };
@@ -39,6 +40,7 @@ export const fakeModel: ModelInfo = {
   maxModelLen: 4096,
   parallel: 4,
   hasChatTemplate: true,
+  template: { tools: true, parallelTools: true, thinking: true },
   device: "CPU (fake)",
   created: 1_700_000_000,
 };
@@ -84,7 +86,7 @@ export class FakeEngine implements EnginePort {
     signal.addEventListener("abort", abort);
     try {
       signal.throwIfAborted();
-      yield* this.play(job, this.script(request), signal);
+      yield* this.play(job, request, signal);
     } finally {
       signal.removeEventListener("abort", abort);
       this.jobs.delete(job);
@@ -111,16 +113,21 @@ export class FakeEngine implements EnginePort {
 
   private async *play(
     job: FakeJob,
-    script: FakeScript,
+    request: GenerateRequest,
     signal: AbortSignal,
   ): AsyncGenerator<GenerateEvent, void, void> {
+    const script = this.script(request);
     const { steps, reason = "stop" } = script;
     const usage = { ...fakeUsage, ...script.usage };
     let completionTokens = 0;
     let accepted = false;
     const accept = (): GenerateEvent => {
       accepted = true;
-      return { type: "accepted", promptTokens: usage.promptTokens };
+      return {
+        type: "accepted",
+        promptTokens: usage.promptTokens,
+        downgraded: request.constraint?.inexpressible === true,
+      };
     };
     if (!steps.includes("accept")) yield accept();
     for (const step of steps) {
@@ -128,7 +135,10 @@ export class FakeEngine implements EnginePort {
       if (step === "accept") yield accept();
       else if ("fail" in step) throw step.fail;
       else if ("wait" in step) await Promise.race([step.wait, job.ended.promise]);
-      else {
+      else if ("type" in step) {
+        completionTokens++;
+        yield step;
+      } else {
         completionTokens += step.logprobs?.length ?? 1;
         yield { type: "text", ...step };
       }
@@ -136,7 +146,7 @@ export class FakeEngine implements EnginePort {
       if (this.state === "stopped") throw new SvcError("shutting_down", "The server is shutting down.");
     }
     // A request that is cancelled before its acceptance was never computed.
-    if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0) };
+    if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
     yield { type: "finish", reason: job.cancelled ? "cancelled" : reason, usage: { ...usage, completionTokens } };
   }
 }
@@ -145,6 +155,7 @@ const fakeUsage = {
   promptTokens: 12,
   cachedTokens: 4,
   completionTokens: 0,
+  reasoningTokens: 0,
   queueMs: 0,
   promptMs: 40,
   completionMs: 50,

@@ -128,7 +128,7 @@ export class EngineHost implements EnginePort {
       this.stopWork(pending, false);
       return;
     }
-    if (!pending.accepted) pending.events.push({ type: "accepted", promptTokens: 0 });
+    if (!pending.accepted) pending.events.push({ type: "accepted", promptTokens: 0, downgraded: false });
     pending.events.push({ type: "finish", reason: "cancelled", usage: noUsage() });
     this.drop(pending);
   }
@@ -230,7 +230,7 @@ export class EngineHost implements EnginePort {
         return;
       case "accepted":
         this.stats = message.stats;
-        return this.accepted(message.key, message.promptTokens);
+        return this.accepted(message);
       case "rejected":
         return this.rejected(message);
       case "tokens": {
@@ -251,22 +251,23 @@ export class EngineHost implements EnginePort {
     for (const pending of this.pending.values()) this.submit(pending);
   }
 
-  private accepted(key: RequestKey, promptTokens: number): void {
+  private accepted({ key, promptTokens, downgraded }: Extract<FromEngine, { type: "accepted" }>): void {
     const pending = this.pending.get(key);
     if (!pending || pending.accepted) return;
     pending.accepted = true;
-    pending.events.push({ type: "accepted", promptTokens });
+    pending.events.push({ type: "accepted", promptTokens, downgraded });
   }
 
-  private rejected({ key, code, message }: Extract<FromEngine, { type: "rejected" }>): void {
+  private rejected({ key, code, message, param }: Extract<FromEngine, { type: "rejected" }>): void {
     const pending = this.pending.get(key);
-    if (pending) this.settle(pending, new SvcError(code, message, { param: "messages" }));
+    if (pending) this.settle(pending, new SvcError(code, message, { param }));
   }
 
-  private stepped({ texts, finished, stats }: Extract<FromEngine, { type: "step" }>): void {
+  private stepped({ outputs, finished, stats }: Extract<FromEngine, { type: "step" }>): void {
     this.stats = stats;
-    for (const { key, text, logprobs } of texts) {
-      this.pending.get(key)?.events.push({ type: "text", text, ...(logprobs && { logprobs }) });
+    for (const { key, events } of outputs) {
+      const pending = this.pending.get(key);
+      for (const event of events) pending?.events.push(event);
     }
     for (const { key, reason, usage } of finished) {
       const pending = this.pending.get(key);

@@ -2,12 +2,12 @@
 // catches a stale process; adding a message kind is a version bump.
 
 import type { ErrorCode } from "../domain/errors.ts";
-import type { GenerateRequest } from "../domain/generate.ts";
+import type { GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -34,6 +34,10 @@ export interface EngineOptions {
   readonly warmup: boolean;
   /** Longest pause that another request's prefill may cause in a running stream, in milliseconds. */
   readonly stallBudgetMs: number;
+  /** Jinja source in place of the model's own chat template, or "". */
+  readonly chatTemplate: string;
+  /** Whether schemas, forced tools and grammars are enforced while sampling. */
+  readonly constrain: boolean;
   /** Sampling defaults from flags; they win over the model file's own. */
   readonly sampling: GenerateRequest["sampling"];
 }
@@ -49,6 +53,7 @@ export type EngineReady = Pick<
   | "trainedContext"
   | "context"
   | "hasChatTemplate"
+  | "template"
   | "device"
 >;
 
@@ -62,10 +67,9 @@ export type ToEngine =
   | { readonly type: "cancel"; readonly key: RequestKey; readonly quiet: boolean }
   | { readonly type: "tokenize"; readonly key: RequestKey; readonly text: string };
 
-export interface StepText {
+export interface StepOutput {
   readonly key: RequestKey;
-  readonly text: string;
-  readonly logprobs?: readonly TokenLogprob[];
+  readonly events: readonly OutputEvent[];
 }
 
 export interface StepFinish {
@@ -82,14 +86,26 @@ export type FromEngine =
   | { readonly type: "ready"; readonly model: EngineReady }
   /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
   | { readonly type: "load-failed"; readonly message: string }
-  | { readonly type: "accepted"; readonly key: RequestKey; readonly promptTokens: number; readonly stats: Levels }
-  | { readonly type: "rejected"; readonly key: RequestKey; readonly code: ErrorCode; readonly message: string }
+  | {
+      readonly type: "accepted";
+      readonly key: RequestKey;
+      readonly promptTokens: number;
+      readonly downgraded: boolean;
+      readonly stats: Levels;
+    }
+  | {
+      readonly type: "rejected";
+      readonly key: RequestKey;
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly param: string;
+    }
   /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
   | { readonly type: "started"; readonly keys: readonly RequestKey[]; readonly stats: Levels }
   /** One decode step for all sequences. */
   | {
       readonly type: "step";
-      readonly texts: readonly StepText[];
+      readonly outputs: readonly StepOutput[];
       readonly finished: readonly StepFinish[];
       readonly stats: Levels;
     }

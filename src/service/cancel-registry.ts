@@ -1,9 +1,9 @@
 // Live generations by correlation id. Ids come from clients, so two live generations may share one.
 
-/** A live generation: `key` is its id in the engine, unique among live ones. */
+/** A live generation: `keys` are the ids of its answers in the engine, unique among live ones. */
 export interface Registration {
   readonly id: string;
-  readonly key: string;
+  readonly keys: readonly string[];
 }
 
 export class CancelRegistry {
@@ -17,11 +17,12 @@ export class CancelRegistry {
     return count;
   }
 
-  /** Registers a generation under the id its client gave. */
-  add(id: string): Registration {
+  /** Registers a generation of so many answers under the id its client gave. */
+  add(id: string, answers = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
-    const entry = { id, key: entries ? `${id} ${++this.serial}` : id };
+    const key = (answer: number) => (entries || answer > 0 ? `${id} ${++this.serial}` : id);
+    const entry = { id, keys: Array.from({ length: answers }, (_, answer) => key(answer)) };
     if (entries) entries.push(entry);
     else this.live.set(id, [entry]);
     return entry;

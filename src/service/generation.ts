@@ -3,11 +3,12 @@
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
+import { generateChoices } from "./choices.ts";
 
 export interface GenerationDeps {
   readonly engine: EnginePort;
@@ -60,24 +61,23 @@ export class GenerationService {
     this.admit();
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
-    const entry = this.registry.add(request.id);
+    const entry = this.registry.add(request.id, request.choices);
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
     try {
-      const keyed = entry.key === request.id ? request : { ...request, id: entry.key };
-      for await (const event of engine.generate(keyed, signal)) {
-        if (event.type === "text") {
+      let unfinished = request.choices;
+      for await (const event of generateChoices(engine, request, entry.keys, signal)) {
+        if (event.type === "accepted") promptTokens = event.promptTokens;
+        else if (event.type === "finish") {
+          if (--unfinished === 0) this.registry.remove(entry);
+          report.reason = event.reason;
+          report.usage = report.usage ? addUsage(report.usage, event.usage) : event.usage;
+        } else {
           const now = clock.now();
           if (lastTextAt === undefined) metrics.firstToken((report.firstTextMs = now - admittedAt));
           else metrics.interToken(now - lastTextAt);
           lastTextAt = now;
-        } else if (event.type === "accepted") {
-          promptTokens = event.promptTokens;
-        } else {
-          this.registry.remove(entry);
-          report.reason = event.reason;
-          report.usage = event.usage;
         }
         yield event;
       }
@@ -100,7 +100,7 @@ export class GenerationService {
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */
   cancel(id: string): boolean {
     const entry = this.registry.takeNewest(id);
-    if (entry) this.deps.engine.cancel(entry.key);
+    for (const key of entry?.keys ?? []) this.deps.engine.cancel(key);
     return entry !== undefined;
   }
 
@@ -113,7 +113,7 @@ export class GenerationService {
 
   /** Ends every live generation with reason `cancelled`. */
   cancelAll(): void {
-    for (const entry of this.registry.takeAll()) this.deps.engine.cancel(entry.key);
+    for (const key of this.registry.takeAll().flatMap((entry) => entry.keys)) this.deps.engine.cancel(key);
   }
 
   private admit(): void {

@@ -1,24 +1,20 @@
 // The real library with svc-mini, and the few moves that native tests are made of.
 
 import { join } from "node:path";
-import type { LoadConfig, PromptRequest, SamplerConfig, SamplerId } from "../../ffi/llama/api.ts";
+import {
+  SAMPLER_DEFAULTS,
+  type ChatPrompt,
+  type LoadConfig,
+  type PromptRequest,
+  type SamplerConfig,
+  type SamplerId,
+} from "../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../ffi/llama/binding.ts";
 import { developmentLibraries } from "../../ffi/runtime/libraries.ts";
 
 export const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 
-const GREEDY: SamplerConfig = {
-  temperature: 0,
-  topP: 0.95,
-  topK: 40,
-  minP: 0.05,
-  repetitionPenalty: 1,
-  repetitionWindow: 64,
-  presencePenalty: 0,
-  seed: 1,
-  topLogprobs: -1,
-  ignoreEos: false,
-};
+const GREEDY: SamplerConfig = { ...SAMPLER_DEFAULTS, temperature: 0, seed: 1 };
 
 /** Opens the library that `npm run build:native` made, or the one SVC_LIBRARIES names. */
 export function library(): NativeLlama {
@@ -41,6 +37,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     mmap: true,
     mlock: false,
     warmup: true,
+    chatTemplate: "",
     ...changes,
   };
 }
@@ -56,7 +53,7 @@ export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}
   }
 }
 
-/** Tokens and stops of one prompt. Throws when it fails. */
+/** Tokens, answer format and sampler of one prompt. Throws when it fails. */
 export function prompt(llama: NativeLlama, request: PromptRequest) {
   const job = llama.submitPrompt(request);
   const result = llama.takePrompt(10_000);
@@ -65,9 +62,26 @@ export function prompt(llama: NativeLlama, request: PromptRequest) {
   return result;
 }
 
+/** A conversation with nothing special about it. */
+export function chat(messages: readonly object[], changes: Partial<ChatPrompt> = {}): ChatPrompt {
+  return {
+    messages,
+    tools: [],
+    toolChoice: "auto",
+    parallelToolCalls: true,
+    constrain: true,
+    kwargs: {},
+    enableThinking: false,
+    continueLast: false,
+    sampler: GREEDY,
+    ...changes,
+  };
+}
+
 export function question(llama: NativeLlama, content: string): Int32Array {
-  const messages = [{ role: "user", content }];
-  return prompt(llama, { messages, kwargs: {}, enableThinking: false }).tokens;
+  const { tokens, sampler: slot } = prompt(llama, chat([{ role: "user", content }]));
+  if (slot !== undefined) llama.freeSampler(slot);
+  return tokens;
 }
 
 export function tokenize(llama: NativeLlama, text: string): Int32Array {
@@ -79,8 +93,12 @@ export function textOf(llama: NativeLlama, tokens: Iterable<number>): string {
   return Buffer.concat([...tokens].map((token) => llama.piece(token))).toString("utf8");
 }
 
-export function sampler(llama: NativeLlama, changes: Partial<SamplerConfig> = {}): SamplerId {
-  return llama.createSampler({ ...GREEDY, ...changes });
+/** A sampler whose repetition window holds `text`. */
+export function sampler(llama: NativeLlama, changes: Partial<SamplerConfig> = {}, text = ""): SamplerId {
+  const config = { ...GREEDY, ...changes };
+  const { sampler: slot } = prompt(llama, { text, parseSpecial: false, addSpecial: false, sampler: config });
+  if (slot === undefined) throw new Error("no sampler was made");
+  return slot;
 }
 
 export interface Row {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
-import { library, load, prompt, textOf, tokenize } from "./harness.ts";
+import { chat as conversation, library, load, prompt, textOf, tokenize } from "./harness.ts";
 
 let llama: NativeLlama;
 
@@ -10,8 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => llama.unload());
 
-const chat = (messages: { role: string; content: string; name?: string }[], enableThinking = false, kwargs = {}) =>
-  prompt(llama, { messages, kwargs, enableThinking });
+/** Tokens and format of a conversation. */
+function chat(messages: readonly object[], enableThinking = false, kwargs = {}) {
+  const { tokens, format, sampler } = prompt(llama, conversation(messages, { enableThinking, kwargs }));
+  if (sampler !== undefined) llama.freeSampler(sampler);
+  return { tokens, stops: format.stops };
+}
 
 describe("tokenizing", () => {
   test.each([
@@ -96,7 +100,7 @@ describe("chat templates", () => {
   });
 
   test("messages of another shape fail without being quoted", () => {
-    const broken = [{ role: "user", secret: "swordfish" }] as unknown as { role: string; content: string }[];
+    const broken = [{ role: "user", secret: "swordfish" }];
     expect(() => chat(broken)).toThrow("shape");
     expect(() => chat(broken)).not.toThrow("swordfish");
   });

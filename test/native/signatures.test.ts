@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { symbols } from "../../ffi/llama/symbols.ts";
 
-const TYPES: Readonly<Record<string, string>> = { int32_t: "i32", double: "f64", void: "void" };
+const TYPES: Readonly<Record<string, string>> = { int32_t: "i32", uint64_t: "u64", double: "f64", void: "void" };
 
 /** Types of bun:ffi that fit a C type; text goes by terminator, everything else by length. */
 function ffiType(type: string): string {

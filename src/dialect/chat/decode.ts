@@ -3,8 +3,12 @@
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { GenerateRequest, Sampling, TemplateKwargs } from "../../domain/generate.ts";
+import type { ChatMessage, GenerateRequest, JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
+import { decodeConstraint, schemaInstruction } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
+import { decodeReasoning } from "./reasoning.ts";
+import { decodeSampling } from "./sampling.ts";
+import { decodeTools } from "./tools.ts";
 import { refuseUnsupported } from "./unsupported.ts";
 
 /** Launch options that shape a request. */
@@ -13,6 +17,13 @@ export interface ChatSettings {
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
   readonly templateKwargs: TemplateKwargs;
+  /** False: no request may think. */
+  readonly think: boolean;
+  readonly reasoningBudget?: number;
+  /** Schema of the answers to requests that name no format. */
+  readonly guidedJson?: JsonSchema;
+  /** False: schemas are asked for in words instead of being enforced. */
+  readonly constrain: boolean;
 }
 
 export interface ChatCall {
@@ -24,46 +35,40 @@ export interface ChatCall {
 
 const check = checker(ChatCompletionRequest);
 const MOST = 2 ** 31 - 1;
-/** A nucleus of nothing: only the most probable token is left. */
-const LEAST_TOP_P = 1e-6;
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const chat = check(body);
-  refuseUnsupported(chat, body);
+  refuseUnsupported(body);
   const maxTokens = chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens;
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
+  const tools = decodeTools(chat);
+  const { constraint, asked } = decodeConstraint(chat, tools, settings.guidedJson);
+  const messages = decodeMessages(chat.messages);
   return {
     request: {
-      messages: decodeMessages(chat.messages),
-      templateKwargs: { ...settings.templateKwargs, ...chat.chat_template_kwargs },
+      messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
+      tools: tools.tools,
+      toolChoice: tools.toolChoice,
+      parallelToolCalls: tools.parallelToolCalls,
+      ...(constraint && { constraint }),
+      ...decodeReasoning(chat, settings),
       sampling: decodeSampling(chat),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, MOST) }),
       ...(topLogprobs !== undefined && { topLogprobs }),
+      choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? true,
   };
 }
 
-function decodeSampling(chat: ChatCompletionRequest): Sampling {
-  const repetitionPenalty = chat.repetition_penalty ?? chat.repeat_penalty;
-  return {
-    ...(chat.temperature != null && { temperature: chat.temperature }),
-    ...(chat.top_p != null && { topP: Math.max(chat.top_p, LEAST_TOP_P) }),
-    ...(chat.top_k != null && { topK: Math.min(Math.max(chat.top_k, 0), MOST) }),
-    ...(chat.min_p != null && { minP: chat.min_p }),
-    ...(repetitionPenalty != null && { repetitionPenalty }),
-    ...(chat.presence_penalty != null && { presencePenalty: chat.presence_penalty }),
-    ...(chat.seed != null && { seed: decodeSeed(chat.seed) }),
-  };
-}
-
-/** -1 asks for randomness even when the server has a default seed. */
-function decodeSeed(seed: number): number {
-  if (seed === -1) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-  return Number(BigInt.asUintN(32, BigInt(seed)));
+/** Adds a sentence to the system message, or a system message. */
+function withInstruction(messages: readonly ChatMessage[], instruction: string): ChatMessage[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== "system") return [{ role: "system", content: instruction }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...rest];
 }
 
 /** Launch values first, then the request's, each once. */

@@ -2,12 +2,15 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { FinishEvent, GenerateEvent, TextEvent } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
+import { addUsage, type Usage } from "../../domain/usage.ts";
 import { encodeLogprobs, type ChatAnswer } from "./encode.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 export interface StreamOptions {
   readonly answer: ChatAnswer;
+  /** Answers that the events belong to. */
+  readonly choices: number;
   readonly includeUsage: boolean;
   /** Correlation id, told in the error of a stream that fails. */
   readonly requestId: string;
@@ -19,25 +22,28 @@ export interface StreamOptions {
 const DONE = "[DONE]";
 
 /**
- * Yields role chunk, content chunks, finish chunk, usage chunk, `[DONE]`. `events` has given `accepted` already. A
- * failure becomes an error-marked chunk before `[DONE]`; after an abort the stream just ends. Never throws.
+ * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and `[DONE]`. `events` has
+ * given `accepted` already. A failure becomes an error-marked chunk before `[DONE]`; after an abort the stream just ends. Never throws.
  */
 export async function* encodeChatStream(
   events: AsyncIterator<GenerateEvent>,
   options: StreamOptions,
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
+  let usage: Usage | undefined;
+  let cancelled = false;
   try {
-    yield chunk.role();
+    for (let choice = 0; choice < options.choices; choice++) yield chunk.role(choice);
     for (;;) {
       const { value: event, done } = await events.next();
       if (done) break;
-      if (event.type === "text") yield chunk.text(event);
-      else if (event.type === "finish") {
+      if (event.type === "finish") {
         yield chunk.finish(event);
-        if (options.includeUsage && event.reason !== "cancelled") yield chunk.usage(event);
-      }
+        usage = usage ? addUsage(usage, event.usage) : event.usage;
+        cancelled ||= event.reason === "cancelled";
+      } else if (event.type !== "accepted") yield chunk.output(event);
     }
+    if (options.includeUsage && usage && !cancelled) yield chunk.usage(usage);
     yield DONE;
   } catch (error) {
     if (options.signal.aborted) return;
@@ -58,23 +64,38 @@ function typed(error: unknown, onUnexpected: (error: unknown) => void): SvcError
 function chunkWriter({ id, created, model, systemFingerprint }: ChatAnswer) {
   const object = "chat.completion.chunk";
   const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
-  const open = `${head},"choices":[{"index":0,"delta":`;
+  const open = (choice = 0) => `${head},"choices":[{"index":${choice},"delta":`;
   const unfinished = `,"finish_reason":null}]}`;
   return {
-    role: () => `${open}{"role":"assistant","content":""}${unfinished}`,
-    text: ({ text, logprobs }: TextEvent) => {
-      const extra = logprobs ? `,"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}` : "";
-      return `${open}{"content":${JSON.stringify(text)}}${extra}${unfinished}`;
-    },
-    finish: ({ reason }: FinishEvent) => `${open}{},"finish_reason":"${reason}"}]}`,
-    usage: ({ usage }: FinishEvent) =>
+    role: (choice: number) => `${open(choice)}{"role":"assistant","content":""}${unfinished}`,
+    output: (event: OutputEvent) => `${open(event.choice)}${delta(event)}${unfinished}`,
+    finish: ({ reason, choice }: FinishEvent) => `${open(choice)}{},"finish_reason":"${reason}"}]}`,
+    usage: (usage: Usage) =>
       `${head},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))},` +
       `"timings":${JSON.stringify(encodeTimings(usage))}}`,
     failure: (error: SvcError, requestId: string) => {
       // For clients that know nothing of `error`, people at least read what happened.
       const content = JSON.stringify(`\n\n[error] ${error.message}`);
       const marker = JSON.stringify(errorObject(error, requestId));
-      return `${open}{"content":${content}},"finish_reason":"error"}],"error":${marker}}`;
+      return `${open()}{"content":${content}},"finish_reason":"error"}],"error":${marker}}`;
     },
   };
+}
+
+/** The delta, and what stands beside it. A key that says nothing is absent: strict clients reject a null. */
+function delta(event: OutputEvent): string {
+  switch (event.type) {
+    case "text": {
+      const extra = event.logprobs ? `,"logprobs":${JSON.stringify(encodeLogprobs(event.logprobs))}` : "";
+      return `{"content":${JSON.stringify(event.text)}}${extra}`;
+    }
+    case "reasoning":
+      return `{"reasoning_content":${JSON.stringify(event.text)}}`;
+    case "tool_call": {
+      const { index, id, name } = event;
+      return `{"tool_calls":${JSON.stringify([{ index, id, type: "function", function: { name, arguments: "" } }])}}`;
+    }
+    case "tool_arguments":
+      return `{"tool_calls":${JSON.stringify([{ index: event.index, function: { arguments: event.text } }])}}`;
+  }
 }

@@ -2,8 +2,8 @@
 
 import type { ChatCompletion, ChatLogprobs } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { GenerateEvent } from "../../domain/generate.ts";
-import type { TokenLogprob } from "../../domain/usage.ts";
+import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import { addUsage, type TokenLogprob } from "../../domain/usage.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 /** What identifies one answer; constant over all chunks of a stream. */
@@ -15,39 +15,80 @@ export interface ChatAnswer {
   readonly systemFingerprint: string;
 }
 
-/** Collects the whole answer. Throws what the generation throws. */
+type Choice = ChatCompletion["choices"][number];
+
+/** One answer while its events come in. */
+class ChoiceBuilder {
+  finish: FinishEvent | undefined;
+  private content = "";
+  private reasoning = "";
+  private readonly calls: { id: string; type: "function"; function: { name: string; arguments: string } }[] = [];
+  private readonly logprobs: TokenLogprob[] = [];
+
+  add(event: GenerateEvent): void {
+    switch (event.type) {
+      case "text":
+        this.content += event.text;
+        if (event.logprobs) this.logprobs.push(...event.logprobs);
+        return;
+      case "reasoning":
+        this.reasoning += event.text;
+        return;
+      case "tool_call":
+        this.calls[event.index] = { id: event.id, type: "function", function: { name: event.name, arguments: "" } };
+        return;
+      case "tool_arguments": {
+        const call = this.calls[event.index];
+        if (call) call.function.arguments += event.text;
+        return;
+      }
+      case "finish":
+        this.finish = event;
+    }
+  }
+
+  build(index: number, { reason }: FinishEvent, withLogprobs: boolean): Choice {
+    const called = this.calls.length > 0;
+    return {
+      index,
+      message: {
+        role: "assistant",
+        // With calls the convention knows no text beside them.
+        content: called ? null : this.content,
+        ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
+        ...(called && { tool_calls: this.calls }),
+      },
+      logprobs: withLogprobs ? encodeLogprobs(this.logprobs) : null,
+      finish_reason: reason,
+    };
+  }
+}
+
+/** Collects the whole answer, of `choices` texts. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
   answer: ChatAnswer,
-  withLogprobs: boolean,
+  { choices, withLogprobs }: { readonly choices: number; readonly withLogprobs: boolean },
 ): Promise<ChatCompletion> {
-  let content = "";
-  const logprobs: TokenLogprob[] = [];
+  const builders = Array.from({ length: choices }, () => new ChoiceBuilder());
   for await (const event of events) {
-    if (event.type === "text") {
-      content += event.text;
-      if (event.logprobs) logprobs.push(...event.logprobs);
-    } else if (event.type === "finish") {
-      return {
-        id: answer.id,
-        object: "chat.completion",
-        created: answer.created,
-        model: answer.model,
-        system_fingerprint: answer.systemFingerprint,
-        choices: [
-          {
-            index: 0,
-            message: { role: "assistant", content },
-            logprobs: withLogprobs ? encodeLogprobs(logprobs) : null,
-            finish_reason: event.reason,
-          },
-        ],
-        usage: encodeUsage(event.usage),
-        timings: encodeTimings(event.usage),
-      };
-    }
+    if (event.type !== "accepted") builders[event.choice ?? 0]?.add(event);
   }
-  throw new SvcError("internal_error", "The generation ended without a finish.");
+  const finishes = builders.map(({ finish }) => {
+    if (!finish) throw new SvcError("internal_error", "The generation ended without a finish.");
+    return finish;
+  });
+  const usage = finishes.map((finish) => finish.usage).reduce(addUsage);
+  return {
+    id: answer.id,
+    object: "chat.completion",
+    created: answer.created,
+    model: answer.model,
+    system_fingerprint: answer.systemFingerprint,
+    choices: builders.map((builder, index) => builder.build(index, finishes[index] as FinishEvent, withLogprobs)),
+    usage: encodeUsage(usage),
+    timings: encodeTimings(usage),
+  };
 }
 
 /** Log probabilities of consecutive tokens. */

@@ -1,11 +1,12 @@
-// Wire messages → domain messages: developer is system, text parts are joined, consecutive system turns are one.
+// Wire messages → domain messages: developer is system, text parts are joined, consecutive system turns are one, tool
+// results stand in the order of their calls.
 
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage } from "../../domain/generate.ts";
+import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 
-/** Throws SvcError when a message lacks content that its role needs, or has content that no text template can show. */
+/** Throws SvcError when a message lacks content that its role needs, or has a part that its role cannot have. */
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
   const decoded: ChatMessage[] = [];
   for (const [index, message] of messages.entries()) {
@@ -15,18 +16,40 @@ export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] 
       decoded[decoded.length - 1] = { ...last, content: `${last.content}\n\n${next.content}` };
     } else decoded.push(next);
   }
-  return decoded;
+  return withOrderedResults(decoded);
 }
 
 function decodeMessage(message: WireMessage, path: string): ChatMessage {
-  if (message.role === "tool") throw unsupported(`${path}.role`, "tool messages are not supported");
-  if (message.tool_calls?.length) throw unsupported(`${path}.tool_calls`, "tool calls are not supported");
   const role = message.role === "developer" ? "system" : message.role;
   const content = decodeContent(message, `${path}.content`);
-  return { role, content, ...(message.name != null && { name: message.name }) };
+  const calls = role === "assistant" ? (message.tool_calls ?? []).map(decodeCall) : [];
+  return {
+    role,
+    content,
+    ...(message.name != null && { name: message.name }),
+    ...(role === "assistant" && message.reasoning_content && { reasoning: message.reasoning_content }),
+    ...(calls.length > 0 && { toolCalls: calls }),
+    ...(role === "tool" && message.tool_call_id != null && { toolCallId: message.tool_call_id }),
+  };
 }
 
-function decodeContent({ role, content }: WireMessage, param: string): string {
+type WireCall = NonNullable<WireMessage["tool_calls"]>[number];
+
+/** Templates read the arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. */
+function decodeCall({ id, function: { name, arguments: given } }: WireCall): ToolCall {
+  if (given == null || given === "") return { id, name, arguments: "{}" };
+  if (typeof given !== "string") return { id, name, arguments: JSON.stringify(given) };
+  try {
+    JSON.parse(given);
+    return { id, name, arguments: given };
+  } catch {
+    return { id, name, arguments: JSON.stringify(given) };
+  }
+}
+
+type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];
+
+function decodeContent({ role, content }: WireMessage, param: string): ChatMessage["content"] {
   if (typeof content === "string") return content;
   if (content == null) {
     if (role === "assistant") return "";
@@ -34,15 +57,61 @@ function decodeContent({ role, content }: WireMessage, param: string): string {
     const message = `'${param}' must be a string or an array of parts for this role; got ${received(content)}.`;
     throw new SvcError("invalid_type", message, { param });
   }
-  return content
-    .map(({ type, text }, index) => {
-      if (type !== "text") throw unsupported(`${param}.${index}.type`, "only parts of type text are supported");
-      if (text != null) return text;
-      const field = `${param}.${index}.text`;
-      throw new SvcError("missing_required_parameter", `'${field}' is required: a string.`, { param: field });
-    })
-    .join("\n");
+  const parts = content.map((part, index) => decodePart(part, `${param}.${index}`));
+  const media = parts.findIndex((part) => part.type === "media");
+  if (media < 0) return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  if (role === "user" || role === "tool") return parts;
+  const field = `${param}.${media}.type`;
+  throw new SvcError("invalid_value", `'${field}' must be "text" in a message of this role.`, { param: field });
 }
 
-const unsupported = (param: string, rule: string): SvcError =>
-  new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
+function decodePart(part: WirePart, path: string): ContentPart {
+  const missing = (field: string, what: string) => {
+    const param = `${path}.${field}`;
+    return new SvcError("missing_required_parameter", `'${param}' is required: ${what}.`, { param });
+  };
+  switch (part.type) {
+    case "text":
+      if (part.text == null) throw missing("text", "a string");
+      return { type: "text", text: part.text };
+    case "image_url": {
+      if (part.image_url == null) throw missing("image_url", "an object");
+      const { url, detail } = part.image_url;
+      return {
+        type: "media",
+        source: { kind: "image", url, detail: detail ?? "auto" },
+        param: `${path}.image_url.url`,
+      };
+    }
+    case "input_audio": {
+      if (part.input_audio == null) throw missing("input_audio", "an object");
+      const { data, format } = part.input_audio;
+      return {
+        type: "media",
+        source: { kind: "audio", data, ...(format != null && { format }) },
+        param: `${path}.input_audio.data`,
+      };
+    }
+  }
+}
+
+/** Templates without call ids tell results by their place; and a result is named after the tool that was called. */
+function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
+  const ordered: ChatMessage[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index] as ChatMessage;
+    ordered.push(message);
+    if (!message.toolCalls) continue;
+    let end = index + 1;
+    while (messages[end]?.role === "tool") end++;
+    const place = new Map(message.toolCalls.map(({ id }, order) => [id, order]));
+    const placeOf = ({ toolCallId }: ChatMessage) => place.get(toolCallId ?? "") ?? place.size;
+    const results = messages.slice(index + 1, end).toSorted((a, b) => placeOf(a) - placeOf(b));
+    for (const result of results) {
+      const name = result.name ?? message.toolCalls[placeOf(result)]?.name;
+      ordered.push(name === undefined ? result : { ...result, name });
+    }
+    index = end - 1;
+  }
+  return ordered;
+}

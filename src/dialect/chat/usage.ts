@@ -24,7 +24,7 @@ export function encodeUsage(usage: Usage): ChatUsage {
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedTokens },
-    completion_tokens_details: { reasoning_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     prompt_time: rounded(usage.promptMs / 1000),
     completion_time: rounded(usage.completionMs / 1000),
     total_time: rounded((usage.promptMs + usage.completionMs) / 1000),

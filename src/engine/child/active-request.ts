@@ -1,19 +1,21 @@
-// One request inside the engine process, from acceptance to its last token: sampler, text pipeline and clocks.
+// One request inside the engine process, from acceptance to its last token: sampler, answer and clocks.
 
-import type { Llama, SamplerId } from "../../../ffi/llama/api.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { AnswerFormat, Llama, SamplerId } from "../../../ffi/llama/api.ts";
+import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
-import { TextPipeline } from "../../text/pipeline.ts";
-import type { RequestKey, StepFinish, StepText } from "../protocol.ts";
+import type { RequestKey, StepFinish } from "../protocol.ts";
+import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
 
 export class ActiveRequest {
-  private readonly pipeline: TextPipeline;
+  private readonly answer: Answer;
+  private readonly preserved: ReadonlySet<number>;
+  private readonly constrained: boolean;
   private completionTokens = 0;
   private startedAt: number | undefined;
   private firstTokenAt: number | undefined;
   private lastTokenAt: number | undefined;
   private peakBytes = 0;
-  /** Visible text ended at a stop sequence or the model ended its turn. */
+  /** The model ended its turn, or nothing more is wanted of it. */
   stopped = false;
 
   constructor(
@@ -21,10 +23,29 @@ export class ActiveRequest {
     readonly sampler: SamplerId,
     private readonly request: GenerateRequest,
     private readonly promptTokens: number,
-    stops: readonly string[],
+    format: AnswerFormat,
+    private readonly llama: Llama,
     private readonly acceptedAt: number,
+    now: () => number,
   ) {
-    this.pipeline = new TextPipeline(stops);
+    this.preserved = new Set(format.preserved);
+    this.constrained = format.constrained;
+    const stops = [...format.stops, ...request.stop];
+    this.answer = format.parsed
+      ? new ParsedAnswer(
+          {
+            push: (bytes) => llama.pushAnswer(sampler, bytes),
+            read: (final) => llama.readAnswer(sampler, final),
+          },
+          {
+            stops,
+            tools: request.tools.length > 0,
+            parallelToolCalls: request.parallelToolCalls,
+            logprobs: request.topLogprobs !== undefined,
+            now,
+          },
+        )
+      : new PlainAnswer(stops);
   }
 
   started(now: number): void {
@@ -35,25 +56,25 @@ export class ActiveRequest {
     this.peakBytes = Math.max(this.peakBytes, bytes);
   }
 
-  /** Takes a sampled token; returns the text that became visible by it, if any. */
-  accept(token: number, llama: Llama, now: number): StepText | undefined {
+  /** Takes a sampled token; returns what became visible by it. */
+  accept(token: number, now: number): OutputEvent[] {
+    const { llama } = this;
     this.completionTokens++;
     this.firstTokenAt ??= now;
     this.lastTokenAt = now;
     if (llama.isEnd(token)) {
       this.stopped = true;
-      return undefined;
+      return [];
     }
-    const wantsLogprobs = this.request.topLogprobs !== undefined;
-    const released = this.pipeline.push(llama.piece(token), wantsLogprobs ? this.logprob(llama) : undefined);
-    this.stopped = released.stopped;
-    return this.stepText(released.text, released.logprobs);
+    const logprob = this.request.topLogprobs === undefined ? undefined : this.logprob();
+    const events = this.answer.push(llama.piece(token, this.preserved.has(token)), logprob);
+    this.stopped = this.answer.complete || (this.constrained && llama.isStuck(this.sampler));
+    return events;
   }
 
-  /** Ends the text; returns what was held back, if any. */
-  end(): StepText | undefined {
-    const rest = this.pipeline.end();
-    return this.stepText(rest.text, rest.logprobs);
+  /** Ends the answer; returns what was held back. `reason`: why it ends, as far as is known by now. */
+  end(reason: FinishReason): OutputEvent[] {
+    return this.answer.end(reason === "stop");
   }
 
   finish(reason: FinishReason, cachedTokens: number, now: number): StepFinish {
@@ -63,22 +84,18 @@ export class ActiveRequest {
       promptTokens: this.promptTokens,
       cachedTokens,
       completionTokens: this.completionTokens,
+      reasoningTokens: this.answer.reasoningTokens,
       queueMs: started - this.acceptedAt,
       promptMs: first - started,
       completionMs: (this.lastTokenAt ?? first) - first,
       peakMemoryBytes: this.peakBytes,
     };
-    return { key: this.key, reason, usage };
+    return { key: this.key, reason: reason === "stop" && this.answer.called ? "tool_calls" : reason, usage };
   }
 
-  private stepText(text: string, logprobs: readonly TokenLogprob[]): StepText | undefined {
-    if (text === "" && logprobs.length === 0) return undefined;
-    return this.request.topLogprobs === undefined ? { key: this.key, text } : { key: this.key, text, logprobs };
-  }
-
-  private logprob(llama: Llama): TokenLogprob {
-    const entries = llama.logprobs(this.sampler).map(({ token, logprob }) => {
-      const bytes = llama.piece(token);
+  private logprob(): TokenLogprob {
+    const entries = this.llama.logprobs(this.sampler).map(({ token, logprob }) => {
+      const bytes = this.llama.piece(token, this.preserved.has(token));
       return { token: decoder.decode(bytes), logprob, bytes: [...bytes] };
     });
     const [chosen, ...top] = entries;

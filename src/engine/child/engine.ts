@@ -1,13 +1,22 @@
 // The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
 // the scheduler, the native library and the text pipeline meet.
 
-import { ANY_OWNER, type Batch, type Llama, type SamplerConfig } from "../../../ffi/llama/api.ts";
+import {
+  ANY_OWNER,
+  type AnswerFormat,
+  type Batch,
+  type Llama,
+  type SamplerConfig,
+  type SamplerId,
+} from "../../../ffi/llama/api.ts";
 import type { Clock } from "../../domain/clock.ts";
+import type { ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import { Scheduler, type StepPlan } from "../../scheduler/scheduler.ts";
-import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepText, ToEngine } from "../protocol.ts";
+import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
+import { chatPrompt } from "./chat-prompt.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
@@ -97,7 +106,7 @@ export class Engine {
   /** Lets a burst arrive, so that its prompts are computed in full batches together. */
   private async gather(): Promise<void> {
     const until = this.clock.now() + GATHER_LIMIT_MS;
-    for (let before = -1; (before !== this.arrived || this.jobs.size > 0) && this.clock.now() < until; ) {
+    for (let before = -1; (before !== this.arrived || this.jobs.size > 0) && this.clock.now() < until;) {
       before = this.arrived;
       await Bun.sleep(GATHER_MS);
       this.collectPrompts(0);
@@ -106,11 +115,8 @@ export class Engine {
 
   private submit(key: RequestKey, request: GenerateRequest): void {
     this.arrived++;
-    const job = this.llama.submitPrompt({
-      messages: request.messages,
-      kwargs: request.templateKwargs,
-      enableThinking: request.templateKwargs["enable_thinking"] === true,
-    });
+    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
+    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain));
     this.jobs.set(job, { kind: "generate", key, request });
     this.wake?.();
   }
@@ -126,49 +132,67 @@ export class Engine {
     for (let done = this.llama.takePrompt(waitMs); done; done = this.llama.takePrompt(0)) {
       const job = this.jobs.get(done.job);
       this.jobs.delete(done.job);
-      if (!job) continue;
-      if ("error" in done) this.rejectPrompt(job.key, done.error);
-      else if (job.kind === "tokenize") this.send({ type: "tokens", key: job.key, tokens: done.tokens });
-      else this.accept(job.key, job.request, done.tokens, done.stops);
+      if ("error" in done) {
+        if (job) this.rejectPrompt(job.key, done.error, done.badGrammar);
+      } else if (job?.kind === "generate" && done.sampler !== undefined) {
+        this.accept(job.key, job.request, done.tokens, done.format, done.sampler);
+      } else {
+        if (job) this.send({ type: "tokens", key: job.key, tokens: done.tokens });
+        // Its client left meanwhile.
+        if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
+      }
     }
   }
 
-  private rejectPrompt(key: RequestKey, error: string): void {
+  private rejectPrompt(key: RequestKey, error: string, badGrammar: boolean): void {
+    if (badGrammar) return this.reject(key, "'grammar' must be a GBNF grammar with a rule named root.", "grammar");
     this.send({ type: "log", level: "warn", text: `the model's chat template refused a request: ${error}` });
-    const message = "The model's chat template cannot render these messages.";
-    this.send({ type: "rejected", key, code: "invalid_value", message });
+    this.reject(key, "The model's chat template cannot render these messages.");
   }
 
-  private accept(key: RequestKey, request: GenerateRequest, prompt: Int32Array, stops: readonly string[]): void {
+  private reject(key: RequestKey, message: string, param = "messages", code: ErrorCode = "invalid_value"): void {
+    this.send({ type: "rejected", key, code, message, param });
+  }
+
+  private accept(
+    key: RequestKey,
+    request: GenerateRequest,
+    prompt: Int32Array,
+    format: AnswerFormat,
+    sampler: SamplerId,
+  ): void {
     const limit = this.options.maxModelLen;
     const room = limit - prompt.length;
-    if (prompt.length === 0) {
-      const message = "The messages render to an empty prompt.";
-      return this.send({ type: "rejected", key, code: "invalid_value", message });
-    }
+    if (prompt.length === 0 || room < 1) this.llama.freeSampler(sampler);
+    if (prompt.length === 0) return this.reject(key, "The messages render to an empty prompt.");
     if (room < 1) {
       const message =
         `This model's context is ${limit} tokens, but the prompt has ${prompt.length} tokens` +
         " and the answer needs at least 1. Shorten the messages or start svc with a larger --ctx.";
-      return this.send({ type: "rejected", key, code: "context_length_exceeded", message });
+      return this.reject(key, message, "messages", "context_length_exceeded");
     }
-    const sampler = this.llama.createSampler(samplerConfig(request, this.options.sampling, this.samplerDefaults));
-    this.llama.primeSampler(sampler, prompt.subarray(-64));
-    const now = this.clock.now();
-    const all = [...stops, ...request.stop];
-    this.active.set(key, new ActiveRequest(key, sampler, request, prompt.length, all, now));
+    const { clock, llama } = this;
+    const active = new ActiveRequest(key, sampler, request, prompt.length, format, llama, clock.now(), clock.now);
+    this.active.set(key, active);
     this.scheduler.add({ key, prompt, maxTokens: Math.min(request.maxTokens ?? room, room) });
-    this.send({ type: "accepted", key, promptTokens: prompt.length, stats: this.stats() });
+    const downgraded = this.isDowngraded(request, format);
+    this.send({ type: "accepted", key, promptTokens: prompt.length, downgraded, stats: this.stats() });
+  }
+
+  /** Strictness was promised, and the sampler does not hold the model to all of it. */
+  private isDowngraded({ constraint }: GenerateRequest, format: AnswerFormat): boolean {
+    if (!constraint?.strict) return false;
+    return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
   private cancel(key: RequestKey, quiet: boolean): void {
     this.aborted?.resolve();
     const request = this.active.get(key);
     if (request) {
-      const held = request.end();
+      const events = quiet ? [] : request.end("cancelled");
       const finish = this.close(request, "cancelled");
       // Sent for a quiet one too: it carries the new levels.
-      this.sendStep(held && !quiet ? [held] : [], quiet ? [] : [finish]);
+      this.sendStep(events.length > 0 ? [{ key, events }] : [], quiet ? [] : [finish]);
       this.wake?.();
       return;
     }
@@ -191,19 +215,18 @@ export class Engine {
     const now = this.clock.now();
     this.steps++;
     this.sampleMemory(now);
-    const texts: StepText[] = [];
+    const outputs: StepOutput[] = [];
     const finished: StepFinish[] = [];
     for (const { key, token, last } of this.scheduler.apply(plan, this.sampled, now - before)) {
       const request = this.active.get(key);
       if (!request) continue;
-      const text = request.accept(token, this.llama, now);
-      if (text) texts.push(text);
-      if (!request.stopped && !last) continue;
-      const held = request.end();
-      if (held) texts.push(held);
-      finished.push(this.close(request, request.stopped ? "stop" : "length"));
+      const events = request.accept(token, now);
+      const ended = request.stopped ? "stop" : last ? "length" : undefined;
+      if (ended) events.push(...request.end(ended));
+      if (events.length > 0) outputs.push({ key, events });
+      if (ended) finished.push(this.close(request, ended));
     }
-    if (texts.length > 0 || finished.length > 0) this.sendStep(texts, finished);
+    if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
 
   private decode(plan: StepPlan) {
@@ -250,8 +273,8 @@ export class Engine {
     for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
   }
 
-  private sendStep(texts: StepText[], finished: StepFinish[]): void {
-    this.send({ type: "step", texts, finished, stats: this.stats() });
+  private sendStep(outputs: StepOutput[], finished: StepFinish[]): void {
+    this.send({ type: "step", outputs, finished, stats: this.stats() });
   }
 
   private stats(): Levels {

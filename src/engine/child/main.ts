@@ -63,6 +63,7 @@ async function load(options: EngineOptions, send: (message: FromEngine) => void)
     mmap: options.mmap,
     mlock: options.mlock,
     warmup: options.warmup,
+    chatTemplate: options.chatTemplate,
   });
   let reported = -1;
   for (;;) {

@@ -6,6 +6,7 @@ import { decodeChat } from "../../dialect/chat/decode.ts";
 import { encodeChatStream } from "../../dialect/chat/encode-stream.ts";
 import { encodeChat, type ChatAnswer } from "../../dialect/chat/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { GenerateEvent } from "../../domain/generate.ts";
 import { newChatCompletionId } from "../../domain/ids.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import type { LogFields } from "../../telemetry/log.ts";
@@ -41,12 +42,17 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       if (request.signal.aborted) abort();
       const events = generation.generate({ ...call.request, id: context.id }, left.signal, report);
       if (!call.stream || !config.streaming) {
-        return Response.json(await encodeChat(events, answerOf(deps), call.request.topLogprobs !== undefined));
+        // The first event says what the headers say; the answer is made of the others.
+        const headers = constraintHeaders(await events.next());
+        const { choices, topLogprobs } = call.request;
+        const form = { choices, withLogprobs: topLogprobs !== undefined };
+        return Response.json(await encodeChat(events, answerOf(deps), form), { headers });
       }
       // Until the engine has accepted the request, a failure still has its own status.
-      await events.next();
+      const headers = { ...STREAM_HEADERS, ...constraintHeaders(await events.next()) };
       const chunks = encodeChatStream(events, {
         answer: answerOf(deps),
+        choices: call.request.choices,
         includeUsage: call.includeUsage,
         requestId: context.id,
         signal: left.signal,
@@ -54,13 +60,18 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       });
       const stream = eventStream(chunks, { heartbeatMs: config.heartbeatMs, signal: left.signal, abort });
       context.bodyEnded = stream.ended;
-      return new Response(stream.body, { headers: STREAM_HEADERS });
+      return new Response(stream.body, { headers });
     },
     {
       parse: "none",
       detail: { requestBody: jsonContent(ChatCompletionRequest), responses: { 200: jsonContent(ChatCompletion) } },
     },
   );
+
+/** Tells a client that was promised a strict schema when it does not get one. */
+function constraintHeaders({ value }: IteratorResult<GenerateEvent, void>): Record<string, string> {
+  return value?.type === "accepted" && value.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
+}
 
 function answerOf({ engine, clock, version }: AppDeps): ChatAnswer {
   return {

@@ -1,0 +1,30 @@
+// Takes an answer apart while the model writes it: reasoning, content, tool calls.
+#pragma once
+
+#include "chat.hpp"
+
+namespace svc {
+
+class AnswerReader {
+  public:
+    explicit AnswerReader(std::shared_ptr<const AnswerFormat> format) : format(std::move(format)) {}
+
+    void push(const uint8_t * bytes, size_t count);
+
+    // What the text so far has that earlier calls did not report (see svc_answer_read in shim.h). Nothing reported is
+    // ever taken back. `final`: the text is complete.
+    common_json read(bool final);
+
+  private:
+    bool parse(bool final);
+    common_json news();
+    std::string unread() const;
+
+    std::shared_ptr<const AnswerFormat> format;
+    std::string text;
+    common_chat_msg current;
+    // As far as it has been reported.
+    common_chat_msg reported;
+};
+
+} // namespace svc

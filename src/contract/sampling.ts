@@ -1,0 +1,45 @@
+// Sampling fields that generation routes share, llama.cpp's own names beyond the convention's.
+
+import { opt, t } from "./schema.ts";
+
+const RepetitionPenalty = t.Number({ exclusiveMinimum: 0, maximum: 10 });
+const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });
+const share = (description: string) => t.Number({ minimum: 0, maximum: 1, description });
+
+export const samplingFields = {
+  temperature: opt(t.Number({ minimum: 0, maximum: 5, description: "0 is greedy; up to 2 is the usual range." })),
+  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1 are off." })),
+  min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  typical_p: opt(share("Locally typical sampling; 1 is off.")),
+  top_n_sigma: opt(t.Number({ minimum: -1, maximum: 100, description: "-1 is off." })),
+  xtc_probability: opt(share("Chance of leaving out the most probable tokens; 0 is off.")),
+  xtc_threshold: opt(share("Tokens above it are what XTC leaves out; above 0.5 is off.")),
+  dynatemp_range: opt(t.Number({ minimum: 0, maximum: 5, description: "Temperature moves by so much; 0 is off." })),
+  dynatemp_exponent: opt(t.Number({ exclusiveMinimum: 0, maximum: 100 })),
+  repetition_penalty: opt(RepetitionPenalty),
+  repeat_penalty: opt(RepetitionPenalty),
+  repeat_last_n: opt(Window),
+  presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
+  frequency_penalty: opt(t.Number({ description: "Deprecated; accepted without effect." })),
+  dry_multiplier: opt(t.Number({ minimum: 0, maximum: 100, description: "Strength of the DRY penalty; 0 is off." })),
+  dry_base: opt(t.Number({ minimum: 1, maximum: 100 })),
+  dry_allowed_length: opt(t.Integer({ minimum: 0, maximum: 1_048_576 })),
+  dry_penalty_last_n: opt(Window),
+  dry_sequence_breakers: opt(t.Array(t.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: 64 })),
+  mirostat: opt(
+    t.Unsafe<0 | 1 | 2>(
+      t.Integer({ minimum: 0, maximum: 2, description: "0 is off; replaces the other truncations." }),
+    ),
+  ),
+  mirostat_tau: opt(t.Number({ minimum: 0, maximum: 100 })),
+  mirostat_eta: opt(t.Number({ minimum: 0, maximum: 1 })),
+  logit_bias: opt(
+    t.Record(t.String(), t.Number({ minimum: -100, maximum: 100 }), {
+      description: "Token id to bias; -100 bans the token.",
+    }),
+  ),
+  seed: opt(t.Integer({ description: "-1 is random; others count modulo 2^32." })),
+  ignore_eos: opt(t.Boolean({ description: "The model cannot end its turn." })),
+  min_tokens: opt(t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Tokens before the turn can end." })),
+};

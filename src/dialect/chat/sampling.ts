@@ -1,0 +1,77 @@
+// Sampling fields of the wire → the domain's; absent and null fields stay absent, so that defaults apply.
+
+import type { ChatCompletionRequest } from "../../contract/chat.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { Sampling } from "../../domain/generate.ts";
+
+type Fields = Pick<
+  ChatCompletionRequest,
+  | Extract<keyof ChatCompletionRequest, keyof typeof PLAIN>
+  | "top_p"
+  | "top_k"
+  | "repeat_penalty"
+  | "logit_bias"
+  | "seed"
+>;
+
+/** Fields whose value is taken as it is. */
+const PLAIN = {
+  temperature: "temperature",
+  min_p: "minP",
+  typical_p: "typicalP",
+  top_n_sigma: "topNSigma",
+  xtc_probability: "xtcProbability",
+  xtc_threshold: "xtcThreshold",
+  dynatemp_range: "dynatempRange",
+  dynatemp_exponent: "dynatempExponent",
+  repetition_penalty: "repetitionPenalty",
+  repeat_last_n: "repetitionWindow",
+  presence_penalty: "presencePenalty",
+  dry_multiplier: "dryMultiplier",
+  dry_base: "dryBase",
+  dry_allowed_length: "dryAllowedLength",
+  dry_penalty_last_n: "dryPenaltyLastN",
+  dry_sequence_breakers: "drySequenceBreakers",
+  mirostat: "mirostat",
+  mirostat_tau: "mirostatTau",
+  mirostat_eta: "mirostatEta",
+  ignore_eos: "ignoreEos",
+  min_tokens: "minTokens",
+} as const satisfies Readonly<Record<string, keyof Sampling>>;
+
+const MOST = 2 ** 31 - 1;
+/** A nucleus of nothing: only the most probable token is left. */
+const LEAST_TOP_P = 1e-6;
+/** From this bias on a token is banned, not just made improbable. */
+const BAN = -100;
+const BANNED = -1e9;
+
+/** Throws SvcError `invalid_value` when `logit_bias` names something that is no token id. */
+export function decodeSampling(fields: Fields): Sampling {
+  const plain = Object.entries(PLAIN).flatMap(([wire, name]) => {
+    const value = fields[wire as keyof typeof PLAIN];
+    return value == null ? [] : [[name, value] as const];
+  });
+  return {
+    ...(fields.repeat_penalty != null && { repetitionPenalty: fields.repeat_penalty }),
+    ...(Object.fromEntries(plain) as Sampling),
+    ...(fields.top_p != null && { topP: Math.max(fields.top_p, LEAST_TOP_P) }),
+    ...(fields.top_k != null && { topK: Math.min(Math.max(fields.top_k, 0), MOST) }),
+    ...(fields.logit_bias != null && { logitBias: decodeBias(fields.logit_bias) }),
+    ...(fields.seed != null && { seed: decodeSeed(fields.seed) }),
+  };
+}
+
+/** -1 asks for randomness even when the server has a default seed. */
+function decodeSeed(seed: number): number {
+  if (seed === -1) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+  return Number(BigInt.asUintN(32, BigInt(seed)));
+}
+
+function decodeBias(bias: Readonly<Record<string, number>>): NonNullable<Sampling["logitBias"]> {
+  const param = "logit_bias";
+  return Object.entries(bias).map(([token, value]) => {
+    if (/^\d{1,9}$/.test(token)) return [Number(token), value <= BAN ? BANNED : value];
+    throw new SvcError("invalid_value", `'${param}' must have token ids as keys.`, { param });
+  });
+}

@@ -1,0 +1,192 @@
+// From a request's tokens to its output events: as plain text, or taken apart by the model's answer format.
+
+import type { AnswerNews } from "../../../ffi/llama/api.ts";
+import { newToolCallId } from "../../domain/ids.ts";
+import type { OutputEvent } from "../../domain/generate.ts";
+import type { TokenLogprob } from "../../domain/usage.ts";
+import { closeJson } from "../../text/json-close.ts";
+import { TextPipeline } from "../../text/pipeline.ts";
+import { VisibleText, type Released } from "../../text/visible-text.ts";
+
+/** Turns the tokens of one answer into events; nothing that was told is ever taken back. */
+export interface Answer {
+  /** The answer is complete: nothing more is to be generated. */
+  readonly complete: boolean;
+  /** Something was called. */
+  readonly called: boolean;
+  /** Tokens so far that are reasoning. */
+  readonly reasoningTokens: number;
+  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[];
+  /** The generation is over; `whole`: the model ended it, no limit and nobody else did. */
+  end(whole: boolean): OutputEvent[];
+}
+
+/** An answer that is its text. */
+export class PlainAnswer implements Answer {
+  complete = false;
+  readonly called = false;
+  readonly reasoningTokens = 0;
+  private readonly pipeline: TextPipeline;
+
+  constructor(stops: readonly string[]) {
+    this.pipeline = new TextPipeline(stops);
+  }
+
+  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[] {
+    const released = this.pipeline.push(bytes, logprob);
+    this.complete = released.stopped;
+    return textEvents(released);
+  }
+
+  end(): OutputEvent[] {
+    return this.complete ? [] : textEvents(this.pipeline.end());
+  }
+}
+
+/** What takes an answer apart: llama.cpp's parser for the model's format. */
+export interface AnswerParser {
+  push(bytes: Uint8Array): void;
+  read(final: boolean): AnswerNews | undefined;
+}
+
+export interface ParsedAnswerOptions {
+  readonly stops: readonly string[];
+  /** Tools may be called. */
+  readonly tools: boolean;
+  readonly parallelToolCalls: boolean;
+  /** Every token's log probability is wanted. */
+  readonly logprobs: boolean;
+  /** Milliseconds on a steady clock. */
+  readonly now: () => number;
+}
+
+/** Reading starts over at the first token each time; so much of the time may go into that. */
+const READING_SHARE = 1 / 30;
+
+/** An answer of reasoning, text and tool calls. */
+export class ParsedAnswer implements Answer {
+  complete = false;
+  reasoningTokens = 0;
+  private readonly visible: VisibleText;
+  private readonly calls: { readonly id: string; arguments: string }[] = [];
+  /** White space at the beginning of the text, which is nothing when a call follows. */
+  private blank = "";
+  private written = false;
+  private reasoned = false;
+  /** Tokens, and their log probabilities, that no news has told of yet. */
+  private untold = 0;
+  private logprobs: TokenLogprob[] = [];
+  private readAt = Number.NEGATIVE_INFINITY;
+  private readCost = 0;
+
+  constructor(
+    private readonly parser: AnswerParser,
+    private readonly options: ParsedAnswerOptions,
+  ) {
+    this.visible = new VisibleText(options.stops);
+  }
+
+  get called(): boolean {
+    return this.calls.length > 0;
+  }
+
+  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[] {
+    this.parser.push(bytes);
+    this.untold++;
+    if (logprob && bytes.length > 0) this.logprobs.push(logprob);
+    const before = this.options.now();
+    if (!this.options.logprobs && before - this.readAt < this.readCost / READING_SHARE) return [];
+    const news = this.parser.read(false);
+    this.readAt = this.options.now();
+    this.readCost = this.readAt - before;
+    return news ? this.tell(news) : [];
+  }
+
+  end(whole: boolean): OutputEvent[] {
+    if (this.complete) return [];
+    const news = this.parser.read(true);
+    const events = news ? this.tell(news) : [];
+    if (this.complete) return events;
+    if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));
+    events.push(...this.release(this.visible.end()));
+    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.untold;
+    if (whole) events.push(...this.closeCall());
+    return events;
+  }
+
+  private tell({ reasoning, content, calls = [] }: AnswerNews): OutputEvent[] {
+    const events: OutputEvent[] = [];
+    if (reasoning !== undefined) {
+      this.reasoned = true;
+      events.push({ type: "reasoning", text: reasoning });
+    }
+    const answered = content !== undefined || calls.length > 0;
+    if (this.reasoned && !this.written && !this.called) this.reasoningTokens += this.untold - Number(answered);
+    this.untold = 0;
+    if (content !== undefined) events.push(...this.write(content));
+    if (reasoning !== undefined || calls.length > 0) this.logprobs = [];
+    for (const call of calls) {
+      if (this.complete) break;
+      events.push(...this.call(call));
+    }
+    return events;
+  }
+
+  private write(content: string): OutputEvent[] {
+    if (this.options.tools && !this.written && content.trim() === "") {
+      this.blank += content;
+      return [];
+    }
+    const logprobs = this.logprobs;
+    this.logprobs = [];
+    return this.release(this.visible.push(this.takeBlank() + content, logprobs));
+  }
+
+  private takeBlank(): string {
+    const blank = this.blank;
+    this.blank = "";
+    this.written = true;
+    return blank;
+  }
+
+  private release(released: Released): OutputEvent[] {
+    this.complete ||= released.stopped;
+    return textEvents(released);
+  }
+
+  private call({ index, name, id, arguments: piece }: NonNullable<AnswerNews["calls"]>[number]): OutputEvent[] {
+    if (index > 0 && !this.options.parallelToolCalls) {
+      this.complete = true;
+      return this.closeCall();
+    }
+    const events: OutputEvent[] = [];
+    if (name !== undefined) {
+      events.push(...this.closeCall());
+      const call = { id: id || newToolCallId(), arguments: "" };
+      this.calls[index] = call;
+      events.push({ type: "tool_call", index, id: call.id, name });
+    }
+    const call = this.calls[index];
+    if (call && piece !== undefined) {
+      call.arguments += piece;
+      events.push({ type: "tool_arguments", index, text: piece });
+    }
+    return events;
+  }
+
+  /** The last call's arguments are complete JSON from here on: what the model left open is closed. */
+  private closeCall(): OutputEvent[] {
+    const index = this.calls.length - 1;
+    const call = this.calls[index];
+    if (!call) return [];
+    const text = call.arguments.trim() === "" ? "{}" : closeJson(call.arguments);
+    if (!text) return [];
+    call.arguments += text;
+    return [{ type: "tool_arguments", index, text }];
+  }
+}
+
+function textEvents({ text, logprobs }: Released): OutputEvent[] {
+  if (text === "" && logprobs.length === 0) return [];
+  return [{ type: "text", text, ...(logprobs.length > 0 && { logprobs }) }];
+}

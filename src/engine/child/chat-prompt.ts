@@ -1,0 +1,50 @@
+// What a request asks of the model → the prompt job of the native library, in the shapes of OpenAI's chat API that
+// llama.cpp's templates are written for.
+
+import type { ChatPrompt, SamplerConfig } from "../../../ffi/llama/api.ts";
+import type { ChatMessage, GenerateRequest, Tool } from "../../domain/generate.ts";
+
+/** `constrain`: grammars are in use at all. */
+export function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean): ChatPrompt {
+  const { schema, grammar } = request.constraint ?? {};
+  return {
+    messages: request.messages.map(wireMessage),
+    tools: request.tools.map(wireTool),
+    toolChoice: request.toolChoice,
+    parallelToolCalls: request.parallelToolCalls,
+    ...(schema !== undefined && { schema }),
+    ...(grammar !== undefined && { grammar }),
+    constrain,
+    kwargs: request.templateKwargs,
+    enableThinking: request.thinking,
+    continueLast: false,
+    sampler,
+  };
+}
+
+function wireMessage(message: ChatMessage): object {
+  const { role, content, name, reasoning, toolCalls, toolCallId } = message;
+  const calls = toolCalls?.map((call) => ({
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: call.arguments },
+  }));
+  return {
+    role,
+    content: typeof content === "string" ? content : content.map(wirePart),
+    ...(name !== undefined && { name }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(calls && { tool_calls: calls }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+  };
+}
+
+type Part = Exclude<ChatMessage["content"], string>[number];
+
+const wirePart = (part: Part): object =>
+  part.type === "text" ? { type: "text", text: part.text } : { type: "media_marker", text: "" };
+
+const wireTool = ({ name, description, parameters }: Tool): object => ({
+  type: "function",
+  function: { name, description, parameters },
+});

@@ -1,0 +1,66 @@
+// What is missing at the end of a JSON text that broke off.
+
+/**
+ * The shortest plausible ending that makes `text` valid JSON: an open string is closed, a key without a value gets null,
+ * brackets are closed. Empty for a text that is complete; undefined when no ending can help.
+ */
+export function closeJson(text: string): string | undefined {
+  if (isJson(text)) return "";
+  const open = scan(text);
+  const ends = open.inString ? [`${escapeEnd(open.pending)}"`] : ["", "null", ...literalEnds(text)];
+  const brackets = open.brackets.toReversed().join("");
+  for (const end of ends) {
+    for (const value of ["", ":null", "null"]) {
+      const ending = end + value + brackets;
+      if (isJson(text + ending)) return ending;
+    }
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Open {
+  /** Brackets that would close what is open, outermost first. */
+  readonly brackets: readonly string[];
+  readonly inString: boolean;
+  /** The unfinished escape at the end of an open string, backslash included. */
+  readonly pending: string;
+}
+
+function scan(text: string): Open {
+  const brackets: string[] = [];
+  let inString = false;
+  let pending = "";
+  for (const character of text) {
+    if (inString) {
+      if (pending !== "") {
+        pending += character;
+        if (pending[1] !== "u" || pending.length === 6) pending = "";
+      } else if (character === "\\") pending = character;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === "{") brackets.push("}");
+    else if (character === "[") brackets.push("]");
+    else if (character === "}" || character === "]") brackets.pop();
+  }
+  return { brackets, inString, pending };
+}
+
+/** A backslash alone escapes itself; a cut \uXXXX is filled up. */
+const escapeEnd = (pending: string): string =>
+  pending === "" ? "" : pending === "\\" ? "\\" : "0".repeat(6 - pending.length);
+
+/** Ends of a literal or number that is cut. */
+function literalEnds(text: string): string[] {
+  const word = /[a-z]+$/.exec(text)?.[0];
+  const literal = ["true", "false", "null"].find((one) => word !== undefined && one.startsWith(word));
+  return literal && word ? [literal.slice(word.length)] : /[-+.eE]$/.test(text) ? ["0"] : [];
+}

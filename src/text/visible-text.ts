@@ -1,0 +1,53 @@
+// Text on its way to the client: cut at stop sequences, log probabilities beside their text.
+
+import type { TokenLogprob } from "../domain/usage.ts";
+import { StopMatcher } from "./stop.ts";
+
+export interface Released {
+  readonly text: string;
+  /** Of the tokens whose last character is in `text`. */
+  readonly logprobs: readonly TokenLogprob[];
+  /** A stop sequence was found: nothing more will come. */
+  readonly stopped: boolean;
+}
+
+const NOTHING: readonly TokenLogprob[] = [];
+
+/** A token's log probability is released with its last character, so text and list stay in step. */
+export class VisibleText {
+  private readonly stop: StopMatcher;
+  /** Characters received and released so far; between them lies what the stop matcher holds. */
+  private received = 0;
+  private released = 0;
+  /** Log probabilities not released yet, each with the number of received characters at which it may go. */
+  private readonly waiting: { readonly at: number; readonly logprob: TokenLogprob }[] = [];
+
+  constructor(stops: readonly string[]) {
+    this.stop = new StopMatcher(stops);
+  }
+
+  /** Takes characters, and the log probabilities of the tokens that end with the last of them. */
+  push(characters: string, logprobs: readonly TokenLogprob[] = NOTHING): Released {
+    this.received += characters.length;
+    // A token that completes no character belongs to the one that the next token completes.
+    const at = characters === "" ? this.received + 1 : this.received;
+    for (const logprob of logprobs) this.waiting.push({ at, logprob });
+    const { text, stopped } = this.stop.push(characters);
+    return this.release(text, stopped);
+  }
+
+  /** Nothing more comes: whatever was held back is text. */
+  end(rest = ""): Released {
+    this.received += rest.length;
+    const { text, stopped } = this.stop.push(rest);
+    return this.release(stopped ? text : text + this.stop.end(), stopped);
+  }
+
+  private release(text: string, stopped: boolean): Released {
+    this.released += text.length;
+    if (this.waiting.length === 0) return { text, logprobs: NOTHING, stopped };
+    const ready = this.waiting.findIndex(({ at }) => at > this.released);
+    const logprobs = this.waiting.splice(0, ready < 0 ? this.waiting.length : ready).map(({ logprob }) => logprob);
+    return { text, logprobs, stopped };
+  }
+}
