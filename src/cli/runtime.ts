@@ -12,6 +12,7 @@ import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
+import { defaultMediaLimits } from "../media/limits.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -65,6 +66,7 @@ export function createRuntime(config: Config): Runtime {
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
+      ...(config.mmproj !== undefined && { mmprojPath: config.mmproj }),
       constrain: config.constrain,
       batch,
       microBatch,
@@ -85,7 +87,18 @@ export function createRuntime(config: Config): Runtime {
     clock,
   });
   const metrics = new PrometheusMetrics(clock);
-  const generation = new GenerationService({ engine, metrics, clock, parallel, maxQueue: config.maxQueue });
+  const generation = new GenerationService({
+    engine,
+    metrics,
+    clock,
+    parallel,
+    maxQueue: config.maxQueue,
+    mediaLimits: {
+      ...defaultMediaLimits,
+      fetch: config.mediaFetch,
+      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
+    },
+  });
   return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
 }
 

@@ -8,6 +8,12 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface Config {
   /** Absolute path of the GGUF file; absent: the embedded svc-mini. */
   readonly model?: string;
+  /** Absolute path of the GGUF file that turns images or sound into embeddings for the model. */
+  readonly mmproj?: string;
+  /** The one folder whose files messages may name; absent: none. */
+  readonly mediaRoot?: string;
+  /** Whether images are fetched from http(s) URLs in messages. */
+  readonly mediaFetch: boolean;
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
 

@@ -15,6 +15,13 @@ export const options: readonly Option[] = [
     help: "GGUF file to serve. Without it the embedded demonstration model svc-mini answers.",
   },
   {
+    name: "mmproj",
+    group: "Model",
+    type: "path",
+    placeholder: "FILE",
+    help: "GGUF projector that lets the model take images or sound.",
+  },
+  {
     name: "alias",
     group: "Model",
     type: "string",
@@ -64,6 +71,20 @@ export const options: readonly Option[] = [
     type: "list",
     placeholder: "NAME",
     help: "Host name beyond the loopback ones that requests may carry on a loopback address.",
+  },
+  {
+    name: "media-root",
+    group: "Server",
+    type: "path",
+    placeholder: "DIR",
+    help: "Folder whose images messages may name by path; without it they may name none.",
+  },
+  {
+    name: "media-fetch",
+    group: "Server",
+    type: "boolean",
+    default: true,
+    help: "Fetch images from http(s) URLs in messages; with --no-media-fetch only data URLs and --media-root are left.",
   },
   {
     name: "streaming",

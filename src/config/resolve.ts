@@ -34,6 +34,9 @@ export function resolveConfig(values: Values, environment: Environment): Config 
   return {
     ...given("model", text("model")),
     ...given("alias", text("alias")),
+    ...given("mmproj", text("mmproj")),
+    ...given("mediaRoot", text("media-root")),
+    mediaFetch: flag("media-fetch"),
     host: text("host") as string,
     port: number("port") as number,
     corsOrigins: list("cors-origin"),

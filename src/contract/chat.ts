@@ -37,7 +37,7 @@ const FunctionDefinition = t.Object({
   strict: opt(t.Boolean()),
 });
 
-const Tool = t.Object({ type: t.Literal("function"), function: FunctionDefinition });
+const Tool = t.Object({ type: oneOf("function", "custom"), function: opt(FunctionDefinition) });
 
 const NamedTool = t.Object({ type: t.Literal("function"), function: t.Object({ name: t.String() }) });
 

@@ -20,6 +20,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   missing_required_parameter: invalidRequest,
   unsupported_parameter: invalidRequest,
   unsupported_media_type: invalidRequest,
+  unsupported_media_input: invalidRequest,
   context_length_exceeded: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   payload_too_large: { status: 413, type: "payload_too_large" },

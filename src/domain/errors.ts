@@ -7,6 +7,7 @@ export type ErrorCode =
   | "missing_required_parameter"
   | "unsupported_parameter"
   | "unsupported_media_type"
+  | "unsupported_media_input"
   | "context_length_exceeded"
   | "tokenize_unsupported"
   | "payload_too_large"

@@ -1,6 +1,6 @@
 // What every dialect asks for and what every dialect gets back: one request type, one canonical event stream.
 
-import type { MediaSource } from "./media.ts";
+import type { Media, MediaSource } from "./media.ts";
 import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -90,6 +90,8 @@ export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
   readonly messages: readonly ChatMessage[];
+  /** The media that `messages` refer to, in their order; absent until they are loaded. */
+  readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
   readonly tools: readonly Tool[];
   /** `required`: the answer is a call of one of `tools`. */

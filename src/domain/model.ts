@@ -20,6 +20,9 @@ export interface ModelInfo {
   /** Sequences that can be decoded at once. */
   readonly parallel: number;
   readonly hasChatTemplate: boolean;
+  /** Kinds of media that messages may contain. */
+  readonly vision: boolean;
+  readonly audio: boolean;
   /** What the chat template can say and have answered. */
   readonly template: { readonly tools: boolean; readonly parallelTools: boolean; readonly thinking: boolean };
   /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */

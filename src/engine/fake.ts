@@ -40,6 +40,8 @@ export const fakeModel: ModelInfo = {
   maxModelLen: 4096,
   parallel: 4,
   hasChatTemplate: true,
+  vision: false,
+  audio: false,
   template: { tools: true, parallelTools: true, thinking: true },
   device: "CPU (fake)",
   created: 1_700_000_000,

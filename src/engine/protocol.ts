@@ -17,6 +17,8 @@ export interface EngineOptions {
   /** Directory with the native libraries; also the engine's working directory. */
   readonly libraries: string;
   readonly modelPath: string;
+  /** Projector for images or sound; absent: the model takes text alone. */
+  readonly mmprojPath?: string;
   /** Tokens in the KV cache. */
   readonly context: number;
   /** Largest prompt plus output of one request. */
@@ -54,6 +56,8 @@ export type EngineReady = Pick<
   | "context"
   | "hasChatTemplate"
   | "template"
+  | "vision"
+  | "audio"
   | "device"
 >;
 

@@ -56,6 +56,13 @@ export interface StepPlan {
   readonly prefillRows: number;
 }
 
+/** Makes the first `length` positions of one sequence the beginning of another. */
+export interface SequenceCopy {
+  readonly from: number;
+  readonly to: number;
+  readonly length: number;
+}
+
 export interface Sampled {
   readonly key: Key;
   readonly token: number;
@@ -70,6 +77,7 @@ export class Scheduler {
   private readonly byKey = new Map<Key, Sequence>();
   private readonly freeIds: boolean[];
   private released: number[] = [];
+  private copies: SequenceCopy[] = [];
   private readonly cost = new StepCost();
   private preemptionCount = 0;
   /** Requests that wait for their first token together, until the last of them has it. */
@@ -115,6 +123,18 @@ export class Scheduler {
     const queued = this.waiting.indexOf(sequence);
     if (queued >= 0) this.waiting.splice(queued, 1);
     else this.stopRunning(sequence);
+  }
+
+  /** Prompt tokens of a request that were not computed for it. */
+  sharedTokens(key: Key): number {
+    return this.byKey.get(key)?.shared ?? 0;
+  }
+
+  /** Sequences to copy after the clearing and before the next decode call; each is reported once. */
+  takeCopies(): readonly SequenceCopy[] {
+    const copies = this.copies;
+    if (copies.length > 0) this.copies = [];
+    return copies;
   }
 
   /** Sequence ids whose KV cells must be cleared before the next decode call; each is reported once. */
@@ -172,16 +192,28 @@ export class Scheduler {
 
   private admit(): void {
     let reserved = this.running.reduce((sum, sequence) => sum + this.reservation(sequence), 0);
-    for (let next = this.waiting[0]; next; next = this.waiting[0]) {
+    for (const next of [...this.waiting]) {
+      const leader = next.leader === undefined ? undefined : this.byKey.get(next.leader);
+      // Its prompt will be there soon, for nothing; whoever is behind need not wait for that.
+      if (leader && leader.computed < next.promptLength - 1) continue;
       const need = this.reservation(next);
       const id = this.freeIds.indexOf(true);
       if (id < 0 || (this.running.length > 0 && reserved + need > this.limits.cells)) return;
-      this.waiting.shift();
+      this.waiting.splice(this.waiting.indexOf(next), 1);
       this.freeIds[id] = false;
       next.id = id;
       this.running.push(next);
+      if (leader) this.share(leader, next);
       reserved += need;
     }
+  }
+
+  /** All but the last prompt token, whose logits each request needs for itself. */
+  private share(leader: Sequence, follower: Sequence): void {
+    const length = follower.promptLength - 1;
+    if (length < 1) return;
+    this.copies.push({ from: leader.id, to: follower.id, length });
+    follower.computed = follower.shared = length;
   }
 
   private reservation(sequence: Sequence): number {
@@ -198,7 +230,10 @@ export class Scheduler {
       // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
       if (added > 0 && sequence.length - sequence.computed > budget - added) break;
       const end = Math.min(sequence.length, sequence.computed + budget - added);
-      if (sequence.computed === 0 && end > 0) started.push(sequence.key);
+      if (!sequence.started && end > sequence.computed) {
+        sequence.started = true;
+        started.push(sequence.key);
+      }
       for (let position = sequence.computed; position < end; position++, added++)
         rows.push(this.row(sequence, position));
       if (added >= budget) break;

@@ -8,6 +8,8 @@ export interface SequenceRequest {
   readonly prompt: Int32Array;
   /** Most tokens to sample; at least 1, and prompt plus output must fit the model's limit. */
   readonly maxTokens: number;
+  /** A request with the same prompt: once that is computed, it is copied instead of computed again. */
+  readonly leader?: Key;
 }
 
 /** Everything the plan needs to know about a request; owned by the scheduler. */
@@ -22,11 +24,17 @@ export class Sequence {
   computed = 0;
   /** KV sequence id while running, -1 while waiting. */
   id = -1;
+  readonly leader: Key | undefined;
+  /** Prompt tokens that were copied from the leader. */
+  shared = 0;
+  /** Some of its rows have been in a plan. */
+  started = false;
 
   constructor(request: SequenceRequest) {
     this.key = request.key;
     this.promptLength = request.prompt.length;
     this.maxTokens = request.maxTokens;
+    this.leader = request.leader;
     this.tokens = request.prompt;
     this.length = request.prompt.length;
   }

@@ -6,9 +6,11 @@ import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { MediaLimits } from "../media/limits.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { generateChoices } from "./choices.ts";
+import { withMedia } from "./request-media.ts";
 
 export interface GenerationDeps {
   readonly engine: EnginePort;
@@ -16,6 +18,7 @@ export interface GenerationDeps {
   readonly clock: Clock;
   /** Generations that run at once. */
   readonly parallel: number;
+  readonly mediaLimits: MediaLimits;
   /** Generations that may wait beyond these. */
   readonly maxQueue: number;
 }
@@ -67,7 +70,8 @@ export class GenerationService {
     metrics.generationStarted();
     try {
       let unfinished = request.choices;
-      for await (const event of generateChoices(engine, request, entry.keys, signal)) {
+      const loaded = await withMedia(request, engine.status().model, this.deps.mediaLimits, signal);
+      for await (const event of generateChoices(engine, loaded, entry.keys, signal)) {
         if (event.type === "accepted") promptTokens = event.promptTokens;
         else if (event.type === "finish") {
           if (--unfinished === 0) this.registry.remove(entry);

@@ -17,6 +17,9 @@ const model: ModelInfo = {
   maxModelLen: 4096,
   parallel: 32,
   hasChatTemplate: true,
+  vision: false,
+  audio: false,
+  template: { tools: true, parallelTools: true, thinking: false },
   device: "CPU (zen4 variant, 2 threads)",
   created: 0,
 };

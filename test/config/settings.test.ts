@@ -90,13 +90,6 @@ describe("meaning", () => {
     expect(settings({ verbose: true, "log-level": "error" }).config.logLevel).toBe("debug");
   });
 
-  test("thinking cannot be switched on by a flag that requests may not use", () => {
-    expect(() => settings({ "chat-template-kwargs": { enable_thinking: true } })).toThrow("enable_thinking");
-    expect(settings({ "chat-template-kwargs": { enable_thinking: false } }).config.templateKwargs).toEqual({
-      enable_thinking: false,
-    });
-  });
-
   test("prompt and instructions are for one-shot runs", () => {
     expect(settings({ prompt: "Hi", instructions: "Be brief." })).toMatchObject({
       prompt: "Hi",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
 
-const settings: ChatSettings = { stop: [], maxLogprobs: 20, templateKwargs: {} };
+const settings: ChatSettings = { stop: [], maxLogprobs: 20, templateKwargs: {}, think: true, constrain: true };
 const user = { role: "user", content: "hi" };
 const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings> = {}) =>
   decodeChat({ messages: [user], ...fields }, { ...settings, ...overrides });
@@ -48,9 +48,14 @@ describe("fields", () => {
     const { request, stream, includeUsage } = decode({});
     expect(request).toEqual({
       messages: [{ role: "user", content: "hi" }],
+      tools: [],
+      toolChoice: "auto",
+      parallelToolCalls: true,
       templateKwargs: {},
+      thinking: false,
       sampling: {},
       stop: [],
+      choices: 1,
     });
     expect({ stream, includeUsage }).toEqual({ stream: false, includeUsage: true });
   });
@@ -59,7 +64,10 @@ describe("fields", () => {
     "model temperature top_p top_k min_p max_tokens max_completion_tokens repetition_penalty repeat_penalty " +
     "presence_penalty frequency_penalty seed logprobs top_logprobs stop stream stream_options user tools tool_choice " +
     "parallel_tool_calls response_format chat_template_kwargs reasoning_effort n logit_bias functions function_call " +
-    "audio modalities web_search_options moderation metadata store service_tier prediction verbosity";
+    "audio modalities web_search_options moderation metadata store service_tier prediction verbosity grammar " +
+    "reasoning_budget_tokens typical_p top_n_sigma xtc_probability xtc_threshold dynatemp_range dynatemp_exponent " +
+    "repeat_last_n dry_multiplier dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers mirostat " +
+    "mirostat_tau mirostat_eta ignore_eos min_tokens";
   test("null is the same as absent, for every field", () => {
     const nulls = Object.fromEntries(names.split(" ").map((name) => [name, null]));
     expect(decode(nulls)).toEqual(decode({}));
@@ -79,13 +87,12 @@ describe("fields", () => {
       verbosity: "low",
       prediction: { type: "content", content: "x" },
       frequency_penalty: 99,
-      parallel_tool_calls: false,
+      parallel_tool_calls: true,
       n: 1,
       tools: [],
       tool_choice: "auto",
       response_format: { type: "text" },
       reasoning_effort: "none",
-      logit_bias: {},
       functions: [],
       function_call: "none",
       modalities: ["text"],
@@ -148,12 +155,11 @@ describe("fields", () => {
   });
 
   test("template values: the request's win over the launch values", () => {
-    const kwargs = { a: 1, enable_thinking: false };
+    const kwargs = { a: 1 };
     expect(decode({ chat_template_kwargs: kwargs }, { templateKwargs: { a: 0, b: 2 } }).request.templateKwargs).toEqual(
       {
         a: 1,
         b: 2,
-        enable_thinking: false,
       },
     );
   });

@@ -6,6 +6,7 @@ const nothing: Usage = {
   promptTokens: 0,
   cachedTokens: 0,
   completionTokens: 0,
+  reasoningTokens: 0,
   queueMs: 0,
   promptMs: 0,
   completionMs: 0,

@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
-import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { Engine } from "../../src/engine/child/engine.ts";
 import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
+import { plainRequest } from "../support/request.ts";
 
 const OPTIONS = {
   maxModelLen: 256,
@@ -28,7 +28,10 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
   };
   const steps = () => messages.filter((message) => message.type === "step");
   const finished = (key: number) => steps().flatMap((step) => step.finished.filter((finish) => finish.key === key))[0];
-  const texts = (key: number) => steps().flatMap((step) => step.texts.filter((text) => text.key === key));
+  const texts = (key: number) =>
+    steps()
+      .flatMap((step) => step.outputs.filter((output) => output.key === key))
+      .flatMap(({ events }) => events.filter((event) => event.type === "text"));
   const text = (key: number) =>
     texts(key)
       .map((part) => part.text)
@@ -36,14 +39,7 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
   return { engine, llama, messages, until, finished, texts, text, steps };
 }
 
-const ask = (content: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({
-  id: "r",
-  messages: [{ role: "user", content }],
-  templateKwargs: {},
-  sampling: {},
-  stop: [],
-  ...more,
-});
+const ask = plainRequest;
 
 describe("a generation", () => {
   test("is accepted, started, streamed in whole characters and finished with real counts", async () => {

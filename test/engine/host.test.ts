@@ -4,6 +4,7 @@ import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { EngineHost } from "../../src/engine/host.ts";
+import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -29,6 +30,8 @@ function startHost(modelPath = "model", loadTimeoutMs = 5000): EngineHost {
       warmup: false,
       stallBudgetMs: 50,
       sampling: {},
+      chatTemplate: "",
+      constrain: true,
     },
     model: { id: "fake", path: "/fake.gguf", created: 0 },
     command: [process.execPath, fixture],
@@ -46,13 +49,7 @@ afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.stop()));
 });
 
-const request = (content: string, id = "r1"): GenerateRequest => ({
-  id,
-  messages: [{ role: "user", content }],
-  templateKwargs: {},
-  sampling: {},
-  stop: [],
-});
+const request = (content: string, id = "r1"): GenerateRequest => plainRequest(content, { id });
 
 async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
   const all: GenerateEvent[] = [];

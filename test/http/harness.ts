@@ -1,5 +1,6 @@
 // A real server on a free port over a scripted engine, with everything it reports recorded.
 
+import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { afterEach } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -36,6 +37,10 @@ export const testConfig: Config = {
   maxLogprobs: 20,
   stop: [],
   templateKwargs: {},
+  chatTemplate: "",
+  mediaFetch: true,
+  think: true,
+  constrain: true,
   logLevel: "info",
   logFormat: "json",
   cacheDir: "/nonexistent",
@@ -123,7 +128,14 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue } = config;
-  const generation = new GenerationService({ engine, metrics, clock, parallel, maxQueue });
+  const generation = new GenerationService({
+    engine,
+    metrics,
+    clock,
+    parallel,
+    maxQueue,
+    mediaLimits: defaultMediaLimits,
+  });
   const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
   running.add(server);

@@ -21,10 +21,10 @@ class FakeEngine {
     this.scheduler = new Scheduler(limits);
   }
 
-  add(key: number, promptLength: number, maxTokens: number): void {
-    const prompt = Int32Array.from({ length: promptLength }, (_, index) => key * 10_000 + index);
+  add(key: number, promptLength: number, maxTokens: number, leader?: number): void {
+    const prompt = Int32Array.from({ length: promptLength }, (_, index) => (leader ?? key) * 10_000 + index);
     this.prompts.set(key, prompt);
-    this.scheduler.add({ key, prompt, maxTokens });
+    this.scheduler.add({ key, prompt, maxTokens, ...(leader !== undefined && { leader }) });
   }
 
   /** The token that request `key` says at `position`: known, so that a resumed request can be checked. */
@@ -35,6 +35,13 @@ class FakeEngine {
   step(): StepPlan | undefined {
     const plan = this.scheduler.plan();
     for (const id of this.scheduler.takeReleased()) this.cache.delete(id);
+    for (const { from, to, length } of this.scheduler.takeCopies()) {
+      const source = this.cache.get(from);
+      expect(source?.length ?? 0).toBeGreaterThanOrEqual(length);
+      const key = plan?.rows.find((row) => row.sequence === to)?.key;
+      expect(this.cache.has(to)).toBe(false);
+      this.cache.set(to, { key: key ?? -1, length });
+    }
     if (!plan) return undefined;
     this.plans.push(plan);
     expect(plan.rows.length).toBeLessThanOrEqual(this.limits.batch);
@@ -248,4 +255,50 @@ test("a random day: every request gets exactly its tokens, the cache is never ov
     if (!removed.has(key)) expect(engine.output.get(key)?.length).toBe(tokens);
   }
   expect(engine.scheduler.cellsUsed).toBe(0);
+});
+
+describe("requests with one prompt", () => {
+  const rowsOf = (engine: FakeEngine, key: number) =>
+    engine.plans.flatMap((plan) => plan.rows.filter((row) => row.key === key));
+
+  test("it is computed once and copied; each samples for itself", () => {
+    const engine = new FakeEngine();
+    engine.add(1, 300, 5);
+    engine.add(2, 300, 5, 1);
+    engine.add(3, 300, 5, 1);
+    while (engine.step());
+    expect(rowsOf(engine, 1).length).toBe(300 + 4);
+    // The last prompt token, whose logits it needs, and its own.
+    expect(rowsOf(engine, 2).length).toBe(1 + 4);
+    expect(rowsOf(engine, 3)[0]?.position).toBe(299);
+    expect(engine.plans.flatMap((plan) => plan.started).toSorted()).toEqual([1, 2, 3]);
+  });
+
+  test("somebody else behind them does not wait for the shared prompt", () => {
+    const engine = new FakeEngine();
+    engine.add(1, 600, 2);
+    engine.add(2, 600, 2, 1);
+    engine.add(3, 10, 2);
+    engine.step();
+    expect([engine.scheduler.runningCount, engine.scheduler.waitingCount]).toEqual([2, 1]);
+  });
+
+  test("when the first one goes, the others compute the prompt themselves", () => {
+    const engine = new FakeEngine();
+    engine.add(1, 300, 5);
+    engine.add(2, 300, 5, 1);
+    engine.step();
+    engine.scheduler.remove(1);
+    while (engine.step());
+    expect(rowsOf(engine, 2).length).toBe(300 + 4);
+    expect(engine.output.get(2)?.length).toBe(5);
+  });
+
+  test("what was copied is told", () => {
+    const engine = new FakeEngine();
+    engine.add(1, 50, 20);
+    engine.add(2, 50, 20, 1);
+    while (engine.output.get(2) === undefined) engine.step();
+    expect([engine.scheduler.sharedTokens(1), engine.scheduler.sharedTokens(2)]).toEqual([0, 49]);
+  });
 });

@@ -2,11 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
 import { RecordingMetrics } from "../http/harness.ts";
+import { plainRequest } from "../support/request.ts";
 
 const never = new Promise<void>(() => {});
-const request = (id: string): GenerateRequest => ({ id, messages: [], templateKwargs: {}, sampling: {}, stop: [] });
+const request = (id: string): GenerateRequest => plainRequest("hi", { id });
 const live = new AbortController().signal;
 
 function setUp(script: FakeScript, limits: { parallel?: number; maxQueue?: number } = {}) {
@@ -14,7 +16,15 @@ function setUp(script: FakeScript, limits: { parallel?: number; maxQueue?: numbe
   const metrics = new RecordingMetrics();
   const time = { now: 0 };
   const clock = { now: () => time.now, wall: () => 0 };
-  const generation = new GenerationService({ engine, metrics, clock, parallel: 2, maxQueue: 1, ...limits });
+  const generation = new GenerationService({
+    engine,
+    metrics,
+    clock,
+    parallel: 2,
+    maxQueue: 1,
+    mediaLimits: defaultMediaLimits,
+    ...limits,
+  });
   return { engine, metrics, generation, time };
 }
 

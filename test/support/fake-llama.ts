@@ -1,14 +1,17 @@
 // A native library without a model, for tests of the engine loop: one token is one byte, and a request's answer is the
 // text after "say " in its prompt, then the end token.
 
-import type {
-  Batch,
-  DecodeResult,
-  Llama,
-  PromptRequest,
-  PromptResult,
-  SamplerConfig,
-  SamplerId,
+import {
+  PLAIN_FORMAT,
+  type AnswerNews,
+  type Batch,
+  type ChatPrompt,
+  type DecodeResult,
+  type Llama,
+  type PromptRequest,
+  type PromptResult,
+  type SamplerConfig,
+  type SamplerId,
 } from "../../ffi/llama/api.ts";
 
 export const END = 256;
@@ -17,6 +20,8 @@ const encoder = new TextEncoder();
 export class FakeLlama implements Llama {
   readonly version = "fake";
   readonly samplers = new Map<number, SamplerConfig>();
+  readonly chats: ChatPrompt[] = [];
+  readonly copies: { from: number; to: number; length: number }[] = [];
   readonly decodes: { rows: number; owner: number }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
@@ -48,6 +53,7 @@ export class FakeLlama implements Llama {
       contextPerSequence: this.context,
       batch: 64,
       hasChatTemplate: true,
+      template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
       canRemovePartial: true,
       sampling: { temperature: 0.5 },
@@ -55,9 +61,15 @@ export class FakeLlama implements Llama {
   }
   submitPrompt(request: PromptRequest): number {
     const job = this.nextJob++;
-    const text = "text" in request ? request.text : (request.messages.at(-1)?.content ?? "");
-    if (text === "bad template") this.finished.push({ job, error: "template says no" });
-    else this.finished.push({ job, tokens: Int32Array.from(encoder.encode(text)), stops: [] });
+    const last = "text" in request ? { content: request.text } : (request.messages.at(-1) as { content: string });
+    if (!("text" in request)) this.chats.push(request);
+    if (last.content === "bad template") {
+      this.finished.push({ job, error: "template says no", badGrammar: false });
+      return job;
+    }
+    const tokens = Int32Array.from(encoder.encode(last.content));
+    const sampler = request.sampler && this.makeSampler(request.sampler);
+    this.finished.push({ job, tokens, format: PLAIN_FORMAT, ...(sampler !== undefined && { sampler }) });
     return job;
   }
   takePrompt(): PromptResult | undefined {
@@ -69,14 +81,16 @@ export class FakeLlama implements Llama {
   isEnd(token: number): boolean {
     return token === END;
   }
-  createSampler(config: SamplerConfig): SamplerId {
-    this.samplers.set(this.nextSampler, config);
-    return this.nextSampler++ as SamplerId;
-  }
   freeSampler(sampler: SamplerId): void {
     if (!this.samplers.delete(sampler)) throw new Error("sampler freed twice");
   }
-  primeSampler(): void {}
+  isStuck(): boolean {
+    return false;
+  }
+  pushAnswer(): void {}
+  readAnswer(): AnswerNews | undefined {
+    return undefined;
+  }
   logprobs(): { token: number; logprob: number }[] {
     return [
       { token: 65, logprob: -0.5 },
@@ -106,12 +120,20 @@ export class FakeLlama implements Llama {
     else this.cache.delete(sequence);
     return true;
   }
-  kvCopy(): void {}
+  kvCopy(from: number, to: number, length: number): void {
+    this.copies.push({ from, to, length });
+    this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));
+  }
   kvClear(): void {
     this.cache.clear();
   }
   drainLog() {
     return [];
+  }
+
+  private makeSampler(config: SamplerConfig): SamplerId {
+    this.samplers.set(this.nextSampler, config);
+    return this.nextSampler++ as SamplerId;
   }
 
   private answer(cells: readonly number[]): number {

@@ -21,7 +21,7 @@ const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 /** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
 export function decodeTools(chat: ChatCompletionRequest): ToolSettings {
   const legacy = chat.tools == null && chat.functions != null;
-  const definitions = legacy ? (chat.functions ?? []) : (chat.tools ?? []).map((tool) => tool.function);
+  const definitions = legacy ? (chat.functions ?? []) : (chat.tools ?? []).map(definitionOf);
   const path = (index: number) => (legacy ? `functions.${index}` : `tools.${index}.function`);
   refuseDuplicates(definitions, path);
   const { names, required } = decodeChoice(chat, definitions);
@@ -35,6 +35,20 @@ export function decodeTools(chat: ChatCompletionRequest): ToolSettings {
     strict: chosen.some(({ strict }) => strict),
     inexpressible: chosen.some(({ strict, inexpressible }) => strict && inexpressible),
   };
+}
+
+type WireTool = NonNullable<ChatCompletionRequest["tools"]>[number];
+
+function definitionOf(tool: WireTool, index: number): ChatFunction {
+  if (tool.type === "custom") {
+    const param = `tools.${index}.type`;
+    throw new SvcError("unsupported_parameter", `'${param}': custom tools are not supported, only functions.`, {
+      param,
+    });
+  }
+  if (tool.function != null) return tool.function;
+  const param = `tools.${index}.function`;
+  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
 }
 
 function decodeTool({ name, description, parameters, strict }: ChatFunction, path: string) {

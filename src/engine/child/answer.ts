@@ -107,9 +107,9 @@ export class ParsedAnswer implements Answer {
     const news = this.parser.read(true);
     const events = news ? this.tell(news) : [];
     if (this.complete) return events;
+    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.untold;
     if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));
     events.push(...this.release(this.visible.end()));
-    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.untold;
     if (whole) events.push(...this.closeCall());
     return events;
   }
@@ -137,7 +137,8 @@ export class ParsedAnswer implements Answer {
       this.blank += content;
       return [];
     }
-    const logprobs = this.logprobs;
+    // Behind reasoning, the tokens before the one that begins the text are its markup.
+    const logprobs = this.reasoned && !this.written ? this.logprobs.slice(-1) : this.logprobs;
     this.logprobs = [];
     return this.release(this.visible.push(this.takeBlank() + content, logprobs));
   }

@@ -40,6 +40,9 @@ export class Engine {
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
   private readonly samplerDefaults: Partial<SamplerConfig>;
+  private readonly canShare: boolean;
+  /** Of each group of requests with one prompt, the one that computes it. */
+  private readonly leaders = new Map<string, RequestKey>();
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -59,6 +62,7 @@ export class Engine {
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
     this.samplerDefaults = model.sampling;
+    this.canShare = model.canRemovePartial;
     this.scheduler = new Scheduler({
       parallel: options.parallel,
       cells: model.context,
@@ -174,9 +178,20 @@ export class Engine {
     const { clock, llama } = this;
     const active = new ActiveRequest(key, sampler, request, prompt.length, format, llama, clock.now(), clock.now);
     this.active.set(key, active);
-    this.scheduler.add({ key, prompt, maxTokens: Math.min(request.maxTokens ?? room, room) });
+    const leader = this.leaderOf(request.group, key);
+    const maxTokens = Math.min(request.maxTokens ?? room, room);
+    this.scheduler.add({ key, prompt, maxTokens, ...(leader !== undefined && { leader }) });
     const downgraded = this.isDowngraded(request, format);
     this.send({ type: "accepted", key, promptTokens: prompt.length, downgraded, stats: this.stats() });
+  }
+
+  /** The first live request of a group, whose prompt the others share where the model's cache can be cut. */
+  private leaderOf(group: string | undefined, key: RequestKey): RequestKey | undefined {
+    if (group === undefined || !this.canShare) return undefined;
+    const leader = this.leaders.get(group);
+    if (leader !== undefined && this.active.has(leader)) return leader;
+    this.leaders.set(group, key);
+    return undefined;
   }
 
   /** Strictness was promised, and the sampler does not hold the model to all of it. */
@@ -203,6 +218,7 @@ export class Engine {
   private step(): void {
     const plan = this.scheduler.plan();
     this.clearReleased();
+    for (const { from, to, length } of this.scheduler.takeCopies()) this.llama.kvCopy(from, to, length);
     if (!plan) return;
     const before = this.clock.now();
     if (plan.started.length > 0) this.announce(plan.started, before);
@@ -262,10 +278,12 @@ export class Engine {
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
+    const shared = this.scheduler.sharedTokens(request.key);
     this.active.delete(request.key);
     this.scheduler.remove(request.key);
     this.llama.freeSampler(request.sampler);
-    return request.finish(reason, 0, this.clock.now());
+    for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
+    return request.finish(reason, shared, this.clock.now());
   }
 
   private sampleMemory(now: number): void {

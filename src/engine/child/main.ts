@@ -41,7 +41,7 @@ export async function runEngine(): Promise<never> {
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const { canRemovePartial: _, sampling: __, contextPerSequence: ___, batch: ____, ...model } = llama.model();
-  send({ type: "ready", model });
+  send({ type: "ready", model: { ...model, vision: false, audio: false } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
 }

@@ -1,0 +1,248 @@
+import { describe, expect, test } from "bun:test";
+import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+
+const settings: ChatSettings = { stop: [], maxLogprobs: 20, templateKwargs: {}, think: true, constrain: true };
+const user = { role: "user", content: "hi" };
+const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings> = {}) =>
+  decodeChat({ messages: [user], ...fields }, { ...settings, ...overrides }).request;
+const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+const tool = (name: string, more: object = {}) => ({
+  type: "function",
+  function: { name, parameters: schema, ...more },
+});
+const failure = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    const { code, details } = error as { code: string; details: { param?: string } };
+    return [code, details.param];
+  }
+  return "no failure";
+};
+
+describe("tools", () => {
+  test("pass through; without parameters they take none", () => {
+    const { tools, toolChoice } = decode({
+      tools: [tool("a", { description: "does a" }), { type: "function", function: { name: "b" } }],
+    });
+    expect(tools).toEqual([
+      { name: "a", description: "does a", parameters: schema },
+      { name: "b", description: "", parameters: { type: "object", properties: {} } },
+    ]);
+    expect(toolChoice).toBe("auto");
+  });
+
+  test("none takes them all away, a name leaves one and demands it, required demands any", () => {
+    const tools = [tool("a"), tool("b")];
+    expect(decode({ tools, tool_choice: "none" })).toMatchObject({ tools: [], toolChoice: "auto" });
+    const named = decode({ tools, tool_choice: { type: "function", function: { name: "b" } } });
+    expect([named.tools.map(({ name }) => name), named.toolChoice]).toEqual([["b"], "required"]);
+    expect(decode({ tools, tool_choice: "required" })).toMatchObject({ toolChoice: "required" });
+  });
+
+  test("the older form means the same", () => {
+    const functions = [tool("a").function, tool("b").function];
+    expect(decode({ functions }).tools).toEqual(decode({ tools: [tool("a"), tool("b")] }).tools);
+    expect(decode({ functions, function_call: { name: "a" } })).toMatchObject({
+      tools: [{ name: "a" }],
+      toolChoice: "required",
+    });
+    expect(decode({ functions, function_call: "none" }).tools).toEqual([]);
+  });
+
+  test("what cannot be meant is refused by name", () => {
+    const tools = [tool("a")];
+    expect(failure(() => decode({ tools: [tool("a"), tool("a")] }))).toEqual([
+      "invalid_value",
+      "tools.1.function.name",
+    ]);
+    expect(failure(() => decode({ tool_choice: "required" }))).toEqual(["invalid_value", "tool_choice"]);
+    const unknown = { type: "function", function: { name: "z" } };
+    expect(failure(() => decode({ tools, tool_choice: unknown }))).toEqual(["invalid_value", "tool_choice"]);
+    expect(failure(() => decode({ tools: [{ type: "custom", custom: { name: "x" } }] }))).toEqual([
+      "unsupported_parameter",
+      "tools.0.type",
+    ]);
+    expect(failure(() => decode({ tools, grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
+  });
+
+  test("strict tools promise enforcement", () => {
+    expect(decode({ tools: [tool("a")] }).constraint).toBeUndefined();
+    expect(decode({ tools: [tool("a", { strict: true })] }).constraint).toEqual({ strict: true, inexpressible: false });
+    expect(decode({ tools: [tool("a", { strict: true })], tool_choice: "none" }).constraint).toBeUndefined();
+  });
+});
+
+describe("a conversation with calls", () => {
+  const calls = (...ids: string[]) =>
+    ids.map((id) => ({ id, type: "function", function: { name: `tool-${id}`, arguments: '{"x":1}' } }));
+  const result = (id: string) => ({ role: "tool", tool_call_id: id, content: `result ${id}` });
+
+  test("calls go back as they came, with arguments as text, as an object, or cut off", () => {
+    const call = (given: unknown) => ({ id: "c", type: "function", function: { name: "f", arguments: given } });
+    const { messages } = decode({
+      messages: [
+        user,
+        {
+          role: "assistant",
+          content: null,
+          reasoning_content: "hm",
+          tool_calls: [call('{"a":1}'), call({ a: 1 }), call('{"a": "un'), call("")],
+        },
+      ],
+    });
+    expect(messages[1]).toEqual({
+      role: "assistant",
+      content: "",
+      reasoning: "hm",
+      toolCalls: ['{"a":1}', '{"a":1}', '"{\\"a\\": \\"un"', "{}"].map((text) => ({
+        id: "c",
+        name: "f",
+        arguments: text,
+      })),
+    });
+  });
+
+  test("results come in the order of their calls and are named after them", () => {
+    const { messages } = decode({
+      messages: [
+        user,
+        { role: "assistant", tool_calls: calls("a", "b", "c") },
+        result("c"),
+        result("a"),
+        { ...result("b"), name: "own name" },
+        user,
+      ],
+    });
+    expect(messages.slice(2, 5)).toEqual([
+      { role: "tool", toolCallId: "a", content: "result a", name: "tool-a" },
+      { role: "tool", toolCallId: "b", content: "result b", name: "own name" },
+      { role: "tool", toolCallId: "c", content: "result c", name: "tool-c" },
+    ]);
+    expect(messages.at(-1)).toEqual({ role: "user", content: "hi" });
+  });
+
+  test("a result of a call that nobody made is kept, last", () => {
+    const { messages } = decode({
+      messages: [user, { role: "assistant", tool_calls: calls("a") }, result("zzz"), result("a")],
+    });
+    expect(messages.map(({ content }) => content)).toEqual(["hi", "", "result a", "result zzz"]);
+    const { messages: orphan } = decode({ messages: [user, result("zzz")] });
+    expect(orphan[1]).toEqual({ role: "tool", toolCallId: "zzz", content: "result zzz" });
+  });
+});
+
+describe("structured output", () => {
+  const format = (more: object) => ({
+    response_format: { type: "json_schema", json_schema: { name: "n", schema, ...more } },
+  });
+
+  test("a schema, any object, or text", () => {
+    expect(decode(format({})).constraint).toEqual({ schema, strict: false, inexpressible: false });
+    expect(decode(format({ strict: true })).constraint).toMatchObject({ strict: true });
+    expect(decode({ response_format: { type: "json_object" } }).constraint?.schema).toEqual({ type: "object" });
+    expect(decode({ response_format: { type: "text" } }).constraint).toBeUndefined();
+    expect(failure(() => decode({ response_format: { type: "json_schema" } }))).toEqual([
+      "missing_required_parameter",
+      "response_format.json_schema",
+    ]);
+  });
+
+  test("--guided-json serves requests that name no format", () => {
+    const guidedJson = { type: "array" };
+    expect(decode({}, { guidedJson }).constraint?.schema).toEqual({ type: "array" });
+    expect(decode({ response_format: { type: "text" } }, { guidedJson }).constraint).toBeUndefined();
+    expect(decode(format({}), { guidedJson }).constraint?.schema).toEqual(schema);
+  });
+
+  test("without enforcement the schema is asked for in words", () => {
+    const { messages } = decode(format({}), { constrain: false });
+    expect(messages[0]?.role).toBe("system");
+    expect(messages[0]?.content).toContain(JSON.stringify(schema));
+    const system = { role: "system", content: "Be kind." };
+    const joined = decode({ ...format({}), messages: [system, user] }, { constrain: false }).messages;
+    expect(joined.length).toBe(2);
+    expect(joined[0]?.content).toStartWith("Be kind.\n\n");
+    expect(decode(format({})).messages).toEqual([{ role: "user", content: "hi" }]);
+  });
+
+  test("a grammar is the client's own", () => {
+    expect(decode({ grammar: 'root ::= "a"' }).constraint).toEqual({
+      grammar: 'root ::= "a"',
+      strict: false,
+      inexpressible: false,
+    });
+    expect(failure(() => decode({ ...format({}), grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
+  });
+});
+
+describe("reasoning", () => {
+  const kwargs = (value: object) => ({ chat_template_kwargs: value });
+  test.each([
+    [{}, false, undefined],
+    [{ reasoning_effort: "none" }, false, undefined],
+    [{ reasoning_effort: "minimal" }, true, "low"],
+    [{ reasoning_effort: "low" }, true, "low"],
+    [{ reasoning_effort: "medium" }, true, "high"],
+    [{ reasoning_effort: "high" }, true, "high"],
+    [{ reasoning_effort: "xhigh" }, true, "max"],
+    [{ reasoning_effort: "max" }, true, "max"],
+    [kwargs({ enable_thinking: true }), true, undefined],
+    [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, undefined],
+    [{ reasoning_effort: "none", ...kwargs({ enable_thinking: true }) }, true, undefined],
+  ])("%j", (fields, thinking, effort) => {
+    const request = decode(fields);
+    expect([request.thinking, request.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
+    expect(request.templateKwargs["enable_thinking"]).toBeUndefined();
+  });
+
+  test("launch options: a default that requests may change, and one that they may not", () => {
+    const templateKwargs = { enable_thinking: true };
+    expect(decode({}, { templateKwargs }).thinking).toBe(true);
+    expect(decode({ reasoning_effort: "none" }, { templateKwargs }).thinking).toBe(false);
+    expect(decode({ reasoning_effort: "high" }, { templateKwargs, think: false }).thinking).toBe(false);
+    expect(decode({ reasoning_effort: "high" }, { think: false }).templateKwargs).toEqual({});
+  });
+
+  test("a budget, from the request or the launch option; -1 lifts it", () => {
+    expect(decode({ reasoning_budget_tokens: 5 }, { reasoningBudget: 9 }).reasoningBudget).toBe(5);
+    expect(decode({}, { reasoningBudget: 9 }).reasoningBudget).toBe(9);
+    expect(decode({ reasoning_budget_tokens: -1 }, { reasoningBudget: 9 }).reasoningBudget).toBeUndefined();
+    expect(decode({ reasoning_budget_tokens: 0 }).reasoningBudget).toBe(0);
+  });
+
+  test("enable_thinking must be a boolean", () => {
+    expect(failure(() => decode(kwargs({ enable_thinking: "yes" })))).toEqual([
+      "invalid_type",
+      "chat_template_kwargs.enable_thinking",
+    ]);
+  });
+});
+
+describe("llama.cpp's further samplers", () => {
+  test("pass through under the domain's names", () => {
+    const { sampling } = decode({
+      typical_p: 0.9,
+      mirostat: 2,
+      dry_sequence_breakers: ["\n"],
+      min_tokens: 3,
+      ignore_eos: true,
+    });
+    expect(sampling).toEqual({
+      typicalP: 0.9,
+      mirostat: 2,
+      drySequenceBreakers: ["\n"],
+      minTokens: 3,
+      ignoreEos: true,
+    });
+  });
+
+  test("logit_bias: token ids; -100 bans", () => {
+    expect(decode({ logit_bias: { 5: 1.5, 7: -100 } }).sampling.logitBias).toEqual([
+      [5, 1.5],
+      [7, -1e9],
+    ]);
+    expect(failure(() => decode({ logit_bias: { word: 1 } }))).toEqual(["invalid_value", "logit_bias"]);
+    expect(failure(() => decode({ logit_bias: { 5: 101 } }))).toEqual(["invalid_value", "logit_bias.5"]);
+  });
+});

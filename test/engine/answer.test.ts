@@ -1,0 +1,151 @@
+// Answers on a parser that follows a script: what is told, in which order, and what is never told.
+
+import { describe, expect, test } from "bun:test";
+import type { AnswerNews } from "../../ffi/llama/api.ts";
+import type { OutputEvent } from "../../src/domain/generate.ts";
+import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/engine/child/answer.ts";
+
+const bytes = new TextEncoder().encode("x");
+
+/** An answer whose parser gives one entry for each token, and `last` at the end. */
+function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: Partial<ParsedAnswerOptions> = {}) {
+  const parser = { push: () => {}, read: (final: boolean) => (final ? last : news.shift()) };
+  const options = { stops: [], tools: true, parallelToolCalls: true, logprobs: false, now: () => 0, ...changes };
+  const answer = new ParsedAnswer(parser, options);
+  const play = (whole: boolean) => {
+    const events: OutputEvent[] = [];
+    while (news.length > 0 && !answer.complete) events.push(...answer.push(bytes));
+    return [...events, ...answer.end(whole)];
+  };
+  return { answer, play };
+}
+
+const call = (index: number, name: string, args = "") => ({ calls: [{ index, name, id: "", arguments: args }] });
+const args = (index: number, text: string) => ({ calls: [{ index, arguments: text }] });
+const joined = (events: readonly OutputEvent[], type: "text" | "reasoning") =>
+  events.map((event) => (event.type === type ? event.text : "")).join("");
+const argumentsOf = (events: readonly OutputEvent[], index: number) =>
+  events.map((event) => (event.type === "tool_arguments" && event.index === index ? event.text : "")).join("");
+
+describe("a parsed answer", () => {
+  test("reasoning, text and calls become events; ids are made where the format has none", () => {
+    const { play, answer } = scripted([
+      { reasoning: "hm" },
+      { content: "Let me see" },
+      call(0, "f", "{"),
+      args(0, "}"),
+    ]);
+    const events = play(true);
+    expect(events).toMatchObject([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Let me see" },
+      { type: "tool_call", index: 0, name: "f" },
+      { type: "tool_arguments", index: 0, text: "{" },
+      { type: "tool_arguments", index: 0, text: "}" },
+    ]);
+    expect(events[2]).toMatchObject({ id: expect.stringMatching(/^call_[0-9a-f]{24}$/) });
+    expect(answer.called).toBe(true);
+  });
+
+  test("white space before a call is nothing; before text it is text", () => {
+    expect(joined(scripted([{ content: "\n\n" }, call(0, "f", "{}")]).play(true), "text")).toBe("");
+    expect(joined(scripted([{ content: "\n\n" }, { content: "x" }]).play(true), "text")).toBe("\n\nx");
+    expect(joined(scripted([{ content: "\n\n" }]).play(true), "text")).toBe("\n\n");
+  });
+
+  test("a call that the model leaves open is closed when its turn ends, and left as it is at the limit", () => {
+    const news = () => [call(0, "f", '{"a": "x')];
+    expect(argumentsOf(scripted(news()).play(true), 0)).toBe('{"a": "x"}');
+    expect(argumentsOf(scripted(news()).play(false), 0)).toBe('{"a": "x');
+    expect(argumentsOf(scripted([call(0, "f")]).play(true), 0)).toBe("{}");
+    const two = scripted([call(0, "f", '{"a": 1'), call(1, "g", "{}")]).play(true);
+    expect([argumentsOf(two, 0), argumentsOf(two, 1)]).toEqual(['{"a": 1}', "{}"]);
+  });
+
+  test("without parallel calls the second one ends the answer and is not told", () => {
+    const { play, answer } = scripted([call(0, "f", "{}"), call(1, "g", "{}"), { content: "never" }], undefined, {
+      parallelToolCalls: false,
+    });
+    const events = play(true);
+    expect(events.filter((event) => event.type === "tool_call").length).toBe(1);
+    expect(joined(events, "text")).toBe("");
+    expect(answer.complete).toBe(true);
+  });
+
+  test("stop sequences count in the text alone, also across pieces", () => {
+    const { play, answer } = scripted([{ reasoning: "END" }, { content: "one E" }, { content: "ND two" }], undefined, {
+      stops: ["END"],
+    });
+    const events = play(true);
+    expect([joined(events, "reasoning"), joined(events, "text"), answer.complete]).toEqual(["END", "one ", true]);
+  });
+
+  test("what could have begun a stop sequence is text at the end", () => {
+    expect(joined(scripted([{ content: "one E" }], undefined, { stops: ["END"] }).play(true), "text")).toBe("one E");
+  });
+
+  test("text that the format does not know comes out at the end", () => {
+    const events = scripted([undefined], { content: "<tool_call>nonsense", failed: true }).play(true);
+    expect(joined(events, "text")).toBe("<tool_call>nonsense");
+  });
+
+  test("reasoning tokens are those before the answer, markup included", () => {
+    // <think> · a · b · </think> · x · y
+    const { play, answer } = scripted([undefined, { reasoning: "a" }, { reasoning: "b" }, undefined, { content: "x" }]);
+    play(true);
+    expect(answer.reasoningTokens).toBe(4);
+    const unfinished = scripted([undefined, { reasoning: "a" }, undefined]);
+    unfinished.play(false);
+    expect(unfinished.answer.reasoningTokens).toBe(3);
+    const none = scripted([{ content: "x" }, { content: "y" }]);
+    none.play(true);
+    expect(none.answer.reasoningTokens).toBe(0);
+  });
+
+  test("log probabilities are those of the text's tokens, whatever the text was held back for", () => {
+    const news = [undefined, { reasoning: "a" }, undefined, { content: "x E" }, { content: "N" }, { content: "y" }];
+    const { answer } = scripted([...news], undefined, { logprobs: true, stops: ["END"] });
+    const events = news.flatMap((_, index) =>
+      answer.push(bytes, { token: String(index), logprob: -1, bytes: [], top: [] }),
+    );
+    events.push(...answer.end(true));
+    const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
+    expect(joined(events, "text")).toBe("x ENy");
+    expect(told.map(({ token }) => token)).toEqual(["3", "4", "5"]);
+  });
+
+  test("reading takes a small share of the time: it waits when it was slow, and catches up", () => {
+    let clock = 0;
+    let read = 0;
+    const news: AnswerNews[] = [{ content: "a" }, { content: "b" }];
+    const parser = {
+      push: () => {},
+      read: () => {
+        read++;
+        clock += 10;
+        return news.shift();
+      },
+    };
+    const answer = new ParsedAnswer(parser, {
+      stops: [],
+      tools: false,
+      parallelToolCalls: true,
+      logprobs: false,
+      now: () => clock,
+    });
+    const events = Array.from({ length: 20 }, () => {
+      clock += 5;
+      return answer.push(bytes);
+    }).flat();
+    expect([read, joined(events, "text")]).toEqual([1, "a"]);
+    expect(joined(answer.end(true), "text")).toBe("b");
+  });
+});
+
+test("a plain answer is its text, cut at stop sequences", () => {
+  const answer = new PlainAnswer(["b"]);
+  const events = ["a", "b", "c"].flatMap((text) =>
+    answer.complete ? [] : answer.push(new TextEncoder().encode(text)),
+  );
+  expect([joined([...events, ...answer.end()], "text"), answer.complete]).toEqual(["a", true]);
+});
