@@ -23,6 +23,7 @@ const usage: Usage = {
   promptTokens: 100,
   cachedTokens: 40,
   completionTokens: 20,
+  reasoningTokens: 0,
   queueMs: 10,
   promptMs: 200,
   completionMs: 1000,
