@@ -7,10 +7,12 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
+import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
   native   the native libraries for runs from source
+  media    native, and the library for images and sound (a minute, once)
   all      dist/svc, the one executable
   bench    native, and llama-server with the same libraries for comparison (some minutes, once)`;
 
@@ -90,7 +92,7 @@ function readArguments(): { target: string; flavour: Flavour } | undefined {
     const usual = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
     const flavour = flavours.find((name) => name === (values.flavour ?? usual));
     const [target = "", ...rest] = positionals;
-    const isKnown = ["native", "all", "bench"].includes(target) && rest.length === 0;
+    const isKnown = ["native", "media", "all", "bench"].includes(target) && rest.length === 0;
     return isKnown && flavour ? { target, flavour } : undefined;
   } catch {
     return undefined;
@@ -105,6 +107,8 @@ async function main(): Promise<void> {
   }
   const { target, flavour } = given;
   const { libraries, sources } = await buildLlama(flavour);
+  // Text must not wait for it: it takes longer than all the rest.
+  if (target === "media" || target === "all") await buildMedia(flavour);
   if (target === "all") await buildBinary(libraries);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

@@ -121,6 +121,8 @@ export interface ChatPrompt {
   readonly enableThinking: boolean;
   /** The last message is the beginning of the answer. */
   readonly continueLast: boolean;
+  /** Some parts are media: the rendered text is wanted, its tokens are not. */
+  readonly media: boolean;
   readonly sampler: SamplerConfig;
 }
 
@@ -156,7 +158,10 @@ export const PLAIN_FORMAT: AnswerFormat = {
 export type PromptResult =
   | {
       readonly job: number;
+      /** Empty for a prompt with media. */
       readonly tokens: Int32Array;
+      /** The rendered template of a prompt with media. */
+      readonly text?: string;
       readonly format: AnswerFormat;
       /** Of a prompt with a sampler; to be freed by whoever takes the result. */
       readonly sampler?: SamplerId;
@@ -193,6 +198,16 @@ export interface Batch {
   readonly samplers: Int32Array;
 }
 
+/** Some or all embeddings of a medium, for one sequence. */
+export interface Embeddings {
+  readonly address: bigint;
+  readonly positions: Int32Array;
+  readonly count: number;
+  readonly sequence: number;
+  /** All of them attend to each other. */
+  readonly nonCausal: boolean;
+}
+
 /** As the owner of a batch: any request's abort may stop it. */
 export const ANY_OWNER = -1;
 
@@ -221,6 +236,8 @@ export interface Llama {
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
   /** Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. */
   decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult;
+  /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
+  decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;

@@ -9,6 +9,7 @@ import {
   type AnswerNews,
   type Batch,
   type DecodeResult,
+  type Embeddings,
   type Llama,
   type LoadConfig,
   type LoadedModel,
@@ -75,6 +76,8 @@ class Binding implements NativeLlama {
   private text = new Uint8Array(TEXT_BYTES);
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
   private pieces: Uint8Array[] = [];
+  /** Prompts with media that are not taken yet. */
+  private readonly mediaJobs = new Set<number>();
   private specialPieces: Uint8Array[] = [];
   private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
   private readonly logprobValues = new Float32Array(MOST_LOGPROBS);
@@ -111,14 +114,18 @@ class Binding implements NativeLlama {
 
   submitPrompt(request: PromptRequest): number {
     const json = this.json(request);
-    return this.check(this.native.svc_prompt_submit(json, json.length), "submit a prompt");
+    const job = this.check(this.native.svc_prompt_submit(json, json.length), "submit a prompt");
+    if ("media" in request && request.media) this.mediaJobs.add(job);
+    return job;
   }
 
   takePrompt(timeoutMs: number): PromptResult | undefined {
     const job = this.native.svc_prompt_wait(timeoutMs);
     if (job === 0) return undefined;
     const count = this.native.svc_prompt_tokens_count(job);
+    if (count < 0) this.mediaJobs.delete(job);
     if (count < 0) return { job, error: this.lastError(), badGrammar: count === BAD_GRAMMAR };
+    const text = this.mediaJobs.delete(job) ? this.promptText(job) : undefined;
     // One more than needed: an empty array has no address.
     const tokens = new Int32Array(count + 1);
     const length = this.check(
@@ -130,6 +137,7 @@ class Binding implements NativeLlama {
       job,
       tokens: tokens.subarray(0, count),
       format: { ...PLAIN_FORMAT, ...format },
+      ...(text !== undefined && { text }),
       ...(sampler !== undefined && { sampler }),
     };
   }
@@ -194,11 +202,12 @@ class Binding implements NativeLlama {
 
   decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
     const { tokens, positions, sequences, samplers } = batch;
-    const result = this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, sampled);
-    if (result === 0) return "done";
-    if (result === 1) return "no-room";
-    if (result === 2) return "aborted";
-    throw new LlamaError(`cannot decode: ${this.lastError()}`);
+    return this.decoded(this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, sampled));
+  }
+
+  decodeEmbeddings({ address, positions, count, sequence, nonCausal }: Embeddings, owner: number): DecodeResult {
+    const { native } = this;
+    return this.decoded(native.svc_decode_embeddings(address, positions, count, sequence, Number(nonCausal), owner));
   }
 
   listenForAborts(fd: number): void {
@@ -233,6 +242,20 @@ class Binding implements NativeLlama {
   check(result: number, action: string): number {
     if (result < 0) throw new LlamaError(`cannot ${action}: ${this.lastError()}`);
     return result;
+  }
+
+  private decoded(result: number): DecodeResult {
+    if (result === 0) return "done";
+    if (result === 1) return "no-room";
+    if (result === 2) return "aborted";
+    throw new LlamaError(`cannot decode: ${this.lastError()}`);
+  }
+
+  private promptText(job: number): string {
+    const length = this.native.svc_prompt_text(job, this.text, this.text.length);
+    if (length >= 0) return this.decoder.decode(this.text.subarray(0, length));
+    const larger = new Uint8Array(-length);
+    return this.decoder.decode(larger.subarray(0, this.native.svc_prompt_text(job, larger, larger.length)));
   }
 
   private parse(length: number): unknown {

@@ -237,6 +237,24 @@ common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs) {
     return either;
 }
 
+// What the template has written of the answer belongs to the grammars that llama.cpp makes, not to a client's own.
+std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
+    if (format.grammar.empty() || format.lazy) return nullptr;
+    std::shared_ptr<llama_sampler> sampler(
+        llama_sampler_init_grammar(state.vocab, common_grammar_value(format.grammar).c_str(), "root"), llama_sampler_free);
+    if (!sampler || !common_grammar_needs_prefill(format.grammar)) return sampler;
+    const std::string & written = format.generation_prompt;
+    const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    const auto tokens = common_tokenize(state.vocab, written, false, true);
+    for (size_t i = 0; i < tokens.size(); i++) {
+        const std::string piece = common_token_to_piece(state.vocab, tokens[i], true);
+        // Some tokenizers put a space before the first token.
+        if (i == 0 && !piece.empty() && is_space(piece[0]) && !is_space(written[0])) continue;
+        llama_sampler_accept(sampler.get(), tokens[i]);
+    }
+    return sampler;
+}
+
 FormatPtr build_format(const common_json & request, const common_chat_templates_inputs & inputs,
                        const common_chat_params & params) {
     auto format = std::make_shared<AnswerFormat>();
@@ -267,6 +285,7 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
         const common_chat_params loose = apply_with_loose_tools(inputs);
         take_constraint(*format, loose, COMMON_GRAMMAR_TYPE_TOOL_CALLS);
     }
+    format->compiled = compile(*format);
     return format;
 }
 

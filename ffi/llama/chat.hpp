@@ -18,6 +18,8 @@ struct AnswerFormat {
     // Text alone: what the model writes is the content, and nobody needs to parse it.
     bool plain = true;
     common_grammar grammar;
+    // Of a grammar that holds from the first token on: compiled, and fed with what the template has written. To be cloned.
+    std::shared_ptr<llama_sampler> compiled;
     // The grammar waits for one of the triggers.
     bool lazy = false;
     std::vector<common_grammar_trigger> triggers;

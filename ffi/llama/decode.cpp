@@ -110,6 +110,31 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
     });
 }
 
+int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
+                              int32_t non_causal, int32_t owner) {
+    return guarded<int32_t>(-1, [&]() -> int32_t {
+        if (!state.ready) return fail("no model is loaded");
+        if (embeddings == 0 || count < 1 || count > state.n_batch) return fail("the batch is empty or too large");
+        if (sequence < 0 || sequence >= state.n_seq_max) return fail("a sequence id is out of range");
+        static BatchColumns & columns = *new BatchColumns;
+        const auto size = static_cast<size_t>(count);
+        const std::vector<int32_t> sequences(size, sequence), samplers(size, -1);
+        columns.prepare(sequences.data(), samplers.data(), count);
+        llama_batch batch = {};
+        batch.n_tokens = count;
+        batch.embd = reinterpret_cast<float *>(static_cast<uintptr_t>(embeddings));
+        batch.pos = const_cast<llama_pos *>(positions);
+        batch.n_seq_id = columns.counts.data();
+        batch.seq_id = columns.sequences.data();
+        batch.logits = columns.outputs.data();
+        if (non_causal) llama_set_causal_attn(state.context, false);
+        const int32_t result = compute(batch, owner);
+        if (non_causal) llama_set_causal_attn(state.context, true);
+        if (result == 1 || result == 2) return result;
+        return result == 0 ? 0 : fail(with_complaint("llama_decode returned " + std::to_string(result)));
+    });
+}
+
 int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     return guarded<int32_t>(0, [&] {
         if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;

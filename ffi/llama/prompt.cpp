@@ -15,6 +15,7 @@ namespace {
 
 struct Prompt {
     std::vector<llama_token> tokens;
+    std::string text;
     std::unique_ptr<Sampler> sampler;
     common_json details = common_json::object();
     std::string error;
@@ -49,7 +50,8 @@ Prompt render_messages(const common_json & request) {
     RenderedChat chat = render_chat(request);
     Prompt prompt;
     // Rendering has taken off a begin-of-text token that tokenizing puts back.
-    prompt.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
+    if (!request.at("media").get<bool>()) prompt.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
+    prompt.text = std::move(chat.prompt);
     describe(prompt.details, *chat.format);
     prompt.sampler = make_sampler(request.at("sampler"), chat.format, prompt.tokens);
     return prompt;
@@ -147,6 +149,14 @@ int32_t svc_prompt_tokens_count(int32_t job) {
         const int32_t code = found->second.bad_grammar ? -2 : -1;
         prompts.results.erase(found);
         return code;
+    });
+}
+
+int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(0, [&] {
+        std::lock_guard<std::mutex> lock(prompts.mutex);
+        const auto found = prompts.results.find(job);
+        return found == prompts.results.end() ? 0 : copy_out(found->second.text, out, capacity);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 
 namespace svc {
@@ -39,8 +40,8 @@ bool changes_logits(const common_params_sampling & params) {
     const bool penalizes = params.penalty_last_n != 0 &&
                            (params.penalty_repeat != 1 || params.penalty_present != 0 || params.penalty_freq != 0);
     const bool dry = params.dry_multiplier != 0 && params.dry_base >= 1 && params.dry_penalty_last_n != 0;
-    return penalizes || dry || suppressed > 0 || !params.logit_bias.empty() || !params.grammar.empty() ||
-           params.reasoning_budget_tokens >= 0 || params.mirostat != 0;
+    return penalizes || dry || suppressed > 0 || !params.logit_bias.empty() || params.reasoning_budget_tokens >= 0 ||
+           params.mirostat != 0;
 }
 
 // Tokens that end a turn.
@@ -126,7 +127,9 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     // A constraint knows better when the answer is complete.
     sampler->min_tokens = params.grammar.empty() ? config.at("minTokens").get<int>() : 0;
     sampler->constrained = !params.grammar.empty();
-    sampler->greedy = params.temp <= 0 && !changes_logits(params);
+    const bool compiled = format && format->compiled;
+    sampler->greedy = params.temp <= 0 && !changes_logits(params) && (params.grammar.empty() || compiled);
+    if (sampler->greedy && compiled) sampler->grammar.reset(llama_sampler_clone(format->compiled.get()));
     if (params.temp <= 0) {
         params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TEMPERATURE};
     }
@@ -156,14 +159,49 @@ llama_token Sampler::sample(int32_t row) {
     const llama_token token = choose(logits, row);
     if (top_logprobs >= 0) keep_logprobs(logits, token);
     generated++;
-    if (greedy || stuck) return token;
+    if (!stuck) accept(token);
+    return token;
+}
+
+void Sampler::accept(llama_token token) {
     try {
-        common_sampler_accept(chain.get(), token, true);
+        if (grammar) llama_sampler_accept(grammar.get(), token);
+        if (chain) common_sampler_accept(chain.get(), token, true);
     } catch (const std::exception &) {
         // The grammar has no way on with this token. The other requests of the batch are fine.
         stuck = true;
     }
-    return token;
+}
+
+// The most probable of the tokens that the grammar allows. Mostly that is the most probable of all, and if not, one of
+// the next few: the whole vocabulary is looked at last.
+llama_token Sampler::choose_allowed(const float * logits) {
+    const llama_token best = highest(logits, state.n_vocab);
+    const auto allowed = [&](std::vector<llama_token_data> & some) {
+        llama_token_data_array array = {some.data(), some.size(), -1, false};
+        llama_sampler_apply(grammar.get(), &array);
+        for (const auto & one : some) {
+            if (one.logit > -INFINITY) return one.id;
+        }
+        return LLAMA_TOKEN_NULL;
+    };
+    std::vector<llama_token_data> some = {{best, logits[best], 0}};
+    const llama_token first = allowed(some);
+    if (first != LLAMA_TOKEN_NULL) return first;
+    std::vector<llama_token> order(static_cast<size_t>(state.n_vocab));
+    std::iota(order.begin(), order.end(), 0);
+    const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); };
+    constexpr size_t FIRST_LOOK = 16;
+    for (size_t from = 0, count = FIRST_LOOK; from < order.size(); from = count, count *= 16) {
+        count = std::min(count, order.size());
+        const auto start = order.begin() + static_cast<ptrdiff_t>(from), end = order.begin() + static_cast<ptrdiff_t>(count);
+        std::partial_sort(start, end, order.end(), before);
+        some.clear();
+        for (auto token = start; token != end; ++token) some.push_back({*token, logits[*token], 0});
+        const llama_token found = allowed(some);
+        if (found != LLAMA_TOKEN_NULL) return found;
+    }
+    return LLAMA_TOKEN_NULL;
 }
 
 llama_token Sampler::choose(float * logits, int32_t row) {
@@ -175,17 +213,22 @@ llama_token Sampler::choose(float * logits, int32_t row) {
             logits[token] = -INFINITY;
         }
     }
-    llama_token token = greedy ? highest(logits, state.n_vocab) : common_sampler_sample(chain.get(), state.context, row);
+    llama_token token = grammar  ? choose_allowed(logits)
+                        : greedy ? highest(logits, state.n_vocab)
+                                 : common_sampler_sample(chain.get(), state.context, row);
     if (must_go_on) {
         for (size_t i = 0; i < kept.size(); i++) logits[end_tokens()[i]] = kept[i];
     }
-    if (greedy || !constrained) return token;
+    if (!constrained || possible(token)) return token;
     // Accepting a token that the grammar forbids would end the process.
-    const llama_token_data_array * candidates = common_sampler_get_candidates(chain.get(), false);
-    const bool possible = candidates->selected >= 0 && candidates->data[candidates->selected].logit > -INFINITY;
-    if (possible) return token;
     stuck = true;
-    return end_tokens().empty() ? token : end_tokens().front();
+    return end_tokens().empty() ? 0 : end_tokens().front();
+}
+
+bool Sampler::possible(llama_token token) const {
+    if (greedy) return token != LLAMA_TOKEN_NULL;
+    const llama_token_data_array * candidates = common_sampler_get_candidates(chain.get(), false);
+    return candidates->selected >= 0 && candidates->data[candidates->selected].logit > -INFINITY;
 }
 
 void Sampler::keep_logprobs(const float * logits, llama_token chosen) {

@@ -13,6 +13,8 @@ struct Sampler {
     std::string unsent;
     // Temperature 0 and nothing that changes logits: the highest wins, no candidates need to be built.
     bool greedy = false;
+    // What a greedy choice has to follow; others have theirs in the chain.
+    std::unique_ptr<llama_sampler, decltype(&llama_sampler_free)> grammar{nullptr, llama_sampler_free};
     bool constrained = false;
     // The grammar forbids every token, or llama.cpp gave it up: the answer ends here.
     bool stuck = false;
@@ -26,13 +28,17 @@ struct Sampler {
     int64_t step = 0;
 
     // True when a token costs enough for a second thread to be worth waking.
-    bool is_slow() const { return !greedy || top_logprobs >= 0; }
+    bool is_slow() const { return !greedy || grammar || top_logprobs >= 0; }
 
     // Chooses and accepts a token for row `row` of the last batch, whose logits have been fetched once before.
     llama_token sample(int32_t row);
 
   private:
     llama_token choose(float * logits, int32_t row);
+    llama_token choose_allowed(const float * logits);
+    // Whether a chosen token may be accepted.
+    bool possible(llama_token token) const;
+    void accept(llama_token token);
     void keep_logprobs(const float * logits, llama_token chosen);
 
     int32_t generated = 0;

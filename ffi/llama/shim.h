@@ -54,7 +54,8 @@ SVC_API uint64_t svc_model_pointer(void);
 //   {"messages": [OpenAI shape; a part of type media_marker stands for a medium], "tools": [OpenAI shape],
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
-//    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…}}
+//    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…},
+//    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
 //   {"text": string, "parseSpecial": bool, "addSpecial": bool, "sampler"?: {…}}
 // where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
@@ -67,6 +68,8 @@ SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
 // Number of tokens of a finished job, or negative with its error in svc_last_error: -2 when its `grammar` is at fault.
 // A failed job is freed by this.
 SVC_API int32_t svc_prompt_tokens_count(int32_t job);
+// Copies the rendered text of a finished job for messages. Returns its length, or the negated length needed.
+SVC_API int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar is at work, unconstrained: one
 // was wanted but could not be built (of a tool's arguments, or at all), preserved: [special tokens that are text here],
@@ -118,6 +121,11 @@ SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_len
 // finished from its front (see svc_kv_remove) · negative failed or refused.
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                            const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens);
+// Decodes `count` embeddings of a medium (the address and the positions that the media library gives; four numbers a
+// position where the model wants that) for one sequence. `non_causal`: all of them attend to each other. Nothing is
+// sampled. Returns what svc_decode does.
+SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
+                                      int32_t non_causal, int32_t owner);
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
 // batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
 // is gone. 0, or negative.

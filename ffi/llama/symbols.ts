@@ -23,6 +23,7 @@ export const symbols = {
   svc_prompt_submit: { args: [buffer, i32], returns: i32 },
   svc_prompt_wait: { args: [i32], returns: i32 },
   svc_prompt_tokens_count: { args: [i32], returns: i32 },
+  svc_prompt_text: { args: [i32, buffer, i32], returns: i32 },
   svc_prompt_take: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
 
   svc_token_piece: { args: [i32, i32, buffer, i32], returns: i32 },
@@ -39,6 +40,7 @@ export const symbols = {
   svc_grammar_accepts: { args: [buffer, i32, buffer, i32], returns: i32 },
 
   svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
+  svc_decode_embeddings: { args: ["u64", buffer, i32, i32, i32, i32], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },
 
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },

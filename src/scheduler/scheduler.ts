@@ -8,7 +8,7 @@
 // cache; when the cache fills up all the same, the newest request gives its room back and is computed again later, so
 // that no request fails because of another's size.
 
-import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { Sequence, type Key, type MediaSpan, type SequenceRequest } from "./sequence.ts";
 import { StepCost } from "./step-cost.ts";
 
 export interface SchedulerLimits {
@@ -40,6 +40,9 @@ export interface PlanRow {
   readonly key: Key;
   readonly sequence: number;
   readonly token: number;
+  /** Of the token among the request's. */
+  readonly index: number;
+  /** Of the token in the KV cache. */
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
@@ -63,6 +66,20 @@ export interface SequenceCopy {
   readonly length: number;
 }
 
+/** One piece of a medium, for a decode call of its own. */
+export interface MediaStep {
+  readonly key: Key;
+  readonly sequence: number;
+  readonly span: MediaSpan;
+  /** Embeddings of the span, from `offset` on. */
+  readonly offset: number;
+  readonly count: number;
+  /** Position of the span's first token. */
+  readonly position: number;
+  /** Nothing of this request was computed before. */
+  readonly starts: boolean;
+}
+
 export interface Sampled {
   readonly key: Key;
   readonly token: number;
@@ -80,6 +97,8 @@ export class Scheduler {
   private copies: SequenceCopy[] = [];
   private readonly cost = new StepCost();
   private preemptionCount = 0;
+  /** The last step was a medium's. */
+  private mediaBefore = false;
   /** Requests that wait for their first token together, until the last of them has it. */
   private crowd = 0;
 
@@ -159,13 +178,41 @@ export class Scheduler {
     return { rows, started, owner, decodeRows: decoding.length, prefillRows };
   }
 
+  /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
+  planMedia(): MediaStep | undefined {
+    const others = this.running.some((sequence) => sequence.decoding || !sequence.mediaNext);
+    if (this.mediaBefore && others) {
+      this.mediaBefore = false;
+      return undefined;
+    }
+    for (const sequence of this.running) {
+      const span = sequence.mediaNext;
+      if (!span) continue;
+      const offset = sequence.computed - span.start;
+      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, this.limits.batch);
+      this.mediaBefore = true;
+      const position = sequence.position(span.start);
+      const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
+      const starts = !sequence.started;
+      sequence.started = true;
+      return { ...step, starts };
+    }
+    return undefined;
+  }
+
+  /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
+  applyMedia({ key, span, count }: MediaStep, done: boolean): void {
+    const sequence = this.byKey.get(key);
+    if (sequence) sequence.computed = done ? sequence.computed + count : span.start;
+  }
+
   /** Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order. */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     this.cost.record(plan.decodeRows, plan.prefillRows, ms);
     const sampled: Sampled[] = [];
     for (const row of plan.rows) {
       const sequence = this.byKey.get(row.key);
-      if (sequence) sequence.computed = row.position + 1;
+      if (sequence) sequence.computed = row.index + 1;
       if (!row.sample) continue;
       const token = tokens[sampled.length] as number;
       sequence?.append(token);
@@ -212,7 +259,7 @@ export class Scheduler {
   private share(leader: Sequence, follower: Sequence): void {
     const length = follower.promptLength - 1;
     if (length < 1) return;
-    this.copies.push({ from: leader.id, to: follower.id, length });
+    this.copies.push({ from: leader.id, to: follower.id, length: follower.position(length) });
     follower.computed = follower.shared = length;
   }
 
@@ -222,20 +269,19 @@ export class Scheduler {
   }
 
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[]): number {
-    const prefilling = this.running.filter((sequence) => !sequence.decoding);
+    const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
     let budget = this.prefillBudget(decodeRows, prefilling);
     budget = Math.min(budget, this.limits.batch - rows.length, this.limits.cells - this.cellsUsed - decodeRows);
     let added = 0;
     for (const sequence of prefilling) {
       // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
-      if (added > 0 && sequence.length - sequence.computed > budget - added) break;
-      const end = Math.min(sequence.length, sequence.computed + budget - added);
+      if (added > 0 && sequence.textEnd - sequence.computed > budget - added) break;
+      const end = Math.min(sequence.textEnd, sequence.computed + budget - added);
       if (!sequence.started && end > sequence.computed) {
         sequence.started = true;
         started.push(sequence.key);
       }
-      for (let position = sequence.computed; position < end; position++, added++)
-        rows.push(this.row(sequence, position));
+      for (let index = sequence.computed; index < end; index++, added++) rows.push(this.row(sequence, index));
       if (added >= budget) break;
     }
     return added;
@@ -258,13 +304,14 @@ export class Scheduler {
     return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
   }
 
-  private row(sequence: Sequence, position: number): PlanRow {
+  private row(sequence: Sequence, index: number): PlanRow {
     return {
       key: sequence.key,
       sequence: sequence.id,
-      token: sequence.token(position),
-      position,
-      sample: position === sequence.length - 1,
+      token: sequence.token(index),
+      index,
+      position: sequence.position(index),
+      sample: index === sequence.length - 1,
     };
   }
 

@@ -73,6 +73,7 @@ export function chat(messages: readonly object[], changes: Partial<ChatPrompt> =
     kwargs: {},
     enableThinking: false,
     continueLast: false,
+    media: false,
     sampler: GREEDY,
     ...changes,
   };

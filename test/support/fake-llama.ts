@@ -113,6 +113,9 @@ export class FakeLlama implements Llama {
     }
     return "done";
   }
+  decodeEmbeddings(): DecodeResult {
+    return "done";
+  }
   listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {
     const kept = (this.cache.get(sequence) ?? []).slice(0, from);

@@ -4,11 +4,16 @@
 import type { ChatPrompt, SamplerConfig } from "../../../ffi/llama/api.ts";
 import type { ChatMessage, GenerateRequest, Tool } from "../../domain/generate.ts";
 
-/** `constrain`: grammars are in use at all. */
-export function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean): ChatPrompt {
+/** `constrain`: grammars are in use at all. `marker`: the text that stands for a medium. */
+export function chatPrompt(
+  request: GenerateRequest,
+  sampler: SamplerConfig,
+  constrain: boolean,
+  marker: string,
+): ChatPrompt {
   const { schema, grammar } = request.constraint ?? {};
   return {
-    messages: request.messages.map(wireMessage),
+    messages: request.messages.map((message) => wireMessage(message, marker)),
     tools: request.tools.map(wireTool),
     toolChoice: request.toolChoice,
     parallelToolCalls: request.parallelToolCalls,
@@ -18,11 +23,12 @@ export function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, con
     kwargs: request.templateKwargs,
     enableThinking: request.thinking,
     continueLast: false,
+    media: (request.media?.length ?? 0) > 0,
     sampler,
   };
 }
 
-function wireMessage(message: ChatMessage): object {
+function wireMessage(message: ChatMessage, marker: string): object {
   const { role, content, name, reasoning, toolCalls, toolCallId } = message;
   const calls = toolCalls?.map((call) => ({
     id: call.id,
@@ -31,7 +37,7 @@ function wireMessage(message: ChatMessage): object {
   }));
   return {
     role,
-    content: typeof content === "string" ? content : content.map(wirePart),
+    content: typeof content === "string" ? content : content.map((part) => wirePart(part, marker)),
     ...(name !== undefined && { name }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(calls && { tool_calls: calls }),
@@ -41,8 +47,8 @@ function wireMessage(message: ChatMessage): object {
 
 type Part = Exclude<ChatMessage["content"], string>[number];
 
-const wirePart = (part: Part): object =>
-  part.type === "text" ? { type: "text", text: part.text } : { type: "media_marker", text: "" };
+const wirePart = (part: Part, marker: string): object =>
+  part.type === "text" ? { type: "text", text: part.text } : { type: "media_marker", text: marker };
 
 const wireTool = ({ name, description, parameters }: Tool): object => ({
   type: "function",

@@ -9,14 +9,16 @@ import {
   type SamplerConfig,
   type SamplerId,
 } from "../../../ffi/llama/api.ts";
+import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { Scheduler, type StepPlan } from "../../scheduler/scheduler.ts";
+import { Scheduler, type MediaStep, type StepPlan } from "../../scheduler/scheduler.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { chatPrompt } from "./chat-prompt.ts";
+import { MediaPrompts, type MediaPrompt } from "./media-prompts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
@@ -26,8 +28,17 @@ const GATHER_LIMIT_MS = 100;
 /** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
+const FLOAT_BYTES = 4;
 /** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
 const CANCEL_WAIT_MS = 100;
+
+/** A request whose prompt is on its way through the media library. */
+interface MediaRequest {
+  readonly key: RequestKey;
+  readonly request: GenerateRequest;
+  readonly format: AnswerFormat;
+  readonly sampler: SamplerId;
+}
 
 type PromptJob =
   | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
@@ -41,6 +52,10 @@ export class Engine {
   private readonly sampled: Int32Array;
   private readonly samplerDefaults: Partial<SamplerConfig>;
   private readonly canShare: boolean;
+  private readonly media: MediaPrompts<MediaRequest> | undefined;
+  private readonly marker: string;
+  /** Prompts with media of requests that are accepted. */
+  private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
   /** Of each group of requests with one prompt, the one that computes it. */
   private readonly leaders = new Map<string, RequestKey>();
   private wake: (() => void) | undefined;
@@ -56,7 +71,10 @@ export class Engine {
     private readonly options: EngineOptions,
     private readonly send: (message: FromEngine) => void,
     private readonly clock: Clock,
+    media?: MediaLibrary,
   ) {
+    this.media = media && new MediaPrompts(media);
+    this.marker = media?.projector().marker ?? "";
     const model = llama.model();
     const column = () => new Int32Array(model.batch);
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
@@ -92,12 +110,15 @@ export class Engine {
       if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
       this.aborted = undefined;
       this.collectPrompts(0);
+      this.collectMedia();
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
         this.step();
       } else if (this.jobs.size > 0) {
         this.collectPrompts(PROMPT_WAIT_MS);
+      } else if (this.media?.busy) {
+        await Bun.sleep(PROMPT_WAIT_MS);
       } else {
         idle = true;
         await new Promise<void>((resolve) => (this.wake = resolve));
@@ -118,9 +139,13 @@ export class Engine {
   }
 
   private submit(key: RequestKey, request: GenerateRequest): void {
+    if (request.media && !this.media) {
+      const message = "The loaded model takes no images or sound.";
+      return this.reject(key, message, "messages", "unsupported_media_input");
+    }
     this.arrived++;
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
-    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain));
+    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain, this.marker));
     this.jobs.set(job, { kind: "generate", key, request });
     this.wake?.();
   }
@@ -139,13 +164,53 @@ export class Engine {
       if ("error" in done) {
         if (job) this.rejectPrompt(job.key, done.error, done.badGrammar);
       } else if (job?.kind === "generate" && done.sampler !== undefined) {
-        this.accept(job.key, job.request, done.tokens, done.format, done.sampler);
+        const { format, sampler, text } = done;
+        if (text === undefined) this.accept(job.key, job.request, done.tokens, format, sampler);
+        else this.submitMedia(text, { key: job.key, request: job.request, format, sampler });
       } else {
         if (job) this.send({ type: "tokens", key: job.key, tokens: done.tokens });
         // Its client left meanwhile.
         if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
       }
     }
+  }
+
+  private submitMedia(text: string, entry: MediaRequest): void {
+    try {
+      this.media?.submit(text, entry.request.media ?? [], entry);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.rejectMedia(entry, error.message, error.badMedium);
+    }
+  }
+
+  private rejectMedia({ key, sampler }: MediaRequest, error: string, badMedium: boolean): void {
+    this.llama.freeSampler(sampler);
+    if (!badMedium) this.send({ type: "log", level: "warn", text: `media could not be prepared: ${error}` });
+    this.reject(key, badMedium ? error : "The media of this request could not be prepared for the model.");
+  }
+
+  private collectMedia(): void {
+    for (const news of this.media?.take() ?? []) {
+      const { key, request, format, sampler } = news.tag;
+      if (news.state === "failed") this.rejectMedia(news.tag, news.error, news.badMedium);
+      else if (news.state === "encoded") this.schedule(key, request, news.prompt.tokens, news.prompt);
+      else if (!this.fits(key, news.prompt)) {
+        this.llama.freeSampler(sampler);
+        this.media?.drop((tag) => tag.key === key);
+      } else this.accept(key, request, news.prompt.tokens, format, sampler, news.prompt);
+    }
+  }
+
+  /** What attends to itself as a whole must fit a micro-batch. */
+  private fits(key: RequestKey, prompt: MediaPrompt): boolean {
+    const largest = Math.max(0, ...prompt.spans.filter(({ whole }) => whole).map(({ tokens }) => tokens));
+    if (largest <= this.options.microBatch) return true;
+    const message =
+      `An image of ${largest} tokens is larger than a step of this server, which is ${this.options.microBatch} tokens.` +
+      " Send it smaller or start svc with a larger --batch and --micro-batch.";
+    this.reject(key, message);
+    return false;
   }
 
   private rejectPrompt(key: RequestKey, error: string, badGrammar: boolean): void {
@@ -164,10 +229,14 @@ export class Engine {
     prompt: Int32Array,
     format: AnswerFormat,
     sampler: SamplerId,
+    media?: MediaPrompt,
   ): void {
     const limit = this.options.maxModelLen;
     const room = limit - prompt.length;
-    if (prompt.length === 0 || room < 1) this.llama.freeSampler(sampler);
+    if (prompt.length === 0 || room < 1) {
+      this.llama.freeSampler(sampler);
+      this.media?.drop((tag) => tag.key === key);
+    }
     if (prompt.length === 0) return this.reject(key, "The messages render to an empty prompt.");
     if (room < 1) {
       const message =
@@ -178,11 +247,22 @@ export class Engine {
     const { clock, llama } = this;
     const active = new ActiveRequest(key, sampler, request, prompt.length, format, llama, clock.now(), clock.now);
     this.active.set(key, active);
-    const leader = this.leaderOf(request.group, key);
-    const maxTokens = Math.min(request.maxTokens ?? room, room);
-    this.scheduler.add({ key, prompt, maxTokens, ...(leader !== undefined && { leader }) });
+    if (!media) this.schedule(key, request, prompt);
     const downgraded = this.isDowngraded(request, format);
     this.send({ type: "accepted", key, promptTokens: prompt.length, downgraded, stats: this.stats() });
+  }
+
+  private schedule(key: RequestKey, request: GenerateRequest, prompt: Int32Array, media?: MediaPrompt): void {
+    const room = this.options.maxModelLen - prompt.length;
+    const leader = this.leaderOf(request.group, key);
+    if (media) this.mediaPrompts.set(key, media);
+    this.scheduler.add({
+      key,
+      prompt,
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      ...(media && { media: media.spans }),
+      ...(leader !== undefined && { leader }),
+    });
   }
 
   /** The first live request of a group, whose prompt the others share where the model's cache can be cut. */
@@ -211,11 +291,39 @@ export class Engine {
       this.wake?.();
       return;
     }
+    for (const { sampler } of this.media?.drop((tag) => tag.key === key) ?? []) this.llama.freeSampler(sampler);
     // Still with the prompt thread: its result will find no job and be dropped.
     for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
   }
 
+  private stepMedia(step: MediaStep): void {
+    const prompt = this.mediaPrompts.get(step.key);
+    const span = prompt?.spans.find(({ start }) => start === step.span.start);
+    if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
+    const { library } = this.media;
+    const { width } = library.projector();
+    if (step.starts) this.announce([step.key], this.clock.now());
+    const result = this.llama.decodeEmbeddings(
+      {
+        address: library.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
+        positions: library.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
+        count: step.count,
+        sequence: step.sequence,
+        nonCausal: span.nonCausal,
+      },
+      step.key,
+    );
+    this.scheduler.applyMedia(step, result === "done");
+    if (result === "done") this.steps++;
+    else this.llama.kvRemove(step.sequence, step.position, -1);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest())
+      throw new Error("the KV cache refused media that fit it");
+  }
+
   private step(): void {
+    const media = this.scheduler.planMedia();
+    if (media) return this.stepMedia(media);
     const plan = this.scheduler.plan();
     this.clearReleased();
     for (const { from, to, length } of this.scheduler.takeCopies()) this.llama.kvCopy(from, to, length);
@@ -282,6 +390,11 @@ export class Engine {
     this.active.delete(request.key);
     this.scheduler.remove(request.key);
     this.llama.freeSampler(request.sampler);
+    // Its media may still be encoded.
+    this.media?.drop((tag) => tag.key === request.key);
+    const media = this.mediaPrompts.get(request.key);
+    if (media) this.media?.library.release(media.job);
+    this.mediaPrompts.delete(request.key);
     for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
     return request.finish(reason, shared, this.clock.now());
   }

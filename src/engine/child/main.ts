@@ -1,7 +1,10 @@
 // Entry point of an engine process: loads the model it is told to, then serves until its parent goes away.
 
+import { readdirSync } from "node:fs";
 import { LlamaError, type Llama } from "../../../ffi/llama/api.ts";
-import { openLlama } from "../../../ffi/llama/binding.ts";
+import { openLlama, type NativeLlama } from "../../../ffi/llama/binding.ts";
+import { MediaError, PROJECTOR_DEFAULTS, type Media } from "../../../ffi/media/api.ts";
+import { openMedia } from "../../../ffi/media/binding.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
 import { Engine } from "./engine.ts";
@@ -27,26 +30,50 @@ export async function runEngine(): Promise<never> {
     });
   });
 
-  let llama: Llama;
+  let llama: NativeLlama;
+  let media: Media | undefined;
   try {
     llama = await load(options, send);
+    if (options.mmprojPath !== undefined) media = await loadProjector(llama, options, options.mmprojPath);
   } catch (error) {
-    send({ type: "load-failed", message: error instanceof LlamaError ? error.message : String(error) });
+    const known = error instanceof LlamaError || error instanceof MediaError;
+    send({ type: "load-failed", message: known ? error.message : String(error) });
     // Let the message leave before the process does.
     await Bun.sleep(50);
     process.exit(1);
   }
   forwardLog(llama, send);
-  const engine = new Engine(llama, options, send, systemClock);
+  const engine = new Engine(llama, options, send, systemClock, media);
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const { canRemovePartial: _, sampling: __, contextPerSequence: ___, batch: ____, ...model } = llama.model();
-  send({ type: "ready", model: { ...model, vision: false, audio: false } });
+  const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
+  send({ type: "ready", model: { ...model, vision, audio } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
 }
 
-async function load(options: EngineOptions, send: (message: FromEngine) => void): Promise<Llama> {
+async function loadProjector(llama: NativeLlama, options: EngineOptions, path: string): Promise<Media> {
+  if (!readdirSync(options.libraries).some((name) => name.startsWith("libsvc_media."))) {
+    throw new MediaError("the library for images and sound is not built: run `npm run build:media`");
+  }
+  const media = openMedia(options.libraries);
+  media.loadStart(llama.modelPointer(), {
+    ...PROJECTOR_DEFAULTS,
+    path,
+    threads: options.threads,
+    gpu: options.gpuLayers !== 0,
+    flashAttention: options.flashAttention,
+  });
+  for (;;) {
+    const state = media.loadPoll();
+    if (state.state === "ready") return media;
+    if (state.state === "failed") throw new MediaError(state.error);
+    await Bun.sleep(POLL_MS);
+  }
+}
+
+async function load(options: EngineOptions, send: (message: FromEngine) => void): Promise<NativeLlama> {
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
