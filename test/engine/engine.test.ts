@@ -9,6 +9,7 @@ import { plainRequest } from "../support/request.ts";
 
 const OPTIONS = {
   maxModelLen: 256,
+  microBatch: 64,
   parallel: 4,
   stallBudgetMs: 50,
   sampling: { topK: 7 },

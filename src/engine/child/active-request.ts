@@ -1,12 +1,19 @@
 // One request inside the engine process, from acceptance to its last token: sampler, answer and clocks.
 
-import type { AnswerFormat, Llama, SamplerId } from "../../../ffi/llama/api.ts";
+import type { Llama, SamplerId } from "../../../ffi/llama/api.ts";
+import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
 import type { RequestKey, StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
+import type { ReadyPrompt } from "./intake.ts";
 
 export class ActiveRequest {
+  readonly key: RequestKey;
+  readonly sampler: SamplerId;
+  private readonly request: GenerateRequest;
+  private readonly promptTokens: number;
+  private readonly acceptedAt: number;
   private readonly answer: Answer;
   private readonly preserved: ReadonlySet<number>;
   private readonly constrained: boolean;
@@ -19,15 +26,15 @@ export class ActiveRequest {
   stopped = false;
 
   constructor(
-    readonly key: RequestKey,
-    readonly sampler: SamplerId,
-    private readonly request: GenerateRequest,
-    private readonly promptTokens: number,
-    format: AnswerFormat,
+    { key, request, tokens, format, sampler }: ReadyPrompt,
     private readonly llama: Llama,
-    private readonly acceptedAt: number,
-    now: () => number,
+    clock: Clock,
   ) {
+    this.key = key;
+    this.sampler = sampler;
+    this.request = request;
+    this.promptTokens = tokens.length;
+    this.acceptedAt = clock.now();
     this.preserved = new Set(format.preserved);
     this.constrained = format.constrained;
     const stops = [...format.stops, ...request.stop];
@@ -42,7 +49,7 @@ export class ActiveRequest {
             tools: request.tools.length > 0,
             parallelToolCalls: request.parallelToolCalls,
             logprobs: request.topLogprobs !== undefined,
-            now,
+            now: clock.now,
           },
         )
       : new PlainAnswer(stops);

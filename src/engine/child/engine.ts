@@ -1,25 +1,16 @@
 // The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
 // the scheduler, the native library and the text pipeline meet.
 
-import {
-  ANY_OWNER,
-  type AnswerFormat,
-  type Batch,
-  type Llama,
-  type SamplerConfig,
-  type SamplerId,
-} from "../../../ffi/llama/api.ts";
-import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.ts";
+import { ANY_OWNER, type AnswerFormat, type Batch, type Llama } from "../../../ffi/llama/api.ts";
+import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
-import type { ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import { Scheduler, type MediaStep, type StepPlan } from "../../scheduler/scheduler.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { chatPrompt } from "./chat-prompt.ts";
-import { MediaPrompts, type MediaPrompt } from "./media-prompts.ts";
-import { samplerConfig } from "./sampler-config.ts";
+import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
+import type { MediaPrompt } from "./media-prompts.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
 const GATHER_MS = 3;
@@ -32,28 +23,13 @@ const FLOAT_BYTES = 4;
 /** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
 const CANCEL_WAIT_MS = 100;
 
-/** A request whose prompt is on its way through the media library. */
-interface MediaRequest {
-  readonly key: RequestKey;
-  readonly request: GenerateRequest;
-  readonly format: AnswerFormat;
-  readonly sampler: SamplerId;
-}
-
-type PromptJob =
-  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
-  | { readonly kind: "tokenize"; readonly key: RequestKey };
-
 export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<RequestKey, ActiveRequest>();
-  private readonly jobs = new Map<number, PromptJob>();
+  private readonly intake: Intake;
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
-  private readonly samplerDefaults: Partial<SamplerConfig>;
   private readonly canShare: boolean;
-  private readonly media: MediaPrompts<MediaRequest> | undefined;
-  private readonly marker: string;
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
   /** Of each group of requests with one prompt, the one that computes it. */
@@ -62,8 +38,6 @@ export class Engine {
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
   private steps = 0;
-  /** Generations received so far. */
-  private arrived = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(
@@ -71,15 +45,19 @@ export class Engine {
     private readonly options: EngineOptions,
     private readonly send: (message: FromEngine) => void,
     private readonly clock: Clock,
-    media?: MediaLibrary,
+    private readonly media?: Media,
   ) {
-    this.media = media && new MediaPrompts(media);
-    this.marker = media?.projector().marker ?? "";
     const model = llama.model();
     const column = () => new Int32Array(model.batch);
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
-    this.samplerDefaults = model.sampling;
+    this.intake = new Intake(llama, media, options, {
+      ready: (prompt) => this.accept(prompt),
+      encoded: (prompt) => this.schedule(prompt),
+      refused: (key, refusal) => this.refuse(key, refusal),
+      tokens: (key, tokens) => send({ type: "tokens", key, tokens }),
+      warn: (text) => send({ type: "log", level: "warn", text }),
+    });
     this.canShare = model.canRemovePartial;
     this.scheduler = new Scheduler({
       parallel: options.parallel,
@@ -93,9 +71,11 @@ export class Engine {
   receive(message: ToEngine): void {
     switch (message.type) {
       case "generate":
-        return this.submit(message.key, message.request);
+        this.intake.submit(message.key, message.request);
+        return this.wake?.();
       case "tokenize":
-        return this.submitText(message.key, message.text);
+        this.intake.submitText(message.key, message.text);
+        return this.wake?.();
       case "cancel":
         return this.cancel(message.key, message.quiet);
       case "load":
@@ -109,15 +89,14 @@ export class Engine {
     for (;;) {
       if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
       this.aborted = undefined;
-      this.collectPrompts(0);
-      this.collectMedia();
+      this.intake.collect(0);
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
         this.step();
-      } else if (this.jobs.size > 0) {
-        this.collectPrompts(PROMPT_WAIT_MS);
-      } else if (this.media?.busy) {
+      } else if (this.intake.rendering) {
+        this.intake.collect(PROMPT_WAIT_MS);
+      } else if (this.intake.busy) {
         await Bun.sleep(PROMPT_WAIT_MS);
       } else {
         idle = true;
@@ -130,135 +109,36 @@ export class Engine {
 
   /** Lets a burst arrive, so that its prompts are computed in full batches together. */
   private async gather(): Promise<void> {
-    const until = this.clock.now() + GATHER_LIMIT_MS;
-    for (let before = -1; (before !== this.arrived || this.jobs.size > 0) && this.clock.now() < until;) {
-      before = this.arrived;
+    const { intake, clock } = this;
+    const until = clock.now() + GATHER_LIMIT_MS;
+    for (let before = -1; (before !== intake.arrived || intake.rendering) && clock.now() < until;) {
+      before = intake.arrived;
       await Bun.sleep(GATHER_MS);
-      this.collectPrompts(0);
+      intake.collect(0);
     }
   }
 
-  private submit(key: RequestKey, request: GenerateRequest): void {
-    if (request.media && !this.media) {
-      const message = "The loaded model takes no images or sound.";
-      return this.reject(key, message, "messages", "unsupported_media_input");
-    }
-    this.arrived++;
-    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
-    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain, this.marker));
-    this.jobs.set(job, { kind: "generate", key, request });
-    this.wake?.();
-  }
-
-  private submitText(key: RequestKey, text: string): void {
-    const job = this.llama.submitPrompt({ text, parseSpecial: false, addSpecial: false });
-    this.jobs.set(job, { kind: "tokenize", key });
-    this.wake?.();
-  }
-
-  private collectPrompts(waitMs: number): void {
-    if (this.jobs.size === 0) return;
-    for (let done = this.llama.takePrompt(waitMs); done; done = this.llama.takePrompt(0)) {
-      const job = this.jobs.get(done.job);
-      this.jobs.delete(done.job);
-      if ("error" in done) {
-        if (job) this.rejectPrompt(job.key, done.error, done.badGrammar);
-      } else if (job?.kind === "generate" && done.sampler !== undefined) {
-        const { format, sampler, text } = done;
-        if (text === undefined) this.accept(job.key, job.request, done.tokens, format, sampler);
-        else this.submitMedia(text, { key: job.key, request: job.request, format, sampler });
-      } else {
-        if (job) this.send({ type: "tokens", key: job.key, tokens: done.tokens });
-        // Its client left meanwhile.
-        if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
-      }
-    }
-  }
-
-  private submitMedia(text: string, entry: MediaRequest): void {
-    try {
-      this.media?.submit(text, entry.request.media ?? [], entry);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      this.rejectMedia(entry, error.message, error.badMedium);
-    }
-  }
-
-  private rejectMedia({ key, sampler }: MediaRequest, error: string, badMedium: boolean): void {
-    this.llama.freeSampler(sampler);
-    if (!badMedium) this.send({ type: "log", level: "warn", text: `media could not be prepared: ${error}` });
-    this.reject(key, badMedium ? error : "The media of this request could not be prepared for the model.");
-  }
-
-  private collectMedia(): void {
-    for (const news of this.media?.take() ?? []) {
-      const { key, request, format, sampler } = news.tag;
-      if (news.state === "failed") this.rejectMedia(news.tag, news.error, news.badMedium);
-      else if (news.state === "encoded") this.schedule(key, request, news.prompt.tokens, news.prompt);
-      else if (!this.fits(key, news.prompt)) {
-        this.llama.freeSampler(sampler);
-        this.media?.drop((tag) => tag.key === key);
-      } else this.accept(key, request, news.prompt.tokens, format, sampler, news.prompt);
-    }
-  }
-
-  /** What attends to itself as a whole must fit a micro-batch. */
-  private fits(key: RequestKey, prompt: MediaPrompt): boolean {
-    const largest = Math.max(0, ...prompt.spans.filter(({ whole }) => whole).map(({ tokens }) => tokens));
-    if (largest <= this.options.microBatch) return true;
-    const message =
-      `An image of ${largest} tokens is larger than a step of this server, which is ${this.options.microBatch} tokens.` +
-      " Send it smaller or start svc with a larger --batch and --micro-batch.";
-    this.reject(key, message);
-    return false;
-  }
-
-  private rejectPrompt(key: RequestKey, error: string, badGrammar: boolean): void {
-    if (badGrammar) return this.reject(key, "'grammar' must be a GBNF grammar with a rule named root.", "grammar");
-    this.send({ type: "log", level: "warn", text: `the model's chat template refused a request: ${error}` });
-    this.reject(key, "The model's chat template cannot render these messages.");
-  }
-
-  private reject(key: RequestKey, message: string, param = "messages", code: ErrorCode = "invalid_value"): void {
-    this.send({ type: "rejected", key, code, message, param });
-  }
-
-  private accept(
-    key: RequestKey,
-    request: GenerateRequest,
-    prompt: Int32Array,
-    format: AnswerFormat,
-    sampler: SamplerId,
-    media?: MediaPrompt,
-  ): void {
-    const limit = this.options.maxModelLen;
-    const room = limit - prompt.length;
-    if (prompt.length === 0 || room < 1) {
-      this.llama.freeSampler(sampler);
-      this.media?.drop((tag) => tag.key === key);
-    }
-    if (prompt.length === 0) return this.reject(key, "The messages render to an empty prompt.");
-    if (room < 1) {
-      const message =
-        `This model's context is ${limit} tokens, but the prompt has ${prompt.length} tokens` +
-        " and the answer needs at least 1. Shorten the messages or start svc with a larger --ctx.";
-      return this.reject(key, message, "messages", "context_length_exceeded");
-    }
-    const { clock, llama } = this;
-    const active = new ActiveRequest(key, sampler, request, prompt.length, format, llama, clock.now(), clock.now);
-    this.active.set(key, active);
-    if (!media) this.schedule(key, request, prompt);
+  private accept(prompt: ReadyPrompt): void {
+    const { key, request, tokens, format } = prompt;
+    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
-    this.send({ type: "accepted", key, promptTokens: prompt.length, downgraded, stats: this.stats() });
+    this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
   }
 
-  private schedule(key: RequestKey, request: GenerateRequest, prompt: Int32Array, media?: MediaPrompt): void {
-    const room = this.options.maxModelLen - prompt.length;
+  private refuse(key: RequestKey, refusal: Refusal): void {
+    const request = this.active.get(key);
+    if (request) this.close(request, "cancelled");
+    this.send({ type: "rejected", key, ...refusal });
+  }
+
+  private schedule({ key, request, tokens, media }: ReadyPrompt): void {
+    const room = this.options.maxModelLen - tokens.length;
     const leader = this.leaderOf(request.group, key);
     if (media) this.mediaPrompts.set(key, media);
     this.scheduler.add({
       key,
-      prompt,
+      prompt: tokens,
       maxTokens: Math.min(request.maxTokens ?? room, room),
       ...(media && { media: media.spans }),
       ...(leader !== undefined && { leader }),
@@ -291,22 +171,20 @@ export class Engine {
       this.wake?.();
       return;
     }
-    for (const { sampler } of this.media?.drop((tag) => tag.key === key) ?? []) this.llama.freeSampler(sampler);
-    // Still with the prompt thread: its result will find no job and be dropped.
-    for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
+    this.intake.cancel(key);
   }
 
   private stepMedia(step: MediaStep): void {
     const prompt = this.mediaPrompts.get(step.key);
     const span = prompt?.spans.find(({ start }) => start === step.span.start);
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
-    const { library } = this.media;
-    const { width } = library.projector();
+    const { media } = this;
+    const { width } = media.projector();
     if (step.starts) this.announce([step.key], this.clock.now());
     const result = this.llama.decodeEmbeddings(
       {
-        address: library.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
-        positions: library.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
+        address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
+        positions: media.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
         count: step.count,
         sequence: step.sequence,
         nonCausal: span.nonCausal,
@@ -390,10 +268,10 @@ export class Engine {
     this.active.delete(request.key);
     this.scheduler.remove(request.key);
     this.llama.freeSampler(request.sampler);
-    // Its media may still be encoded.
-    this.media?.drop((tag) => tag.key === request.key);
-    const media = this.mediaPrompts.get(request.key);
-    if (media) this.media?.library.release(media.job);
+    // Its media may still be in work.
+    this.intake.cancel(request.key);
+    const prompt = this.mediaPrompts.get(request.key);
+    if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
     for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
     return request.finish(reason, shared, this.clock.now());

@@ -1,0 +1,187 @@
+// From a request to a prompt that can be computed: rendered and tokenized on the prompt thread, cut and encoded by the
+// media library where there are media, and checked for length. Until a prompt is ready, what belongs to it is freed here.
+
+import type { AnswerFormat, Llama, PromptResult, SamplerConfig, SamplerId } from "../../../ffi/llama/api.ts";
+import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.ts";
+import type { ErrorCode } from "../../domain/errors.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
+import type { EngineOptions, RequestKey } from "../protocol.ts";
+import { chatPrompt } from "./chat-prompt.ts";
+import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
+import { samplerConfig } from "./sampler-config.ts";
+
+/** A prompt of acceptable length, with the sampler for its answer. */
+export interface ReadyPrompt {
+  readonly key: RequestKey;
+  readonly request: GenerateRequest;
+  readonly tokens: Int32Array;
+  readonly format: AnswerFormat;
+  readonly sampler: SamplerId;
+  /** Its job is the receiver's to release. */
+  readonly media?: MediaPrompt;
+}
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param: string;
+}
+
+export interface IntakeHandlers {
+  /** The request is accepted; the sampler is the receiver's from here on. With media, `encoded` comes later. */
+  ready(prompt: ReadyPrompt): void;
+  encoded(prompt: ReadyPrompt): void;
+  /** Also after `ready`, when its media cannot be encoded. */
+  refused(key: RequestKey, refusal: Refusal): void;
+  tokens(key: RequestKey, tokens: Int32Array): void;
+  warn(text: string): void;
+}
+
+type PromptJob =
+  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
+  | { readonly kind: "tokenize"; readonly key: RequestKey };
+
+type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { accepted?: true };
+type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
+
+export class Intake {
+  /** Generations received so far. */
+  arrived = 0;
+  private readonly jobs = new Map<number, PromptJob>();
+  private readonly media: MediaPrompts<WithMedia> | undefined;
+  private readonly marker: string;
+  private readonly samplerDefaults: Partial<SamplerConfig>;
+
+  constructor(
+    private readonly llama: Llama,
+    media: MediaLibrary | undefined,
+    private readonly options: EngineOptions,
+    private readonly handlers: IntakeHandlers,
+  ) {
+    this.media = media && new MediaPrompts(media);
+    this.marker = media?.projector().marker ?? "";
+    this.samplerDefaults = llama.model().sampling;
+  }
+
+  /** The prompt thread has work. */
+  get rendering(): boolean {
+    return this.jobs.size > 0;
+  }
+
+  get busy(): boolean {
+    return this.rendering || (this.media?.busy ?? false);
+  }
+
+  submit(key: RequestKey, request: GenerateRequest): void {
+    if (request.media && !this.media) {
+      return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
+    }
+    this.arrived++;
+    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
+    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain, this.marker));
+    this.jobs.set(job, { kind: "generate", key, request });
+  }
+
+  submitText(key: RequestKey, text: string): void {
+    const job = this.llama.submitPrompt({ text, parseSpecial: false, addSpecial: false });
+    this.jobs.set(job, { kind: "tokenize", key });
+  }
+
+  /** Forgets a request, as far as it is here. */
+  cancel(key: RequestKey): void {
+    for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
+      if (!accepted) this.llama.freeSampler(sampler);
+    }
+    // The prompt thread's result will find no job and be freed.
+    for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
+  }
+
+  /** Hands over what is done, waiting up to `waitMs` for the prompt thread (this thread waits). */
+  collect(waitMs: number): void {
+    const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
+    for (let done = first; done; done = this.llama.takePrompt(0)) this.rendered(done);
+    for (const news of this.media?.take() ?? []) this.hear(news);
+  }
+
+  private rendered(done: PromptResult): void {
+    const job = this.jobs.get(done.job);
+    this.jobs.delete(done.job);
+    if ("error" in done) {
+      if (job) this.refuseRendering(job.key, done.error, done.badGrammar);
+    } else if (job?.kind === "generate" && done.sampler !== undefined) {
+      this.prepare(job.key, job.request, done, done.sampler);
+    } else {
+      if (job) this.handlers.tokens(job.key, done.tokens);
+      // Its client left meanwhile.
+      if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
+    }
+  }
+
+  private prepare(key: RequestKey, request: GenerateRequest, done: Rendered, sampler: SamplerId): void {
+    const prompt = { key, request, format: done.format, sampler };
+    if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
+    else this.submitMedia(done.text, prompt);
+  }
+
+  private submitMedia(text: string, entry: WithMedia): void {
+    try {
+      this.media?.submit(text, entry.request.media ?? [], entry);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.refuseMedia(entry, error.message, error.badMedium);
+    }
+  }
+
+  private hear(news: MediaNews<WithMedia>): void {
+    const entry = news.tag;
+    if (news.state === "failed") return this.refuseMedia(entry, news.error, news.badMedium);
+    const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
+    if (news.state === "encoded") return entry.accepted && this.handlers.encoded(prompt);
+    if (this.check(prompt)) entry.accepted = true;
+    else this.media?.drop((other) => other === entry);
+  }
+
+  /** Hands a prompt over when its length allows. */
+  private check(prompt: ReadyPrompt): boolean {
+    const { key, tokens, media } = prompt;
+    const { maxModelLen: limit, microBatch } = this.options;
+    const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
+    if (tokens.length > 0 && tokens.length < limit && block <= microBatch) {
+      this.handlers.ready(prompt);
+      return true;
+    }
+    this.llama.freeSampler(prompt.sampler);
+    if (tokens.length === 0) this.refuse(key, "The messages render to an empty prompt.");
+    else if (tokens.length >= limit) {
+      const message =
+        `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
+        " and the answer needs at least 1. Shorten the messages or start svc with a larger --ctx.";
+      this.refuse(key, message, "context_length_exceeded");
+    } else {
+      const message =
+        `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
+        " Send it smaller, or start svc with a larger --batch and --micro-batch.";
+      this.refuse(key, message);
+    }
+    return false;
+  }
+
+  private refuseRendering(key: RequestKey, error: string, badGrammar: boolean): void {
+    if (badGrammar) {
+      const message = "'grammar' must be a GBNF grammar with a rule named root.";
+      return this.refuse(key, message, "invalid_value", "grammar");
+    }
+    this.handlers.warn(`the model's chat template refused a request: ${error}`);
+    this.refuse(key, "The model's chat template cannot render these messages.");
+  }
+
+  private refuseMedia({ key, sampler, accepted }: WithMedia, error: string, badMedium: boolean): void {
+    if (!accepted) this.llama.freeSampler(sampler);
+    if (!badMedium) this.handlers.warn(`media could not be prepared: ${error}`);
+    this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
+  }
+
+  private refuse(key: RequestKey, message: string, code: ErrorCode = "invalid_value", param = "messages"): void {
+    this.handlers.refused(key, { code, message, param });
+  }
+}

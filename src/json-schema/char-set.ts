@@ -1,0 +1,58 @@
+// Sets of Unicode code points as sorted ranges without overlap.
+
+export type CharSet = readonly (readonly [from: number, to: number])[];
+
+export const MAX_CODE_POINT = 0x10ffff;
+export const EVERY_CHAR: CharSet = [[0, MAX_CODE_POINT]];
+
+export function union(...sets: readonly CharSet[]): CharSet {
+  const sorted = sets.flat().sort((a, b) => a[0] - b[0]);
+  const out: [number, number][] = [];
+  for (const [from, to] of sorted) {
+    const last = out.at(-1);
+    if (last && from <= last[1] + 1) last[1] = Math.max(last[1], to);
+    else out.push([from, to]);
+  }
+  return out;
+}
+
+export function complement(set: CharSet): CharSet {
+  const out: [number, number][] = [];
+  let next = 0;
+  for (const [from, to] of set) {
+    if (from > next) out.push([next, from - 1]);
+    next = to + 1;
+  }
+  if (next <= MAX_CODE_POINT) out.push([next, MAX_CODE_POINT]);
+  return out;
+}
+
+export const intersect = (a: CharSet, b: CharSet): CharSet => complement(union(complement(a), complement(b)));
+
+export const includes = (set: CharSet, char: number): boolean => set.some(([from, to]) => from <= char && char <= to);
+
+/** How many code points a set has. */
+export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);
+
+/** The set of the characters of a text. */
+export const chars = (text: string): CharSet => union([...text].map((char) => single(Number(char.codePointAt(0)))));
+
+export const single = (char: number): CharSet => [[char, char]];
+
+const DIGIT: CharSet = [[0x30, 0x39]];
+const WORD: CharSet = union(DIGIT, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]]);
+const LINE_ENDS: CharSet = chars("\n\r\u2028\u2029");
+const SPACE: CharSet = union(chars("\t\v\f \u00a0\u1680\u202f\u205f\u3000\ufeff"), LINE_ENDS, [[0x2000, 0x200a]]);
+
+/** What `.` stands for. */
+export const DOT: CharSet = complement(LINE_ENDS);
+
+/** What `\d`, `\w`, `\s` and their opposites stand for. */
+export const CLASS_ESCAPES: ReadonlyMap<string, CharSet> = new Map([
+  ["d", DIGIT],
+  ["D", complement(DIGIT)],
+  ["w", WORD],
+  ["W", complement(WORD)],
+  ["s", SPACE],
+  ["S", complement(SPACE)],
+]);

@@ -1,0 +1,19 @@
+// The error about a schema that is none.
+
+import { SvcError } from "../domain/errors.ts";
+
+const PLAIN = /^[\w$-]{1,40}$/;
+const MAX_SHOWN = 200;
+
+/**
+ * An SvcError that says where in the schema the problem is. `at` is a JSON pointer; names in it that are no plain
+ * identifiers are shown as `…`, so that free text of a client does not come back.
+ */
+export function fault(param: string, at: string, problem: string): SvcError {
+  const shown = at
+    .split("/")
+    .map((token, index) => (index === 0 || PLAIN.test(token) ? token : "…"))
+    .join("/");
+  const place = shown === "" ? "" : ` at '${shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown}'`;
+  return new SvcError("invalid_value", `'${param}' is not a usable JSON schema${place}: ${problem}.`, { param });
+}

@@ -1,0 +1,47 @@
+// JSON values as they are compared in schemas.
+
+import type { Kinds } from "./kinds.ts";
+import { KIND } from "./kinds.ts";
+
+/** The same text for equal values: property order does not count, 1 and 1.0 are the same number. */
+export function valueKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(valueKey).join(",")}]`;
+  if (isObject(value)) {
+    const names = Object.keys(value).sort();
+    return `{${names.map((name) => `${JSON.stringify(name)}:${valueKey(value[name])}`).join(",")}}`;
+  }
+  return value === 0 ? "0" : JSON.stringify(value);
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function kindOf(value: unknown): Kinds {
+  if (value === null) return KIND.null;
+  if (Array.isArray(value)) return KIND.array;
+  if (typeof value === "number") return Number.isInteger(value) ? KIND.integer : KIND.fraction;
+  if (typeof value === "string") return KIND.string;
+  return typeof value === "boolean" ? KIND.boolean : KIND.object;
+}
+
+/** Length of a string as JSON Schema counts it. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Whether `value` is a whole multiple of `step`, in decimal arithmetic. */
+export function isMultiple(value: number, step: number): boolean {
+  const [a, aExponent] = decimal(value);
+  const [b, bExponent] = decimal(step);
+  const exponent = Math.min(aExponent, bExponent);
+  return (a * 10n ** BigInt(aExponent - exponent)) % (b * 10n ** BigInt(bExponent - exponent)) === 0n;
+}
+
+/** A number as mantissa and power of ten. */
+function decimal(value: number): [bigint, number] {
+  const [digits = "0", exponent = "0"] = value.toString().split("e");
+  const [whole = "0", fraction = ""] = digits.split(".");
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
+}

@@ -1,0 +1,34 @@
+// What a schema may cost: bounds on its size, and bounds of llama.cpp's grammars.
+
+/** Subschemas inside one another, and arrays and objects inside one another in an `enum` or `const`. */
+export const MAX_DEPTH = 64;
+/** JSON values in a schema. */
+export const MAX_NODES = 20_000;
+/** Characters of a property name; the converter's own regular expressions recurse over them. */
+export const MAX_NAME_LENGTH = 256;
+/** Subschemas that apply to the same value through one another. */
+export const MAX_IN_PLACE = 256;
+/** Objects and arrays inside one another once references are followed; the converter recurses over them. */
+export const MAX_EXPANSION_DEPTH = 128;
+
+/** Alternatives that one subschema may be multiplied out to. */
+export const MAX_CASES = 512;
+/** Pairs of subschemas that are compared in search of a contradiction. */
+export const MAX_COMPARISONS = 20_000;
+/** Steps of checking literal values and of rewriting subschemas; past them an answer is "unknown". */
+export const MAX_STEPS = 200_000;
+/** Subschemas made while rewriting. */
+export const MAX_SYNTHETIC = 4_000;
+
+/** llama.cpp's MAX_REPETITION_THRESHOLD: longer repetitions are refused, or silently lose their maximum. */
+export const MAX_REPETITION = 2_000;
+/** The same for array items: the threshold counts up to three rules for each of them. */
+export const MAX_ITEMS = 600;
+/** The converter copies the list of optional properties for each of them, and once more for each of these. */
+export const MAX_OPTIONAL = 200;
+/** Repetitions in a whole grammar, each of which is a rule. */
+export const MAX_TOTAL_REPETITION = 100_000;
+/** Multiples and other numbers that are written out one by one. */
+export const MAX_ENUMERATED = 512;
+/** Lengths of a tuple that are written out one by one. */
+export const MAX_TUPLES = 12;

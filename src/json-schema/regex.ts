@@ -1,0 +1,81 @@
+// Syntax trees of regular expressions, and what can be read off them.
+
+import { includes, type CharSet } from "./char-set.ts";
+
+export type Regex =
+  | { readonly kind: "set"; readonly set: CharSet }
+  | { readonly kind: "sequence"; readonly items: readonly Regex[] }
+  | { readonly kind: "choice"; readonly items: readonly Regex[] }
+  | { readonly kind: "repeat"; readonly item: Regex; readonly min: number; readonly max: number }
+  | { readonly kind: "start" }
+  | { readonly kind: "end" };
+
+/** Fewest and most code points that an expression can match; anchors count as none. */
+export function lengthRange(regex: Regex): [min: number, max: number] {
+  switch (regex.kind) {
+    case "set":
+      return [1, 1];
+    case "sequence":
+      return regex.items.map(lengthRange).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+    case "choice": {
+      const ranges = regex.items.map(lengthRange);
+      return [Math.min(...ranges.map(([min]) => min)), Math.max(...ranges.map(([, max]) => max))];
+    }
+    case "repeat": {
+      const [min, max] = lengthRange(regex.item);
+      return [min * regex.min, max === 0 || regex.max === 0 ? 0 : max * regex.max];
+    }
+    default:
+      return [0, 0];
+  }
+}
+
+export const hasAnchor = (regex: Regex): boolean => {
+  if (regex.kind === "start" || regex.kind === "end") return true;
+  if (regex.kind === "repeat") return hasAnchor(regex.item);
+  return regex.kind === "set" ? false : regex.items.some(hasAnchor);
+};
+
+/**
+ * Whether an expression is found in `text`, in time that a hostile expression cannot blow up; undefined when `steps`
+ * did not suffice.
+ */
+export function finds(regex: Regex, text: string, steps: number): boolean | undefined {
+  const points = Array.from(text, (char) => Number(char.codePointAt(0)));
+  let left = steps;
+
+  /** Every position where a match that begins at one of `from` can end. */
+  function ends(node: Regex, from: ReadonlySet<number>): ReadonlySet<number> {
+    left -= 1 + from.size;
+    if (left < 0 || from.size === 0) return new Set();
+    switch (node.kind) {
+      case "set":
+        return new Set([...from].filter((at) => at < points.length && includes(node.set, Number(points[at]))).map((at) => at + 1));
+      case "sequence":
+        return node.items.reduce((at, item) => ends(item, at), from);
+      case "choice":
+        return new Set(node.items.flatMap((item) => [...ends(item, from)]));
+      case "repeat":
+        return repeated(node, from);
+      case "start":
+        return from.has(0) ? new Set([0]) : new Set();
+      default:
+        return from.has(points.length) ? new Set([points.length]) : new Set();
+    }
+  }
+
+  function repeated({ item, min, max }: Regex & { kind: "repeat" }, from: ReadonlySet<number>): ReadonlySet<number> {
+    let at = from;
+    for (let count = 0; count < min && at.size > 0 && left >= 0; count++) at = ends(item, at);
+    const all = new Set(at);
+    for (let count = min; count < max && at.size > 0 && left >= 0; count++) {
+      at = new Set([...ends(item, at)].filter((position) => !all.has(position)));
+      for (const position of at) all.add(position);
+    }
+    return all;
+  }
+
+  const starts = new Set(Array.from({ length: points.length + 1 }, (_, index) => index));
+  const found = ends(regex, starts).size > 0;
+  return left < 0 ? undefined : found;
+}
