@@ -4,8 +4,17 @@ import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { ModelInfo } from "../domain/model.ts";
 
-/** What a chat model can do here today; clients decide by it. */
-const CAPABILITIES = ["chat", "completion", "streaming", "logprobs", "penalties"];
+/** What a chat model can do here, whatever it is; clients decide by it. */
+const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
+
+/** What depends on the model's template and projector. */
+const capabilitiesOf = ({ template, vision, audio }: ModelInfo): string[] => [
+  ...ALWAYS,
+  ...(template.tools ? ["tools"] : []),
+  ...(template.thinking ? ["reasoning"] : []),
+  ...(vision ? ["vision"] : []),
+  ...(audio ? ["audio"] : []),
+];
 
 /** The part of an engine's status that these answers are made of. */
 export interface EngineView {
@@ -49,7 +58,7 @@ export function encodeModels({ state, modelId, modelCreated, model }: EngineView
   return {
     object: "list",
     data: [entry],
-    models: [{ name: modelId, model: modelId, capabilities: CAPABILITIES, ...details }],
+    models: [{ name: modelId, model: modelId, capabilities: model ? capabilitiesOf(model) : ALWAYS, ...details }],
   };
 }
 

@@ -97,6 +97,9 @@ function complete(described: PathItem[string], operation: Operation, key: string
     success.content["text/event-stream"] = { schema: { type: "string", description: operation.stream } };
     success.headers = streamHeaders;
   }
+  for (const [name, text] of Object.entries(operation.headers ?? {})) {
+    if (success) success.headers = { ...success.headers, [name]: { description: text, schema: { type: "string" } } };
+  }
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
     described.responses[status] = { description, content: envelope };
     if (status === "503") {

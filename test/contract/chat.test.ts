@@ -28,6 +28,30 @@ const withLogprobs: FakeScript = {
   reason: "length",
 };
 const unicode: FakeScript = { steps: [{ text: "Grüße, 世界 " }, { text: '👩‍👩‍👧 "quoted"\n\u2028\u0000end' }] };
+const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
+const reasoning: FakeScript = {
+  steps: [{ type: "reasoning", text: "Let me " }, { type: "reasoning", text: "see…" }, { text: "42" }],
+  usage: { reasoningTokens: 2 },
+};
+const oneCall: FakeScript = {
+  steps: [
+    { text: "I look." },
+    { type: "tool_call", index: 0, id: "call_1", name: "weather" },
+    { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
+    { type: "tool_arguments", index: 0, text: 'rich <"x">"}' },
+  ],
+  reason: "tool_calls",
+};
+const twoCalls: FakeScript = {
+  steps: [
+    { type: "reasoning", text: "Both." },
+    { type: "tool_call", index: 0, id: "call_1", name: "weather" },
+    { type: "tool_arguments", index: 0, text: "{}" },
+    { type: "tool_call", index: 1, id: "call_2", name: "weather" },
+    { type: "tool_arguments", index: 1, text: "{}" },
+  ],
+  reason: "tool_calls",
+};
 const crash = new SvcError(
   "engine_crashed",
   "The model engine stopped by signal SIGKILL while computing this request.",
@@ -57,6 +81,10 @@ describe("chat completion as JSON", () => {
     ["chat-unicode.json", unicode, { stream: false }],
     ["chat-logprobs.json", withLogprobs, { logprobs: true, top_logprobs: 2 }],
     ["chat-empty.json", { steps: [] }, {}],
+    ["chat-reasoning.json", reasoning, { reasoning_effort: "low" }],
+    ["chat-tool-call.json", oneCall, { tools }],
+    ["chat-two-tool-calls.json", twoCalls, { tools }],
+    ["chat-two-choices.json", hello, { n: 2 }],
   ];
   test.each(rows)("%s", async (name, script, body) => {
     const response = await serve(script).chat(body, id);
@@ -73,6 +101,56 @@ describe("chat completion as JSON", () => {
   });
 });
 
+describe("a promise that is not kept", () => {
+  const schema = { type: "object", properties: { n: { multipleOf: 7 } } };
+  const format = (strict: boolean) => ({
+    response_format: { type: "json_schema", json_schema: { name: "n", strict, schema } },
+  });
+
+  test.each([true, false])("is told in a header, with the stream as %s", async (stream) => {
+    const told = await serve(hello).chat({ stream, ...format(true) }, id);
+    expect(told.headers.get("x-grammar-constraints")).toBe("downgraded");
+    await told.text();
+    for (const body of [format(false), { response_format: { type: "json_object" } }, {}]) {
+      const silent = await serve(hello).chat({ stream, ...body }, id);
+      expect([silent.status, silent.headers.get("x-grammar-constraints")]).toEqual([200, null]);
+      await silent.text();
+    }
+  });
+});
+
+describe("several answers", () => {
+  test("come as choices of one stream, each finished once, with one usage for all", async () => {
+    const response = await serve(hello).chat({ stream: true, n: 3 }, id);
+    const chunks = events(await response.text())
+      .filter((data) => data !== "[DONE]")
+      .map((data) => JSON.parse(data));
+    chunks.forEach(checkChunk);
+    const choices = chunks.flatMap((chunk) => chunk.choices);
+    for (const index of [0, 1, 2]) {
+      const own = choices.filter((choice) => choice.index === index);
+      expect(own[0].delta.role).toBe("assistant");
+      expect(own.filter((choice) => choice.finish_reason !== null).length).toBe(1);
+      expect(own.at(-1).finish_reason).toBe("stop");
+    }
+    const usages = chunks.filter((chunk) => chunk.usage);
+    expect(usages.length).toBe(1);
+    expect(usages[0].usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 6 });
+  });
+
+  test("cancelling ends them all", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    const pending = server.chat({ n: 2 }, { "x-request-id": "two" });
+    while (server.engine.live < 2) await Bun.sleep(5);
+    expect((await server.post("/v1/chat/completions/two/cancel")).status).toBe(200);
+    const { choices } = await (await pending).json();
+    expect(choices.map((choice: { finish_reason: string }) => choice.finish_reason)).toEqual([
+      "cancelled",
+      "cancelled",
+    ]);
+  });
+});
+
 describe("chat completion as a stream", () => {
   const rows: readonly (readonly [name: string, script: FakeScript, body: Record<string, unknown>])[] = [
     ["chat.sse", hello, {}],
@@ -80,6 +158,9 @@ describe("chat completion as a stream", () => {
     ["chat-without-usage.sse", hello, { stream_options: { include_usage: false } }],
     ["chat-unicode.sse", unicode, {}],
     ["chat-logprobs.sse", withLogprobs, { logprobs: true, top_logprobs: 2 }],
+    ["chat-reasoning.sse", reasoning, { reasoning_effort: "low" }],
+    ["chat-tool-call.sse", oneCall, { tools }],
+    ["chat-two-tool-calls.sse", twoCalls, { tools }],
     ["chat-failed.sse", { steps: [{ text: "Hel" }, { fail: crash }] }, {}],
     ["chat-failed-unexpectedly.sse", { steps: [{ text: "Hel" }, { fail: new Error("a native secret") }] }, {}],
   ];

@@ -44,12 +44,17 @@ describe("GET /v1/models", () => {
   });
 
   test("advertises what works and nothing else", async () => {
-    const { url } = serve();
+    const { url, engine } = serve();
     const { models } = await get(`${url}/v1/models`);
-    expect(models[0]?.capabilities).toContain("logprobs");
-    for (const absent of ["vision", "tools", "structured", "reasoning", "embeddings", "batch"]) {
+    expect(models[0]?.capabilities).toEqual(expect.arrayContaining(["logprobs", "tools", "reasoning"]));
+    for (const absent of ["vision", "audio", "embeddings", "batch"]) {
       expect(models[0]?.capabilities).not.toContain(absent);
     }
+    const template = { tools: false, parallelTools: false, thinking: false };
+    engine.model = { ...fakeModel, template, vision: true, audio: true };
+    const other = await get(`${url}/v1/models`);
+    expect(other.models[0]?.capabilities).toEqual(expect.arrayContaining(["vision", "audio"]));
+    for (const absent of ["tools", "reasoning"]) expect(other.models[0]?.capabilities).not.toContain(absent);
   });
 
   test("lists the model while it loads, under the same id and time", async () => {

@@ -30,6 +30,44 @@ const READY_TIMEOUT_MS = 60_000;
 /** How the program is started when no other command is given. */
 export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
 
+export interface ServerProcess extends TestServer {
+  /** Ends it; throws when it does not end cleanly. */
+  stop(): Promise<void>;
+  /** Ends it at once and resolves with what it wrote. */
+  kill(): Promise<string>;
+}
+
+/** A server started with these flags, ready. When it does not become ready, what it wrote is printed. */
+export async function startServer(
+  flags: readonly string[],
+  command: readonly string[] = FROM_SOURCE,
+): Promise<ServerProcess> {
+  const port = await freePort();
+  const child = Bun.spawn([...command, ...flags, "--port", String(port)], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const output = child.stderr.text();
+  const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
+  const kill = async () => {
+    child.kill("SIGKILL");
+    return output;
+  };
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const status = await child.exited;
+    if (status !== 0) throw new Error(`the server ended with ${status}`);
+  };
+  try {
+    await server.untilReady();
+  } catch (error) {
+    console.error(`--- ${[...command, ...flags].join(" ")} wrote:\n${(await kill()).slice(-8000)}---`);
+    throw error;
+  }
+  return Object.assign(server, { stop, kill });
+}
+
 /**
  * Runs `test` against a server started with these flags and stops it afterwards. When anything throws, what the server
  * wrote is printed first. Also throws when the server does not end cleanly.
@@ -39,23 +77,12 @@ export async function withServer(
   test: (server: TestServer) => Promise<void>,
   command: readonly string[] = FROM_SOURCE,
 ): Promise<void> {
-  const port = await freePort();
-  const child = Bun.spawn([...command, ...flags, "--port", String(port)], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const output = child.stderr.text();
-  const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
+  const server = await startServer(flags, command);
   try {
-    await server.untilReady();
     await test(server);
-    child.kill("SIGTERM");
-    const status = await child.exited;
-    if (status !== 0) throw new Error(`the server ended with ${status}`);
+    await server.stop();
   } catch (error) {
-    child.kill("SIGKILL");
-    console.error(`--- ${[...command, ...flags].join(" ")} wrote:\n${(await output).slice(-8000)}---`);
+    console.error(`--- ${[...command, ...flags].join(" ")} wrote:\n${(await server.kill()).slice(-8000)}---`);
     throw error;
   }
 }
