@@ -42,7 +42,7 @@ SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int
 SVC_API int32_t svc_media_load_poll(void);
 // Share of the weights loaded, 0 to 1; counts from 0 again for audio when a file has both.
 SVC_API double svc_media_load_progress(void);
-// Writes JSON about the loaded projector: {vision, audio, sampleRate (Hz, 0 without audio), width (floats of one token's
+// Writes JSON about the loaded projector: {vision, audio, sampleRate (Hz, 0 without audio), width (floats of a token's
 // embedding), mrope (positions have four numbers a token), nonCausal (true: image chunks are, see svc_media_describe),
 // marker (the text that stands for a medium in a prompt; random, so that no client can know it)}.
 // Returns the length, or negative (also when it does not fit).
@@ -55,12 +55,13 @@ SVC_API int32_t svc_media_unload(void);
 
 // Opens a job. Returns its number > 0, or negative.
 SVC_API int32_t svc_media_open(void);
-// Adds an image: `bytes` = width · height · 3, RGB rows from the top. `id` names exactly these pixels (a hash of them):
-// equal ids share embeddings. 0, or negative: -2 when the image is at fault.
+// Adds an image: `bytes` = width · height · 3, RGB rows from the top. `id` names exactly these pixels (a hash of them),
+// because equal ids share embeddings. 0, or negative: -2 when the image is at fault.
 SVC_API int32_t svc_media_add_image(int32_t job, const uint8_t * id, int32_t id_length, int32_t width, int32_t height,
                                     const uint8_t * rgb, int32_t bytes);
 // Adds a whole WAV, MP3 or FLAC file; it is decoded later. 0, or negative: -2 when the file is at fault.
-SVC_API int32_t svc_media_add_audio(int32_t job, const uint8_t * id, int32_t id_length, const uint8_t * file, int32_t bytes);
+SVC_API int32_t svc_media_add_audio(int32_t job, const uint8_t * id, int32_t id_length, const uint8_t * file,
+                                    int32_t bytes);
 // Queues the prompt: `text` is a rendered chat template with one marker for each medium, in order. Special tokens in it
 // are parsed, and begin and end tokens added as the model wants them. No more media after this. 0, or negative.
 SVC_API int32_t svc_media_prepare(int32_t job, const uint8_t * text, int32_t text_length);
@@ -78,22 +79,25 @@ SVC_API void svc_media_release(int32_t job);
 
 // ---- what a prepared job consists of ----
 
-// Writes JSON: {chunks: [{kind: "text", tokens} | {kind: "image"|"audio", medium, part, id, tokens, positions, nonCausal,
-// cached}]} in the order of the prompt. `tokens` is the number of tokens or embeddings, `positions` by how much the
-// position advances behind the chunk (text: by its tokens); `medium` counts the media of the job, `part` the chunks of one
-// medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in one micro-batch with
-// llama_set_causal_attn(false); cached: its embeddings came from an earlier job.
-// Returns the length, or negative (-1, or the negated length needed when that is more than the capacity).
+// Writes JSON: {chunks: [{kind: "text", tokens} | {kind: "image"|"audio", medium, part, id, tokens, positions,
+// nonCausal, cached, seconds?}]} in the order of the prompt. `tokens` is the number of tokens or embeddings, `positions`
+// by how much the position advances behind the chunk (text: by its tokens); `medium` counts the media of the job, `part`
+// the chunks of one medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in one
+// micro-batch with llama_set_causal_attn(false); cached: its embeddings had been encoded before; seconds: of the whole
+// audio.
+// Returns the length, -1, or the negated length needed when that is more than the capacity.
 SVC_API int32_t svc_media_describe(int32_t job, uint8_t * out, int32_t capacity);
-// Copies the tokens of all text chunks, one chunk after the other. Returns their number, or the negated number needed.
+// Copies the tokens of all text chunks, one chunk after the other. Returns their number, or negative (also when they do
+// not fit).
 SVC_API int32_t svc_media_tokens(int32_t job, int32_t * out, int32_t capacity);
 // Address of a chunk's embeddings, tokens · width floats, as soon as that chunk is encoded; 0 before, and for text.
 // Read-only, valid until svc_media_release.
 SVC_API uint64_t svc_media_embeddings(int32_t job, int32_t chunk);
-// Writes the positions of `count` tokens of a media chunk from its token `offset` on, for llama_batch.pos, where `first`
-// is the position of the chunk's first token: `count` numbers, or with mrope 4 · count, all tokens' first numbers
-// followed by all second numbers and so on. Returns how many were written, or negative.
-SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, int32_t offset, int32_t count, int32_t * out);
+// Writes the positions of `count` tokens of a media chunk from its token `offset` on, for llama_batch.pos. `first` is the
+// position of the chunk's first token. These are `count` numbers, or with mrope 4 · count: all tokens' first numbers, then
+// all second numbers and so on. Returns how many were written, or negative.
+SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, int32_t offset, int32_t count,
+                                    int32_t * out);
 
 // ---- memory ----
 

@@ -1,7 +1,6 @@
 // JSON values as they are compared in schemas.
 
-import type { Kinds } from "./kinds.ts";
-import { KIND } from "./kinds.ts";
+import { KIND, type Kinds } from "./kinds.ts";
 
 /** The same text for equal values: property order does not count, 1 and 1.0 are the same number. */
 export function valueKey(value: unknown): string {

@@ -50,7 +50,9 @@ export function finds(regex: Regex, text: string, steps: number): boolean | unde
     if (left < 0 || from.size === 0) return new Set();
     switch (node.kind) {
       case "set":
-        return new Set([...from].filter((at) => at < points.length && includes(node.set, Number(points[at]))).map((at) => at + 1));
+        return new Set(
+          [...from].filter((at) => at < points.length && includes(node.set, Number(points[at]))).map((at) => at + 1),
+        );
       case "sequence":
         return node.items.reduce((at, item) => ends(item, at), from);
       case "choice":

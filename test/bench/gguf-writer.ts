@@ -9,7 +9,8 @@ export type GgufValue =
   | { readonly type: "bool"; readonly value: boolean }
   | { readonly type: "string"; readonly value: string }
   | { readonly type: "strings"; readonly value: readonly string[] }
-  | { readonly type: "i32s"; readonly value: readonly number[] };
+  | { readonly type: "i32s"; readonly value: readonly number[] }
+  | { readonly type: "f32s"; readonly value: readonly number[] };
 
 export type TensorType = "f32" | "q8_0";
 
@@ -20,12 +21,14 @@ export interface TensorPlan {
   readonly columns: number;
   /** 1 for a vector. */
   readonly rows: number;
+  /** Sizes of a tensor with more than two dimensions, the fastest first; their product is columns · rows. */
+  readonly dimensions?: readonly number[];
   /** Fills `rowCount` encoded rows of this tensor, starting at row `firstRow`. */
   readonly fill: (bytes: Uint8Array, firstRow: number, rowCount: number) => void;
 }
 
 const ALIGNMENT = 32;
-const VALUE_TYPE = { u32: 4, f32: 6, bool: 7, string: 8, strings: 9, i32s: 9 } as const;
+const VALUE_TYPE = { u32: 4, f32: 6, bool: 7, string: 8, strings: 9, i32s: 9, f32s: 9 } as const;
 const TENSOR_TYPE = { f32: 0, q8_0: 8 } as const;
 const CHUNK_BYTES = 8 << 20;
 
@@ -103,9 +106,10 @@ function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tensors: re
       u64(entry.value.length);
       entry.value.forEach(string);
     } else {
-      u32(5);
+      const isFloat = entry.type === "f32s";
+      u32(isFloat ? VALUE_TYPE.f32 : 5);
       u64(entry.value.length);
-      parts.push(Buffer.from(Int32Array.from(entry.value).buffer));
+      parts.push(Buffer.from((isFloat ? Float32Array : Int32Array).from(entry.value).buffer));
     }
   };
 
@@ -120,9 +124,10 @@ function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tensors: re
   let offset = 0;
   for (const tensor of tensors) {
     string(tensor.name);
-    u32(tensor.rows === 1 ? 1 : 2);
-    u64(tensor.columns);
-    if (tensor.rows !== 1) u64(tensor.rows);
+    const { columns, rows } = tensor;
+    const dimensions = tensor.dimensions ?? (rows === 1 ? [columns] : [columns, rows]);
+    u32(dimensions.length);
+    dimensions.forEach(u64);
     u32(TENSOR_TYPE[tensor.type]);
     u64(offset);
     offset += padded(tensor.rows * rowBytes(tensor.type, tensor.columns));

@@ -23,6 +23,24 @@ export function equal(actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }
 
+/** Equality of everything inside. */
+export function same(actual: unknown, expected: unknown): void {
+  if (!Bun.deepEquals(actual, expected)) {
+    throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+  }
+}
+
+/** Waits until the server of endless answers computes nothing; throws after five seconds. */
+export async function untilIdle(): Promise<void> {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    const metrics = await (await fetch(`${process.env["ENDLESS_URL"]}/metrics`)).text();
+    if (/^svc_num_requests_running\S* 0$/m.test(metrics)) return;
+    if (Date.now() > deadline) throw new Error("still running after 5 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** Prints the last line, which `run.ts` reads. */
 export function summary(): void {
   console.log(`${passed} passed, ${failed} failed`);

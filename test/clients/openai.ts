@@ -1,18 +1,17 @@
-// The official TypeScript SDK, unmodified, against a running svc: `bun openai.ts PACKAGE`, PACKAGE being the installed
-// name of the SDK's major version. SVC_URL serves svc-mini; ENDLESS_URL a model that never ends its answer.
+// The official TypeScript SDK, unmodified, against a running svc: `bun openai.ts FOLDER`, where FOLDER has the SDK's major
+// version installed. SVC_URL serves svc-mini; ENDLESS_URL a model that never ends its answer.
 
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
-import { check, equal, ok, summary } from "./checks.ts";
+import { check, equal, ok, summary, untilIdle } from "./checks.ts";
+import { answerChecks } from "./openai-answers.ts";
+import { structuredChecks } from "./openai-structured.ts";
+import { toolChecks } from "./openai-tools.ts";
+import { failure as failureOf, loadSdk } from "./sdk.ts";
 
-const packageName = process.argv[2] ?? "openai";
-const { default: OpenAI } = (await import(packageName)) as typeof import("openai");
-
-const { version } = (await import(`${packageName}/package.json`)) as { version: string };
+const folder = process.argv[2] ?? ".";
+const sdk = await loadSdk(folder);
+const { OpenAI, client, endless, helpers, version } = sdk;
 console.log(`openai ${version} (TypeScript)`);
-
-const clientFor = (url: string | undefined) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "unused", maxRetries: 0 });
-const client = clientFor(process.env["SVC_URL"]);
-const endless = clientFor(process.env["ENDLESS_URL"]);
 
 const question = { model: "svc-mini", temperature: 0, messages: [{ role: "user" as const, content: "Say hello." }] };
 const story = { model: "any", max_tokens: 4000, messages: [{ role: "user" as const, content: "abcd efgh" }] };
@@ -25,16 +24,7 @@ async function collect(extra: object = {}): Promise<ChatCompletionChunk[]> {
   return Array.fromAsync(stream);
 }
 
-/** Runs a call that must fail and returns the SDK's exception. */
-async function failure(call: () => Promise<unknown>) {
-  try {
-    await call();
-  } catch (error) {
-    if (error instanceof OpenAI.APIError) return error;
-    throw error;
-  }
-  throw new Error("the call succeeded");
-}
+const failure = (call: () => PromiseLike<unknown>) => failureOf(call, OpenAI.APIError);
 
 await check("models.list names the loaded model", async () => {
   const models = await Array.fromAsync(client.models.list());
@@ -122,9 +112,11 @@ await check("developer role and content parts", async () => {
 });
 
 await check("the stream helper assembles the final completion", async () => {
-  const { completions } = "stream" in client.chat.completions ? client.chat : Reflect.get(client, "beta").chat;
-  const final = await completions.stream(question).finalChatCompletion();
-  equal(final.choices[0].message.content, (await client.chat.completions.create(question)).choices[0]?.message.content);
+  const final = await helpers.stream(question).finalChatCompletion();
+  equal(
+    final.choices[0]?.message.content,
+    (await client.chat.completions.create(question)).choices[0]?.message.content,
+  );
 });
 
 await check("no messages is BadRequestError", async () => {
@@ -164,7 +156,7 @@ await check("aborting a call that is not streamed ends its work on the server", 
 });
 
 await check("cancelling by request id ends the stream cleanly", async () => {
-  const headers = { "X-Request-ID": `cancel-${packageName}` };
+  const headers = { "X-Request-ID": `cancel-${version}` };
   const stream = await endless.chat.completions.create({ ...story, stream: true }, { headers });
   let last: ChatCompletionChunk | undefined;
   for await (const chunk of stream) {
@@ -174,14 +166,7 @@ await check("cancelling by request id ends the stream cleanly", async () => {
   equal(last?.choices[0]?.finish_reason, "cancelled");
 });
 
-async function untilIdle(): Promise<void> {
-  const deadline = Date.now() + 5000;
-  for (;;) {
-    const metrics = await (await fetch(`${process.env["ENDLESS_URL"]}/metrics`)).text();
-    if (/^svc_num_requests_running\S* 0$/m.test(metrics)) return;
-    if (Date.now() > deadline) throw new Error("still running after 5 s");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
+await toolChecks(sdk);
+await structuredChecks(sdk);
+await answerChecks(sdk);
 summary();

@@ -59,10 +59,10 @@ async function askStreamed(body: object): Promise<{ message: Message; finish: st
     message.reasoning_content += choice.delta.reasoning_content ?? "";
     for (const call of choice.delta.tool_calls ?? []) {
       if (call.id) message.tool_calls[call.index] = { id: call.id, function: { ...call.function } };
-      else
-        (
-          message.tool_calls[call.index] as Message["tool_calls"] & { function: { arguments: string } }
-        ).function.arguments += call.function.arguments;
+      else {
+        const begun = message.tool_calls[call.index];
+        if (begun) begun.function.arguments += call.function.arguments;
+      }
     }
     finish = choice.finish_reason ?? finish;
   }
@@ -169,14 +169,15 @@ describe("svc-mini", () => {
     };
     expect(typeof JSON.parse((await ask(story)).choices[0]?.message.content ?? "").ok).toBe("boolean");
     const both = { ...format(person), tools: [weather] };
-    const answered = await ask({ messages: user("Bob is 42 years old."), ...both });
+    const answered = await ask({ messages: user("Bob is 42 years old. Extract as JSON."), ...both });
     expect(JSON.parse(answered.choices[0]?.message.content ?? "")).toEqual({ name: "Bob", age: 42 });
     const called = await ask({ messages: user("What is the weather in Paris?"), ...both });
     expect(JSON.parse(callOf(called)?.arguments ?? "")).toEqual({ city: "Paris" });
   });
 
   test("json_object is an object; a stop sequence ends it; a grammar is followed", async () => {
-    const object = await ask({ messages: user("Bob is 42 years old."), response_format: { type: "json_object" } });
+    const extract = user("Bob is 42 years old. Extract as JSON.");
+    const object = await ask({ messages: extract, response_format: { type: "json_object" } });
     expect(typeof JSON.parse(object.choices[0]?.message.content ?? "")).toBe("object");
     const stopped = await ask({ messages: user("Bob is 42 years old."), ...format(person), stop: ['"age"'] });
     expect(stopped.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: '{"name": "Bob", ' } });
