@@ -91,9 +91,6 @@ common_params_sampling read_params(const common_json & config) {
         const auto token = entry.at(0).get<int>();
         if (token >= 0 && token < state.n_vocab) params.logit_bias.push_back({token, entry.at(1).get<float>()});
     }
-    if (config.at("ignoreEos").get<bool>()) {
-        for (const llama_token token : end_tokens()) params.logit_bias.push_back({token, -INFINITY});
-    }
     return params;
 }
 
@@ -125,7 +122,9 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     auto sampler = std::make_unique<Sampler>();
     sampler->top_logprobs = config.at("topLogprobs").get<int>();
     // A constraint knows better when the answer is complete.
-    sampler->min_tokens = params.grammar.empty() ? config.at("minTokens").get<int>() : 0;
+    if (params.grammar.empty()) {
+        sampler->min_tokens = config.at("ignoreEos").get<bool>() ? INT32_MAX : config.at("minTokens").get<int>();
+    }
     sampler->constrained = !params.grammar.empty();
     const bool compiled = format && format->compiled;
     sampler->greedy = params.temp <= 0 && !changes_logits(params) && (params.grammar.empty() || compiled);

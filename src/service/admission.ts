@@ -21,18 +21,21 @@ export class Admission {
     return this.inFlight;
   }
 
-  /** Takes a place, or throws SvcError `server_busy` with the seconds after which one is likely free. */
-  enter(): void {
-    if (this.inFlight >= this.parallel + this.maxQueue) {
+  /**
+   * Takes so many places, or throws SvcError `server_busy` with the seconds after which one is likely free. A request for
+   * more answers than there are places is let in when it is alone.
+   */
+  enter(places = 1): void {
+    if (this.inFlight > 0 && this.inFlight + places > this.parallel + this.maxQueue) {
       const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
       throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds() });
     }
-    this.inFlight++;
+    this.inFlight += places;
   }
 
-  /** Gives the place back after `ms`. */
-  leave(ms: number): void {
-    this.inFlight--;
+  /** Gives the places back after `ms`. */
+  leave(ms: number, places = 1): void {
+    this.inFlight -= places;
     this.meanMs += NEWEST * (ms - this.meanMs);
   }
 

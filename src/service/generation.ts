@@ -61,7 +61,7 @@ export class GenerationService {
     signal: AbortSignal,
     report: GenerationReport = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
-    this.admit();
+    this.admit(request.choices);
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
     const entry = this.registry.add(request.id, request.choices);
@@ -97,7 +97,7 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      this.leave(ms);
+      this.leave(ms, request.choices);
     }
   }
 
@@ -120,18 +120,18 @@ export class GenerationService {
     for (const key of this.registry.takeAll().flatMap((entry) => entry.keys)) this.deps.engine.cancel(key);
   }
 
-  private admit(): void {
+  private admit(places: number): void {
     if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
     try {
-      this.admission.enter();
+      this.admission.enter(places);
     } catch (error) {
       this.deps.metrics.rejected();
       throw error;
     }
   }
 
-  private leave(ms: number): void {
-    this.admission.leave(ms);
+  private leave(ms: number, places: number): void {
+    this.admission.leave(ms, places);
     if (this.activeCount > 0) return;
     for (const resolve of this.idle) resolve();
     this.idle.clear();

@@ -6,6 +6,8 @@ import { connect } from "node:net";
 export interface ChatCall {
   readonly prompt: string;
   readonly maxTokens: number;
+  /** Further fields of the request. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** Clock readings are `performance.now()` milliseconds. */
@@ -38,6 +40,7 @@ export async function streamChat(port: number, call: ChatCall): Promise<ChatResu
     temperature: 0,
     stream: true,
     stream_options: { include_usage: true },
+    ...call.fields,
   });
   const { started, arrivals } = await exchange(port, body);
   const result = readStream(started, arrivals);

@@ -12,7 +12,7 @@ import type { LaunchPlan } from "./server-under-test.ts";
 export const USAGE = `npm run bench -- [options]
   --runs N             alternating runs of each scenario (default 3)
   --scenarios A,B      by name: ${SCENARIOS.map((scenario) => `"${scenario.name}"`).join(", ")} (default all)
-  --rows A,B           ready, ttft, decode, aggregate, gaps, memory (default all)
+  --rows A,B           ready, ttft, decode, constrained, aggregate, gaps, memory (default all)
   --threads N          for both servers (default: the number of cores)
   --idle SECONDS       pause before memory is read (default 60)
   --svc COMMAND        how to start svc (default: dist/svc when built, else from source)

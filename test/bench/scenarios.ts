@@ -33,14 +33,26 @@ export interface Scenario {
 const STREAMS = [1, 4, 8, 16, 32] as const;
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: "svc-mini", model: "svc-mini", ctx: 4096, parallel: 4, memory: false, measurements: [] },
+  {
+    name: "svc-mini",
+    model: "svc-mini",
+    ctx: 4096,
+    parallel: 4,
+    memory: false,
+    measurements: [decode(256), constrained(256)],
+  },
   {
     name: "0.6b",
     model: "0.6b",
     ctx: 16_384,
     parallel: 32,
     memory: true,
-    measurements: [firstToken(128, 3), decode(96), ...STREAMS.map((streams) => aggregate(streams, 64, 64))],
+    measurements: [
+      firstToken(128, 3),
+      decode(96),
+      constrained(48),
+      ...STREAMS.map((streams) => aggregate(streams, 64, 64)),
+    ],
   },
   {
     name: "60m",
@@ -48,7 +60,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ctx: 16_384,
     parallel: 32,
     memory: false,
-    measurements: [decode(256), ...STREAMS.map((streams) => aggregate(streams, 64, 128))],
+    measurements: [decode(256), constrained(128), ...STREAMS.map((streams) => aggregate(streams, 64, 128))],
   },
   {
     name: "60m-long",
@@ -81,10 +93,38 @@ function decode(tokens: number): Measurement {
   return {
     id: "decode",
     async run(port, prompts) {
-      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens });
+      const fields = { ignore_eos: true };
+      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
       // From the first token to the end of the stream: a server that coalesces tokens gains nothing by it.
       const value = ((tokens - 1) / (result.ended - (result.tokens[0] ?? NaN))) * 1000;
       return [{ label: "decode, 1 stream", unit: "tok/s", better: "higher", value }];
+    },
+  };
+}
+
+/** A schema whose answers are longer than any limit here, so that the model's taste decides nothing. */
+const ENDLESS = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { name: { type: "string" }, age: { type: "integer" } },
+    required: ["name", "age"],
+  },
+  minItems: 500,
+};
+
+/** Decode rate of a single stream that a JSON schema constrains. */
+function constrained(tokens: number): Measurement {
+  return {
+    id: "constrained",
+    async run(port, prompts) {
+      const fields = {
+        response_format: { type: "json_schema", json_schema: { name: "people", strict: true, schema: ENDLESS } },
+        chat_template_kwargs: { enable_thinking: false },
+      };
+      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
+      const value = ((tokens - 1) / (result.ended - (result.tokens[0] ?? NaN))) * 1000;
+      return [{ label: "decode under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
     },
   };
 }
