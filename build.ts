@@ -1,6 +1,6 @@
 // Builds svc. `bun build.ts` lists the targets; npm scripts call them.
 
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
@@ -107,8 +107,8 @@ async function main(): Promise<void> {
   }
   const { target, flavour } = given;
   const { libraries, sources } = await buildLlama(flavour);
-  // Text must not wait for it: it takes longer than all the rest.
-  if (target === "media" || target === "all") await buildMedia(flavour);
+  // Text must not wait for it: it takes longer than all the rest. Who had it once keeps it.
+  if (target === "media" || target === "all" || existsSync(join(out, "media"))) await buildMedia(flavour);
   if (target === "all") await buildBinary(libraries);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

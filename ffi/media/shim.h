@@ -80,11 +80,11 @@ SVC_API void svc_media_release(int32_t job);
 // ---- what a prepared job consists of ----
 
 // Writes JSON: {chunks: [{kind: "text", tokens} | {kind: "image"|"audio", medium, part, id, tokens, positions,
-// nonCausal, cached, seconds?}]} in the order of the prompt. `tokens` is the number of tokens or embeddings, `positions`
-// by how much the position advances behind the chunk (text: by its tokens); `medium` counts the media of the job, `part`
-// the chunks of one medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in one
-// micro-batch with llama_set_causal_attn(false); cached: its embeddings had been encoded before; seconds: of the whole
-// audio.
+// nonCausal, cached, seconds?}]} in the order of the prompt. `tokens` is the number of tokens or embeddings,
+// `positions` by how much the position advances behind the chunk (text: by its tokens); `medium` counts the media of the
+// job, `part` the chunks of one medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in
+// one micro-batch with llama_set_causal_attn(false); cached: its embeddings had been encoded before; seconds: of the
+// whole audio.
 // Returns the length, -1, or the negated length needed when that is more than the capacity.
 SVC_API int32_t svc_media_describe(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens of all text chunks, one chunk after the other. Returns their number, or negative (also when they do
@@ -93,9 +93,9 @@ SVC_API int32_t svc_media_tokens(int32_t job, int32_t * out, int32_t capacity);
 // Address of a chunk's embeddings, tokens · width floats, as soon as that chunk is encoded; 0 before, and for text.
 // Read-only, valid until svc_media_release.
 SVC_API uint64_t svc_media_embeddings(int32_t job, int32_t chunk);
-// Writes the positions of `count` tokens of a media chunk from its token `offset` on, for llama_batch.pos. `first` is the
-// position of the chunk's first token. These are `count` numbers, or with mrope 4 · count: all tokens' first numbers, then
-// all second numbers and so on. Returns how many were written, or negative.
+// Writes the positions of `count` tokens of a media chunk from its token `offset` on, for llama_batch.pos. `first` is
+// the position of the chunk's first token. These are `count` numbers, or with mrope 4 · count: all tokens' first
+// numbers, then all second numbers and so on. Returns how many were written, or negative.
 SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, int32_t offset, int32_t count,
                                     int32_t * out);
 

@@ -1,6 +1,6 @@
 // What a schema may cost: bounds on its size, and bounds of llama.cpp's grammars.
 
-/** Subschemas inside one another, and arrays and objects inside one another in an `enum` or `const`. */
+/** Subschemas inside one another. */
 export const MAX_DEPTH = 64;
 /** JSON values in a schema. */
 export const MAX_NODES = 20_000;
@@ -32,3 +32,5 @@ export const MAX_TOTAL_REPETITION = 100_000;
 export const MAX_ENUMERATED = 512;
 /** Lengths of a tuple that are written out one by one. */
 export const MAX_TUPLES = 12;
+/** Arrays and objects inside one another anywhere in a schema. */
+export const MAX_JSON_DEPTH = 192;

@@ -1,41 +1,19 @@
-"""The official Python SDK, unmodified, against a running svc.
-
-SVC_URL serves svc-mini; ENDLESS_URL a model that never ends its answer.
-"""
+"""The official Python SDK, unmodified, against a running svc."""
 
 import asyncio
 import os
 import time
-import traceback
 import urllib.request
 
 import openai
 
-CHECKS = []
-QUESTION = {"model": "svc-mini", "temperature": 0, "messages": [{"role": "user", "content": "Say hello."}]}
+import openai_answers  # noqa: F401 — each registers its checks
+import openai_structured  # noqa: F401
+import openai_tools  # noqa: F401
+from checks import asking, check, client, client_for, endless, failure, helpers, run_checks
+
+QUESTION = asking("Say hello.")
 STORY = {"model": "any", "max_tokens": 4000, "messages": [{"role": "user", "content": "abcd efgh"}]}
-
-
-def client_for(variable, kind=openai.OpenAI):
-    return kind(base_url=os.environ[variable] + "/v1", api_key="unused", max_retries=0)
-
-
-client = client_for("SVC_URL")
-endless = client_for("ENDLESS_URL")
-
-
-def check(body):
-    CHECKS.append(body)
-    return body
-
-
-def failure(call):
-    """Runs a call that must fail and returns the SDK's exception."""
-    try:
-        call()
-    except openai.APIError as error:
-        return error
-    raise AssertionError("the call succeeded")
 
 
 def answer(**extra):
@@ -142,9 +120,7 @@ def the_async_client_serves_several_calls_at_once():
 
 @check
 def the_stream_helper_assembles_the_final_completion():
-    completions = client.chat.completions
-    helper = completions if hasattr(completions, "stream") else client.beta.chat.completions
-    with helper.stream(**QUESTION) as stream:
+    with helpers.stream(**QUESTION) as stream:
         final = stream.get_final_completion()
     assert final.choices[0].message.content == answer().choices[0].message.content
 
@@ -195,18 +171,4 @@ def cancelling_by_request_id_ends_the_stream_cleanly():
     assert chunks[-1].choices[0].finish_reason == "cancelled"
 
 
-def main():
-    failed = 0
-    print(f"openai {openai.__version__} (Python)", flush=True)
-    for body in CHECKS:
-        name = body.__name__.replace("_", " ")
-        try:
-            body()
-            print(f"ok    {name}", flush=True)
-        except Exception:  # every check reports, whatever it throws
-            failed += 1
-            print(f"FAIL  {name}\n      {traceback.format_exc(limit=-2).strip()}", flush=True)
-    print(f"{len(CHECKS) - failed} passed, {failed} failed")
-
-
-main()
+run_checks()

@@ -1,20 +1,27 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, unmodified, against a running svc.
-// Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
+// `npm run test:clients`: real SDKs of two languages and two major versions each, and an agent framework, unmodified,
+// against a running svc. `npm run test:clients -- COMMAND…` runs that instead of the sources, as in `dist/svc`. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { FROM_SOURCE, withServer } from "../support/server.ts";
 
-const NODE_PACKAGES = ["openai", "openai-4"];
+/** Folders with a package.json; each has one major version of the TypeScript SDK. */
+const NODE_FOLDERS = [".", "older"];
 const PYTHON_MAJORS = ["3", "1"];
 
 const root = join(import.meta.dir, "../..");
 const built = join(root, "vendor/.build");
 const counts = { passed: 0, failed: 0 };
 
-async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+interface RunOptions {
+  /** Below this folder. */
+  readonly folder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+async function run(command: readonly string[], { folder = ".", env = {} }: RunOptions = {}): Promise<string> {
   const child = Bun.spawn([...command], {
-    cwd: import.meta.dir,
+    cwd: join(import.meta.dir, folder),
     env: { ...process.env, ...env },
     stdin: "ignore",
     stdout: "pipe",
@@ -51,7 +58,7 @@ async function pythonWith(major: string): Promise<string> {
 
 /** Runs a script of checks and adds its last line, the counts, to the sum. */
 async function runChecks(script: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
-  const output = await run(script, env);
+  const output = await run(script, { env });
   const lines = output.trimEnd().split("\n");
   const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
   if (!total) throw new Error(`${script.join(" ")} ended without a count:\n${output}`);
@@ -61,7 +68,7 @@ async function runChecks(script: readonly string[], env: Readonly<Record<string,
 }
 
 const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
-await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"]);
+for (const folder of NODE_FOLDERS) await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { folder });
 const pythons = await Promise.all(PYTHON_MAJORS.map(pythonWith));
 const endlessModel = makeModel("60m", join(built, "models"));
 
@@ -72,7 +79,8 @@ await withServer(
       ["--model", endlessModel, "--ctx", "8192", "--parallel", "4"],
       async (endless) => {
         const env = { SVC_URL: mini.url, ENDLESS_URL: endless.url };
-        for (const name of NODE_PACKAGES) await runChecks([process.execPath, "openai.ts", name], env);
+        for (const folder of NODE_FOLDERS) await runChecks([process.execPath, "openai.ts", folder], env);
+        await runChecks([process.execPath, "ai-sdk.ts"], env);
         for (const python of pythons) await runChecks([python, "openai_client.py"], env);
       },
       command,
