@@ -1,0 +1,149 @@
+// The typed face of the media shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
+
+/** See svc_media_load_start in shim.h. */
+export interface ProjectorConfig {
+  readonly path: string;
+  readonly threads: number;
+  readonly gpu: boolean;
+  readonly flashAttention: "auto" | "on" | "off";
+  /** For models with a dynamic resolution; 0 is what the file says. */
+  readonly imageMinTokens: number;
+  readonly imageMaxTokens: number;
+  /** Bound of the embedding cache. */
+  readonly cacheBytes: number;
+  /** Longest audio that is taken. */
+  readonly audioSeconds: number;
+}
+
+export const PROJECTOR_DEFAULTS: Omit<ProjectorConfig, "path" | "threads"> = {
+  gpu: true,
+  flashAttention: "auto",
+  imageMinTokens: 0,
+  imageMaxTokens: 0,
+  cacheBytes: 512 * 2 ** 20,
+  audioSeconds: 30 * 60,
+};
+
+/** See svc_media_info in shim.h. */
+export interface Projector {
+  readonly vision: boolean;
+  readonly audio: boolean;
+  /** Hz; 0 without audio. */
+  readonly sampleRate: number;
+  /** Floats of one token's embedding. */
+  readonly width: number;
+  /** Positions have four numbers a token. */
+  readonly mrope: boolean;
+  /** Whether image chunks are; see MediaChunk. */
+  readonly nonCausal: boolean;
+  /** The text that stands for a medium in a prompt. */
+  readonly marker: string;
+}
+
+export type ProjectorState =
+  | { readonly state: "loading"; readonly progress: number }
+  | { readonly state: "ready" }
+  | { readonly state: "failed"; readonly error: string };
+
+export type Medium =
+  | {
+      readonly kind: "image";
+      /** Names exactly these pixels. */
+      readonly id: string;
+      readonly width: number;
+      readonly height: number;
+      /** Three bytes a pixel, rows from the top. */
+      readonly rgb: Uint8Array;
+    }
+  | {
+      readonly kind: "audio";
+      /** Names exactly these bytes. */
+      readonly id: string;
+      /** A whole WAV, MP3 or FLAC file. */
+      readonly file: Uint8Array;
+    };
+
+export interface TextChunk {
+  readonly kind: "text";
+  readonly tokens: Int32Array;
+}
+
+/** See svc_media_describe in shim.h. */
+export interface MediaChunk {
+  readonly kind: "image" | "audio";
+  /** Index among the job's media. */
+  readonly medium: number;
+  /** Index among the chunks of the medium. */
+  readonly part: number;
+  readonly id: string;
+  /** Number of embeddings. */
+  readonly tokens: number;
+  /** By how much the position advances behind the chunk. */
+  readonly positions: number;
+  /** Must be decoded in one micro-batch in which all tokens attend to each other. */
+  readonly nonCausal: boolean;
+  /** The embeddings had been encoded before. */
+  readonly cached: boolean;
+  /** Of the whole audio. */
+  readonly seconds?: number;
+}
+
+export type PromptChunk = TextChunk | MediaChunk;
+
+export type MediaState =
+  /** Tokens and lengths are not known yet. */
+  | "preparing"
+  | "prepared"
+  | "encoding"
+  /** All embeddings are there. */
+  | "encoded"
+  /** `badMedium`: a medium is at fault, as the error says. */
+  | { readonly error: string; readonly badMedium: boolean };
+
+/** Branded so that it cannot be mistaken for a job of the llama shim. */
+export type MediaJob = number & { readonly __media: unique symbol };
+
+/** Image and audio input. Nothing here waits for work but `wait`; every job must be released. */
+export interface Media {
+  /** `model`: address of the loaded llama_model. */
+  loadStart(model: bigint, config: ProjectorConfig): void;
+  loadPoll(): ProjectorState;
+  projector(): Projector;
+  /** Lets go of the projector, all jobs and the cache; before the model is unloaded. */
+  unload(): void;
+  /**
+   * Queues a prompt: a rendered chat template with one marker for each medium, in order. Throws MediaError, with
+   * `badMedium` when a medium is at fault.
+   */
+  submit(text: string, media: readonly Medium[]): MediaJob;
+  /** Queues the encoding of a prepared job. False: it is encoded already, and `wait` will not tell again. */
+  encode(job: MediaJob): boolean;
+  /** The next job whose preparation or encoding ended, waiting up to `timeoutMs` (the whole thread waits). */
+  wait(timeoutMs: number): MediaJob | undefined;
+  state(job: MediaJob): MediaState;
+  /** What a prepared job consists of, in order. */
+  chunks(job: MediaJob): PromptChunk[];
+  /**
+   * Address of a media chunk's embeddings, `tokens` · `width` floats, or 0 while it is not encoded. Valid until the job
+   * is released.
+   */
+  embeddings(job: MediaJob, chunk: number): bigint;
+  /**
+   * Positions of `count` tokens of a media chunk from token `offset` on; `first` is the position of its first token.
+   * With mrope the four numbers of the tokens stand in four runs.
+   */
+  positions(job: MediaJob, chunk: number, first: number, offset: number, count: number): Int32Array;
+  /** At any time; work on the job stops. */
+  release(job: MediaJob): void;
+}
+
+/** A native call failed; the message is for the log, unless a medium is at fault. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  readonly badMedium: boolean;
+
+  constructor(message: string, badMedium = false) {
+    super(message);
+    this.badMedium = badMedium;
+  }
+}

@@ -1,0 +1,75 @@
+#include "cache.hpp"
+
+#include <atomic>
+
+namespace media {
+namespace {
+
+std::atomic<int64_t> & held = *new std::atomic<int64_t>(0);
+
+std::string key_of(const std::string & medium, int32_t part) { return std::to_string(part) + ":" + medium; }
+
+} // namespace
+
+Embeddings::Embeddings(const float * values, size_t count) : values(values, values + count) {
+    held += static_cast<int64_t>(bytes());
+}
+
+Embeddings::~Embeddings() { held -= static_cast<int64_t>(bytes()); }
+
+int64_t Embeddings::held_bytes() { return held; }
+
+void EmbeddingCache::set_limit(size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex);
+    limit = bytes;
+}
+
+void EmbeddingCache::clear() {
+    std::lock_guard<std::mutex> lock(mutex);
+    index.clear();
+    entries.clear();
+    bytes = 0;
+}
+
+EmbeddingsPtr EmbeddingCache::find(const PartName & name) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const auto found = index.find(key_of(name.medium, name.part));
+    if (found == index.end() || found->second->tokens != name.tokens) return nullptr;
+    entries.splice(entries.begin(), entries, found->second);
+    return found->second->embeddings;
+}
+
+bool EmbeddingCache::has_all(const std::string & medium) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const auto first = index.find(key_of(medium, 0));
+    if (first == index.end()) return false;
+    for (int32_t part = 1; part < first->second->parts; part++) {
+        if (!index.count(key_of(medium, part))) return false;
+    }
+    return true;
+}
+
+void EmbeddingCache::keep(const PartName & name, int32_t parts, EmbeddingsPtr embeddings) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const std::string key = key_of(name.medium, name.part);
+    const auto old = index.find(key);
+    if (old != index.end()) drop(old->second);
+    if (embeddings->bytes() > limit) return;
+    while (bytes + embeddings->bytes() > limit) drop(std::prev(entries.end()));
+    bytes += embeddings->bytes();
+    entries.push_front({key, parts, name.tokens, std::move(embeddings)});
+    index[key] = entries.begin();
+}
+
+EmbeddingCache::Size EmbeddingCache::size() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return {bytes, entries.size()};
+}
+
+void EmbeddingCache::drop(Entries::iterator entry) {
+    bytes -= entry->embeddings->bytes();
+    index.erase(entry->key);
+    entries.erase(entry);
+}
+
+} // namespace media

@@ -1,0 +1,78 @@
+// From prepared chunks to embeddings, and to the positions that these have in a sequence.
+
+#include "jobs.hpp"
+
+namespace media {
+namespace {
+
+// How many graph nodes are computed between two looks at whether the result is still wanted; a layer has about twenty.
+// Each look makes the backend wait for its threads.
+constexpr int NODES_BETWEEN_LOOKS = 16;
+
+// The job that this thread encodes.
+thread_local const Job * encoding = nullptr;
+thread_local int nodes = 0;
+
+// Null when the job was released meanwhile; what was computed by then is worthless.
+EmbeddingsPtr encode_chunk(const Job & job, const Chunk & chunk) {
+    Complaint complaint;
+    encoding = &job;
+    const int32_t result = mtmd_encode_chunk(state.context, chunk.source);
+    encoding = nullptr;
+    if (job.released) return nullptr;
+    if (result != 0) throw std::runtime_error(complaint.added_to("a medium cannot be encoded"));
+    const auto count = static_cast<size_t>(chunk.tokens) * static_cast<size_t>(state.width);
+    return std::make_shared<Embeddings>(mtmd_get_output_embd(state.context), count);
+}
+
+// The numbers of one token's position, of which only M-RoPE has more than the first.
+struct Position {
+    int32_t sections[4];
+};
+
+// As mtmd_helper_decode_image_chunk sets them: time, row, column and the model's own.
+Position position_of(const Chunk & chunk, int32_t first, int32_t token) {
+    const int32_t next = first + token;
+    const mtmd_image_tokens * image = mtmd_input_chunk_get_tokens_image(chunk.shape.get());
+    if (!state.mrope || !image) return {{next, next, next, next}};
+    const mtmd_decoder_pos at = mtmd_image_tokens_get_decoder_pos(image, first, static_cast<size_t>(token));
+    return {{static_cast<int32_t>(at.t), static_cast<int32_t>(at.y), static_cast<int32_t>(at.x),
+             static_cast<int32_t>(at.z)}};
+}
+
+} // namespace
+
+bool on_node(ggml_tensor *, bool ask, void *) {
+    if (ask) return ++nodes % NODES_BETWEEN_LOOKS == 0;
+    return !(encoding && encoding->released);
+}
+
+void encode_prompt(Job & job) {
+    for (Chunk & chunk : job.prompt.chunks) {
+        if (chunk.is_text() || chunk.embeddings) continue;
+        // Another job may have encoded it meanwhile, or this one, at another place of the prompt.
+        EmbeddingsPtr embeddings = state.cache.find(chunk.name);
+        const bool cached = embeddings != nullptr;
+        if (!cached) embeddings = encode_chunk(job, chunk);
+        if (!embeddings) return;
+        if (!cached) state.cache.keep(chunk.name, chunk.parts, embeddings);
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        chunk.cached = cached;
+        chunk.embeddings = std::move(embeddings);
+    }
+}
+
+int32_t write_positions(const Chunk & chunk, int32_t first, int32_t offset, int32_t count, int32_t * out) {
+    if (chunk.is_text()) return fail("text has no positions of its own");
+    if (offset < 0 || count < 0 || offset > chunk.tokens - count) return fail("the chunk has no such tokens");
+    const int32_t sections = state.mrope ? 4 : 1;
+    for (int32_t index = 0; index < count; index++) {
+        const Position position = position_of(chunk, first, offset + index);
+        for (int32_t section = 0; section < sections; section++) {
+            out[section * count + index] = position.sections[section];
+        }
+    }
+    return sections * count;
+}
+
+} // namespace media

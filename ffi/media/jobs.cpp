@@ -1,0 +1,290 @@
+// The table of jobs, and the two threads that work on them.
+
+#include "jobs.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+
+namespace media {
+
+std::mutex & jobs_mutex = *new std::mutex;
+
+namespace {
+
+using JobPtr = std::shared_ptr<Job>;
+
+// Jobs waiting for one kind of work, and the thread that does it.
+struct Lane {
+    // What to do, and the stage that it leads to.
+    void (*work)(Job &);
+    Stage next;
+    std::deque<JobPtr> queue;
+    std::condition_variable submitted;
+    bool started = false;
+    bool busy = false;
+};
+
+void prepare_job(Job & job) {
+    Prompt prompt = make_prompt(job);
+    for (Medium & medium : job.media) std::vector<uint8_t>().swap(medium.bytes);
+    std::lock_guard<std::mutex> lock(jobs_mutex);
+    job.prompt = std::move(prompt);
+}
+
+struct Table {
+    std::map<int32_t, JobPtr> jobs;
+    std::deque<int32_t> unreported;
+    std::condition_variable finished;
+    int32_t last = 0;
+    Lane preparing{prepare_job, PREPARED, {}, {}};
+    Lane encoding{encode_prompt, ENCODED, {}, {}};
+};
+Table & table = *new Table;
+
+std::atomic<int32_t> & living = *new std::atomic<int32_t>(0);
+
+struct Outcome {
+    int32_t failure = 0;
+    std::string error;
+};
+
+Outcome run(const Lane & lane, Job & job) {
+    try {
+        lane.work(job);
+        return {};
+    } catch (const MediumError & error) {
+        return {BAD_MEDIUM, error.what()};
+    } catch (const std::exception & error) {
+        return {FAILED, error.what()};
+    } catch (...) {
+        return {FAILED, "unknown native exception"};
+    }
+}
+
+void settle(const Lane & lane, Job & job, Outcome && outcome) {
+    job.failure = outcome.failure;
+    job.error = std::move(outcome.error);
+    job.stage = job.prompt.is_encoded() ? ENCODED : lane.next;
+    if (job.stage == ENCODED || job.failure != 0) job.prompt.source.reset();
+    if (!job.released) table.unreported.push_back(job.number);
+}
+
+void serve(void * pointer) {
+    Lane & lane = *static_cast<Lane *>(pointer);
+    std::unique_lock<std::mutex> lock(jobs_mutex);
+    for (;;) {
+        lane.submitted.wait(lock, [&] { return !lane.queue.empty(); });
+        JobPtr job = std::move(lane.queue.front());
+        lane.queue.pop_front();
+        lane.busy = true;
+        lock.unlock();
+        Outcome outcome = job->released ? Outcome{} : run(lane, *job);
+        lock.lock();
+        settle(lane, *job, std::move(outcome));
+        table.finished.notify_all();
+        // The last one to hold a released job frees megabytes, which others should not wait for.
+        lock.unlock();
+        job.reset();
+        lock.lock();
+        lane.busy = false;
+        table.finished.notify_all();
+    }
+}
+
+// Called with the mutex held.
+void enqueue(Lane & lane, const JobPtr & job, Stage stage) {
+    if (!lane.started) start_thread(serve, &lane);
+    lane.started = true;
+    job->stage = stage;
+    lane.queue.push_back(job);
+    lane.submitted.notify_one();
+}
+
+// Called with the mutex held. Throws when there is no such job.
+const JobPtr & job_at(int32_t number) {
+    const auto found = table.jobs.find(number);
+    if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
+    return found->second;
+}
+
+// As above, for what is known of a prepared job only.
+const Prompt & prompt_of(int32_t number) {
+    const Job & job = *job_at(number);
+    if (job.failure != 0 || job.stage < PREPARED) throw std::runtime_error("the job is not prepared");
+    return job.prompt;
+}
+
+const Chunk & chunk_of(int32_t number, int32_t index) {
+    return prompt_of(number).chunks.at(static_cast<size_t>(index));
+}
+
+common_json describe(const Chunk & chunk, const Job & job) {
+    if (chunk.is_text()) return {{"kind", "text"}, {"tokens", chunk.tokens}};
+    const Medium & medium = job.media[static_cast<size_t>(chunk.medium)];
+    common_json out = {
+        {"kind", medium.is_audio ? "audio" : "image"},
+        {"medium", chunk.medium},
+        {"part", chunk.name.part},
+        {"id", medium.id},
+        {"tokens", chunk.tokens},
+        {"positions", chunk.positions},
+        {"nonCausal", chunk.non_causal},
+        {"cached", chunk.cached},
+    };
+    if (medium.is_audio) out["seconds"] = chunk.seconds;
+    return out;
+}
+
+} // namespace
+
+Job::Job(int32_t number) : number(number) { living++; }
+
+Job::~Job() { living--; }
+
+int32_t add_medium(int32_t number, Medium && medium) {
+    std::lock_guard<std::mutex> lock(jobs_mutex);
+    const JobPtr & job = job_at(number);
+    if (job->stage != OPEN) return fail("the job takes no more media");
+    job->media.push_back(std::move(medium));
+    return 0;
+}
+
+void forget_jobs() {
+    std::unique_lock<std::mutex> lock(jobs_mutex);
+    for (const auto & entry : table.jobs) entry.second->released = true;
+    table.jobs.clear();
+    table.unreported.clear();
+    table.preparing.queue.clear();
+    table.encoding.queue.clear();
+    table.finished.wait(lock, [] { return !table.preparing.busy && !table.encoding.busy; });
+}
+
+} // namespace media
+
+using namespace media;
+
+extern "C" {
+
+int32_t svc_media_open(void) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        if (!state.ready) return fail("no projector is loaded");
+        table.last = table.last == INT32_MAX ? 1 : table.last + 1;
+        table.jobs[table.last] = std::make_shared<Job>(table.last);
+        return table.last;
+    });
+}
+
+int32_t svc_media_prepare(int32_t number, const uint8_t * text, int32_t text_length) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        const JobPtr & job = job_at(number);
+        if (job->stage != OPEN) return fail("the job has been prepared already");
+        job->text.assign(reinterpret_cast<const char *>(text), static_cast<size_t>(text_length));
+        enqueue(table.preparing, job, PREPARING);
+        return 0;
+    });
+}
+
+int32_t svc_media_encode(int32_t number) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        prompt_of(number);
+        const JobPtr & job = job_at(number);
+        if (job->stage == ENCODED) return 0;
+        if (job->stage != PREPARED) return fail("the job is being encoded already");
+        enqueue(table.encoding, job, ENCODING);
+        return 1;
+    });
+}
+
+int32_t svc_media_wait(int32_t timeout_ms) {
+    return guarded<int32_t>(0, [&] {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+        const auto some = [] { return !table.unreported.empty(); };
+        std::unique_lock<std::mutex> lock(jobs_mutex);
+        while (table.finished.wait_until(lock, deadline, some)) {
+            const int32_t number = table.unreported.front();
+            table.unreported.pop_front();
+            // Others have been released since.
+            if (table.jobs.count(number)) return number;
+        }
+        return 0;
+    });
+}
+
+int32_t svc_media_state(int32_t number) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        const JobPtr & job = job_at(number);
+        return job->failure == 0 ? static_cast<int32_t>(job->stage) : fail(job->error, job->failure);
+    });
+}
+
+void svc_media_release(int32_t number) {
+    guarded<int32_t>(0, [&] {
+        JobPtr job;
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        const auto found = table.jobs.find(number);
+        if (found == table.jobs.end()) return 0;
+        job = std::move(found->second);
+        job->released = true;
+        table.jobs.erase(found);
+        return 0;
+    });
+}
+
+int32_t svc_media_describe(int32_t number, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        common_json chunks = common_json::array();
+        for (const Chunk & chunk : prompt_of(number).chunks) chunks.push_back(describe(chunk, *job_at(number)));
+        common_json description = common_json::object();
+        description["chunks"] = chunks;
+        return copy_out(description.dump_safe(), out, capacity);
+    });
+}
+
+int32_t svc_media_tokens(int32_t number, int32_t * out, int32_t capacity) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        const std::vector<llama_token> & tokens = prompt_of(number).tokens;
+        if (static_cast<int32_t>(tokens.size()) > capacity) return fail("the token buffer is too small");
+        std::copy(tokens.begin(), tokens.end(), out);
+        return static_cast<int32_t>(tokens.size());
+    });
+}
+
+uint64_t svc_media_embeddings(int32_t number, int32_t chunk) {
+    return guarded<uint64_t>(0, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        const EmbeddingsPtr & embeddings = chunk_of(number, chunk).embeddings;
+        return embeddings ? reinterpret_cast<uint64_t>(embeddings->data()) : uint64_t{0};
+    });
+}
+
+int32_t svc_media_positions(int32_t number, int32_t chunk, int32_t first, int32_t offset, int32_t count,
+                            int32_t * out) {
+    return guarded<int32_t>(FAILED, [&] {
+        std::lock_guard<std::mutex> lock(jobs_mutex);
+        return write_positions(chunk_of(number, chunk), first, offset, count, out);
+    });
+}
+
+int32_t svc_media_stats(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(FAILED, [&] {
+        const EmbeddingCache::Size cache = state.cache.size();
+        const common_json stats = {
+            {"jobs", living.load()},
+            {"cachedBytes", cache.bytes},
+            {"cachedChunks", cache.chunks},
+            {"heldBytes", Embeddings::held_bytes()},
+        };
+        const int32_t length = copy_out(stats.dump_safe(), out, capacity);
+        return length < 0 ? fail("the JSON buffer is too small") : length;
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,137 @@
+// Tiny random-weight models that see and hear: a text model and its projector, with every piece of metadata and every
+// tensor that llama.cpp loads for real ones. They say nothing sensible, but they do it the way real ones do.
+
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { writeGguf, type GgufValue, type TensorPlan } from "../bench/gguf-writer.ts";
+import { makeVocabulary } from "../bench/vocabulary.ts";
+import { audioMetadata, audioTensors, visionMetadata, visionTensors } from "./projector.ts";
+import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
+
+/**
+ * `tiles`: images are cut into tiles and an overview, a chunk each, and are decoded causally (as SmolVLM).
+ * `block`: an image is one chunk whose tokens attend to each other (as Gemma 3).
+ * `mrope`: any resolution, and positions with four numbers a token (as Qwen2-VL).
+ */
+export type VisionKind = "tiles" | "block" | "mrope";
+
+export interface VisionModel {
+  readonly model: string;
+  readonly projector: string;
+}
+
+export const HIDDEN = 64;
+const LAYERS = 2;
+const HEADS = 4;
+const FEED_FORWARD = 128;
+const CONTEXT = 4096;
+const BYTE_AND_LETTER_TOKENS = 1024;
+/** Of these mtmd makes the text around the parts of a medium. */
+const MEDIA_TOKENS: Readonly<Record<VisionKind, readonly string[]>> = {
+  tiles: [
+    "<fake_token_around_image>",
+    "<global-img>",
+    ...[1, 2, 3, 4].flatMap((row) => [1, 2, 3, 4].map((column) => `<row_${row}_col_${column}>`)),
+  ],
+  block: ["<start_of_image>", "<end_of_image>"],
+  mrope: ["<|vision_start|>", "<|vision_end|>"],
+};
+/** How byte-level BPE spells an empty line; the parts of an image in tiles begin with one. */
+const EMPTY_LINE = "ĊĊ";
+
+const CHAT_TEMPLATE =
+  "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' }}" +
+  "{% if message.content is string %}{{ message.content }}{% else %}" +
+  "{% for part in message.content %}{{ part.text }}{% endfor %}{% endif %}{{ '<|im_end|>\\n' }}" +
+  "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+/** Part of the file names: a change of what is written must not meet old files. */
+const VERSION = 1;
+
+/** Paths of the two files in `folder`, written first when they are not there. The same bytes every time. */
+export function makeVisionModel(kind: VisionKind, folder: string): VisionModel {
+  const model = join(folder, `vision-${kind}.v${VERSION}.gguf`);
+  const projector = join(folder, `mmproj-vision-${kind}.v${VERSION}.gguf`);
+  mkdirSync(folder, { recursive: true });
+  const random = seeded(0x5eed);
+  write(model, textMetadata(kind), textTensors(kind, random));
+  const projectorTensors = [...visionTensors(kind, HIDDEN, random), ...audioTensors(HIDDEN, random)];
+  write(projector, { ...visionMetadata(kind, HIDDEN), ...audioMetadata(HIDDEN) }, projectorTensors);
+  return { model, projector };
+}
+
+function write(path: string, metadata: Readonly<Record<string, GgufValue>>, tensors: readonly TensorPlan[]): void {
+  if (existsSync(path)) return;
+  // Under another name first: test files run side by side.
+  const temporary = `${path}.${process.pid}`;
+  writeGguf(temporary, metadata, tensors);
+  renameSync(temporary, path);
+}
+
+function vocabularyOf(kind: VisionKind) {
+  const { tokens, merges, kinds, endOfText, endOfTurn } = makeVocabulary(BYTE_AND_LETTER_TOKENS);
+  const added = MEDIA_TOKENS[kind];
+  return {
+    tokens: [...tokens, EMPTY_LINE, ...added],
+    merges: [...merges, "Ċ Ċ"],
+    kinds: [...kinds, 1, ...added.map(() => 3)],
+    endOfText,
+    endOfTurn,
+  };
+}
+
+const architectureOf = (kind: VisionKind): string => (kind === "mrope" ? "qwen2vl" : "llama");
+
+function textMetadata(kind: VisionKind): Record<string, GgufValue> {
+  const architecture = architectureOf(kind);
+  const vocabulary = vocabularyOf(kind);
+  const u32 = (value: number): GgufValue => ({ type: "u32", value });
+  return {
+    "general.architecture": { type: "string", value: architecture },
+    "general.name": { type: "string", value: `vision ${kind}, random weights` },
+    [`${architecture}.block_count`]: u32(LAYERS),
+    [`${architecture}.context_length`]: u32(CONTEXT),
+    [`${architecture}.embedding_length`]: u32(HIDDEN),
+    [`${architecture}.feed_forward_length`]: u32(FEED_FORWARD),
+    [`${architecture}.attention.head_count`]: u32(HEADS),
+    [`${architecture}.attention.head_count_kv`]: u32(HEADS),
+    [`${architecture}.attention.layer_norm_rms_epsilon`]: { type: "f32", value: 1e-6 },
+    ...(kind === "mrope"
+      ? { "qwen2vl.rope.dimension_sections": { type: "i32s", value: [2, 3, 3, 0] } satisfies GgufValue }
+      : { "llama.rope.dimension_count": u32(HIDDEN / HEADS) }),
+    "tokenizer.ggml.model": { type: "string", value: "gpt2" },
+    "tokenizer.ggml.pre": { type: "string", value: "qwen2" },
+    "tokenizer.ggml.tokens": { type: "strings", value: vocabulary.tokens },
+    "tokenizer.ggml.token_type": { type: "i32s", value: vocabulary.kinds },
+    "tokenizer.ggml.merges": { type: "strings", value: vocabulary.merges },
+    "tokenizer.ggml.bos_token_id": u32(vocabulary.endOfText),
+    "tokenizer.ggml.eos_token_id": u32(vocabulary.endOfTurn),
+    "tokenizer.ggml.add_bos_token": { type: "bool", value: true },
+    "tokenizer.chat_template": { type: "string", value: CHAT_TEMPLATE },
+  };
+}
+
+function textTensors(kind: VisionKind, random: Random): TensorPlan[] {
+  const size = vocabularyOf(kind).tokens.length;
+  const layer = (index: number): TensorPlan[] => {
+    const name = (part: string) => `blk.${index}.${part}`;
+    const biases = ["attn_q", "attn_k", "attn_v"].map((part) => vector(name(`${part}.bias`), HIDDEN, random));
+    return [
+      ones(name("attn_norm.weight"), HIDDEN),
+      ...["attn_q", "attn_k", "attn_v", "attn_output"].map((part) =>
+        matrix(name(`${part}.weight`), HIDDEN, HIDDEN, random),
+      ),
+      ...(kind === "mrope" ? biases : []),
+      ones(name("ffn_norm.weight"), HIDDEN),
+      matrix(name("ffn_gate.weight"), HIDDEN, FEED_FORWARD, random),
+      matrix(name("ffn_up.weight"), HIDDEN, FEED_FORWARD, random),
+      matrix(name("ffn_down.weight"), FEED_FORWARD, HIDDEN, random),
+    ];
+  };
+  return [
+    matrix("token_embd.weight", HIDDEN, size, random),
+    ones("output_norm.weight", HIDDEN),
+    matrix("output.weight", HIDDEN, size, random),
+    ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
+  ];
+}

@@ -1,0 +1,73 @@
+// Pictures and sounds made of arithmetic, and just enough of PNG and WAV to write them down.
+
+import { crc32, deflateSync } from "node:zlib";
+
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  /** Three bytes a pixel, rows from the top. */
+  readonly rgb: Uint8Array;
+}
+
+const CHANNELS = 3;
+
+/** Slopes and edges in all three colours; another `seed` gives another picture. */
+export function picture(width: number, height: number, seed = 1): Picture {
+  const rgb = new Uint8Array(width * height * CHANNELS);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const disc = (x - width / 2) ** 2 + (y - height / 3) ** 2 < (Math.min(width, height) / 4) ** 2 ? 255 : 40;
+      rgb.set([(x * 5 * seed) & 0xff, (y * 3 + 60 * seed) & 0xff, disc], (y * width + x) * CHANNELS);
+    }
+  }
+  return { width, height, rgb };
+}
+
+export function pngFile({ width, height, rgb }: Picture): Uint8Array {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits a channel, RGB, no interlacing.
+  header.set([8, 2, 0, 0, 0], 8);
+  const stride = width * CHANNELS;
+  const rows = Buffer.alloc(height * (stride + 1));
+  for (let y = 0; y < height; y++) rows.set(rgb.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    block("IHDR", header),
+    block("IDAT", deflateSync(rows)),
+    block("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function block(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length, 0);
+  body.copy(out, 4);
+  out.writeUInt32BE(crc32(body), body.length + 4);
+  return out;
+}
+
+/** A rising tone, 16 bits, mono. */
+export function wavFile(seconds: number, rate: number): Uint8Array {
+  const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) => {
+    const time = index / rate;
+    return Math.round(12_000 * Math.sin(2 * Math.PI * (200 + 40 * time) * time));
+  });
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0);
+  header.writeUInt32LE(36 + samples.byteLength, 4);
+  header.write("WAVEfmt ", 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36);
+  header.writeUInt32LE(samples.byteLength, 40);
+  return Buffer.concat([header, Buffer.from(samples.buffer)]);
+}

@@ -1,0 +1,48 @@
+// Tensors with random values, as plans for the GGUF writer. The same seed gives the same values.
+
+import type { TensorPlan } from "../bench/gguf-writer.ts";
+
+/** A number from -1 to 1. */
+export type Random = () => number;
+
+/** A deterministic generator (mulberry32). */
+export function seeded(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 31 - 1;
+  };
+}
+
+/** A tensor of any shape, the fastest dimension first, with values of up to `scale`. */
+export function tensor(name: string, dimensions: readonly number[], scale: number, random: Random): TensorPlan {
+  const [columns = 1, ...rest] = dimensions;
+  const rows = rest.reduce((product, size) => product * size, 1);
+  // Drawn now, so that the values do not depend on when the writer asks for them.
+  const values = Float32Array.from({ length: columns * rows }, () => scale * random());
+  return { ...plan(name, columns, rows, values), ...(dimensions.length > 1 && { dimensions }) };
+}
+
+/** Values that keep activations near 1. */
+export const matrix = (name: string, columns: number, rows: number, random: Random): TensorPlan =>
+  tensor(name, [columns, rows], Math.sqrt(3 / columns), random);
+
+/** Small values, for biases. */
+export const vector = (name: string, size: number, random: Random): TensorPlan => tensor(name, [size], 0.1, random);
+
+export const ones = (name: string, size: number): TensorPlan => plan(name, size, 1, new Float32Array(size).fill(1));
+
+function plan(name: string, columns: number, rows: number, values: Float32Array): TensorPlan {
+  return {
+    name,
+    type: "f32",
+    columns,
+    rows,
+    fill: (bytes, firstRow, rowCount) => {
+      const part = values.subarray(firstRow * columns, (firstRow + rowCount) * columns);
+      bytes.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+    },
+  };
+}

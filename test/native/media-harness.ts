@@ -1,0 +1,127 @@
+// The media library beside the llama library, a tiny model for both, and the few moves that media tests are made of.
+
+import { afterAll, afterEach, beforeAll, expect } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import {
+  PROJECTOR_DEFAULTS,
+  type MediaChunk,
+  type MediaJob,
+  type Medium,
+  type ProjectorConfig,
+  type PromptChunk,
+} from "../../ffi/media/api.ts";
+import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
+import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
+import { picture, wavFile } from "../models/media-files.ts";
+import { library, load } from "./harness.ts";
+
+export const WAIT_MS = 30_000;
+/** Of a small image in tiles: four of them and an overview, 16 tokens each. */
+export const TILES = 5;
+export const TILE_TOKENS = 16;
+
+const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../vendor/.build/lib/current");
+
+/** Whether the media library stands beside the llama library; it is a build target of its own. */
+export const isBuilt = existsSync(join(libraries, `libsvc_media.${process.platform === "darwin" ? "dylib" : "so"}`));
+
+export interface MediaRig {
+  readonly llama: NativeLlama;
+  readonly media: NativeMedia;
+  /** For files; removed after the last test. */
+  readonly folder: string;
+}
+
+/** Opens both libraries before the first test of a file, and unloads what a test has loaded. */
+export function mediaRig(): MediaRig {
+  const rig: { llama?: NativeLlama; media?: NativeMedia } = {};
+  const folder = mkdtempSync(join(tmpdir(), "svc-media-"));
+  const opened = <T>(part: T | undefined): T => {
+    if (!part) throw new Error("the libraries are not open");
+    return part;
+  };
+  beforeAll(() => {
+    if (!isBuilt) return;
+    rig.llama = library();
+    rig.media = openMedia(libraries);
+  });
+  afterEach(() => unload(rig));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return {
+    folder,
+    get llama() {
+      return opened(rig.llama);
+    },
+    get media() {
+      return opened(rig.media);
+    },
+  };
+}
+
+/** Lets go of projector and model. */
+export function unload({ media, llama }: Partial<MediaRig>): void {
+  media?.unload();
+  llama?.unload();
+}
+
+/** Loads a projector for the loaded model to the end; resolves with the failure, or undefined. */
+export async function loadProjector(
+  { llama, media }: MediaRig,
+  changes: Partial<ProjectorConfig> & { readonly path: string },
+): Promise<string | undefined> {
+  media.loadStart(llama.modelPointer(), { ...PROJECTOR_DEFAULTS, gpu: false, threads: 1, ...changes });
+  for (;;) {
+    const state = media.loadPoll();
+    if (state.state === "ready") return undefined;
+    if (state.state === "failed") return state.error;
+    await Bun.sleep(1);
+  }
+}
+
+/** Loads a tiny model and its projector. */
+export async function start(rig: MediaRig, kind: VisionKind, changes: Partial<ProjectorConfig> = {}): Promise<void> {
+  const files = makeVisionModel(kind, rig.folder);
+  expect(await load(rig.llama, { path: files.model, parallel: 1 })).toBeUndefined();
+  expect(await loadProjector(rig, { path: files.projector, ...changes })).toBeUndefined();
+}
+
+export const image = (width = 48, height = 32, seed = 1): Medium => ({
+  kind: "image",
+  id: `${width}x${height}-${seed}`,
+  ...picture(width, height, seed),
+});
+
+export const sound = (seconds: number): Medium => ({
+  kind: "audio",
+  id: `${seconds}s`,
+  file: wavFile(seconds, 16_000),
+});
+
+/** Queues one medium after another, with text around each. */
+export function submit({ media }: MediaRig, ...list: Medium[]): MediaJob {
+  const { marker } = media.projector();
+  return media.submit(`<|im_start|>see ${list.map(() => `${marker} and `).join("")}<|im_end|>`, list);
+}
+
+/** As above, until tokens and lengths are known. */
+export function prepare(rig: MediaRig, ...list: Medium[]): MediaJob {
+  const job = submit(rig, ...list);
+  expect(rig.media.wait(WAIT_MS)).toBe(job);
+  return job;
+}
+
+export function encode({ media }: MediaRig, job: MediaJob): void {
+  if (media.encode(job)) expect(media.wait(WAIT_MS)).toBe(job);
+  expect(media.state(job)).toBe("encoded");
+}
+
+export const isMedium = (chunk: PromptChunk): chunk is MediaChunk => chunk.kind !== "text";
+
+export const mediaOf = ({ media }: MediaRig, job: MediaJob): MediaChunk[] => media.chunks(job).filter(isMedium);
+
+/** All embeddings of a job, one chunk after the other. */
+export const embeddingsOf = ({ media }: MediaRig, job: MediaJob): number[] =>
+  media.chunks(job).flatMap((chunk, index) => (isMedium(chunk) ? [...media.copyEmbeddings(job, index)] : []));

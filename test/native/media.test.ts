@@ -1,0 +1,223 @@
+// Images and audio through the real library, on tiny models with random weights.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MediaError, type Medium } from "../../ffi/media/api.ts";
+import { symbols } from "../../ffi/media/symbols.ts";
+import { HIDDEN, makeVisionModel } from "../models/make-vision-model.ts";
+import { wavFile } from "../models/media-files.ts";
+import { AUDIO_TOKENS } from "../models/projector.ts";
+import { load, MODEL, prompt, textOf } from "./harness.ts";
+import {
+  embeddingsOf,
+  encode,
+  image,
+  isBuilt,
+  isMedium,
+  loadProjector,
+  mediaOf,
+  mediaRig,
+  prepare,
+  sound,
+  start,
+  submit,
+  TILE_TOKENS,
+  TILES,
+  unload,
+  WAIT_MS,
+} from "./media-harness.ts";
+
+const rig = mediaRig();
+
+function failureOf(action: () => unknown): MediaError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof MediaError) return error;
+  }
+  throw new Error("no MediaError was thrown");
+}
+
+test("symbols.ts says what shim.h declares", async () => {
+  const header = await Bun.file(join(import.meta.dir, "../../ffi/media/shim.h")).text();
+  const types: Readonly<Record<string, string>> = { int32_t: "i32", uint64_t: "u64", double: "f64", void: "void" };
+  const ffiType = (type: string) => (type.endsWith("*") ? "buffer" : types[type]);
+  const declared = [...header.matchAll(/^SVC_API ([\w* ]+?)(svc_\w+)\(([^)]*)\);/gm)].map(([, returns, name, list]) => {
+    const parameters = list?.trim() === "void" ? [] : (list?.split(",") ?? []);
+    const args = parameters.map((parameter) => ffiType(parameter.trim().replace(/\w+$/, "").trim()));
+    return [name ?? "", { args, returns: ffiType(returns?.trim() ?? "") }] as const;
+  });
+  expect(declared.length).toBeGreaterThan(15);
+  const table = Object.entries(symbols).map(([name, { args, returns }]) => [name, { args: [...args], returns }]);
+  expect(Object.fromEntries(table)).toEqual(Object.fromEntries(declared));
+});
+
+describe.skipIf(!isBuilt)("a projector", () => {
+  test.each(["tiles", "block", "mrope"] as const)("%s tells what it can do", async (kind) => {
+    await start(rig, kind);
+    expect(rig.media.projector()).toEqual({
+      vision: true,
+      audio: true,
+      sampleRate: 16_000,
+      width: HIDDEN,
+      mrope: kind === "mrope",
+      nonCausal: kind === "block",
+      marker: expect.stringMatching(/^<__media_[0-9a-f]{32}__>$/),
+    });
+  });
+
+  test("that cannot be used fails with the reason, and leaves the process able to load", async () => {
+    const { model, projector } = makeVisionModel("tiles", rig.folder);
+    const write = (name: string, content: string | Uint8Array) => {
+      writeFileSync(join(rig.folder, name), content);
+      return { path: join(rig.folder, name) };
+    };
+    await load(rig.llama, { path: model, parallel: 1 });
+    expect(await loadProjector(rig, { path: join(rig.folder, "none.gguf") })).toContain("No such file");
+    expect(await loadProjector(rig, write("text.gguf", "once upon a time"))).toContain("no GGUF file");
+    const bytes = readFileSync(projector);
+    expect(await loadProjector(rig, write("half.gguf", bytes.subarray(0, bytes.length / 2)))).toContain("incomplete");
+    expect(await loadProjector(rig, { path: model })).toContain("contains no projector");
+    const unknown = Buffer.from(bytes.toString("latin1").replace("idefics3", "idefics9"), "latin1");
+    expect(await loadProjector(rig, write("unknown.gguf", unknown))).toContain("unknown projector type: idefics9");
+    rig.llama.unload();
+    await load(rig.llama, { path: MODEL });
+    expect(await loadProjector(rig, { path: projector })).toContain("mismatch between text model");
+    expect(failureOf(() => rig.media.projector()).message).toContain("no projector");
+    expect(failureOf(() => rig.media.submit("", [])).message).toContain("no projector");
+    rig.llama.unload();
+    await start(rig, "tiles");
+  });
+});
+
+describe.skipIf(!isBuilt)("a prompt with media", () => {
+  test("has its tokens and lengths before anything is encoded", async () => {
+    await start(rig, "tiles");
+    const job = prepare(rig, image());
+    expect(rig.media.state(job)).toBe("prepared");
+    expect(mediaOf(rig, job).map(({ part, tokens, positions }) => [part, tokens, positions])).toEqual(
+      Array.from({ length: TILES }, (_, part) => [part, TILE_TOKENS, TILE_TOKENS]),
+    );
+    const texts = rig.media.chunks(job).map((chunk) => (isMedium(chunk) ? "*" : textOf(rig.llama, chunk.tokens)));
+    expect(texts.join("")).toBe("see **\n**\n\n* and ");
+    const first = rig.media.chunks(job).findIndex(isMedium);
+    expect(rig.media.embeddings(job, first)).toBe(0n);
+    expect(rig.media.encode(job)).toBe(true);
+    expect(rig.media.wait(WAIT_MS)).toBe(job);
+    expect(rig.media.copyEmbeddings(job, first).length).toBe(TILE_TOKENS * HIDDEN);
+    expect(embeddingsOf(rig, job).every(Number.isFinite)).toBe(true);
+    expect(rig.media.encode(job)).toBe(false);
+  });
+
+  test("is not encoded again in a later turn", async () => {
+    await start(rig, "tiles");
+    const first = prepare(rig, image());
+    encode(rig, first);
+    const expected = embeddingsOf(rig, first);
+    rig.media.release(first);
+    const second = prepare(rig, image(), image(48, 32, 2));
+    expect(mediaOf(rig, second).map(({ cached }) => cached)).toEqual([...fill(TILES, true), ...fill(TILES, false)]);
+    expect(rig.media.state(second)).toBe("prepared");
+    encode(rig, second);
+    expect(embeddingsOf(rig, second).slice(0, expected.length)).toEqual(expected);
+    expect(embeddingsOf(rig, second).slice(expected.length)).not.toEqual(expected);
+    expect(rig.media.state(prepare(rig, image(48, 32, 2)))).toBe("encoded");
+  });
+
+  test("is encoded once for two requests that wait for it at the same time", async () => {
+    await start(rig, "block");
+    const [first, second] = [prepare(rig, image()), prepare(rig, image())];
+    expect([rig.media.encode(first), rig.media.encode(second)]).toEqual([true, true]);
+    expect([rig.media.wait(WAIT_MS), rig.media.wait(WAIT_MS)]).toEqual([first, second]);
+    expect([...mediaOf(rig, first), ...mediaOf(rig, second)].map(({ cached }) => cached)).toEqual([false, true]);
+    expect(rig.media.embeddings(first, 1)).toBe(rig.media.embeddings(second, 1));
+  });
+
+  test("without media is tokenized as any other prompt", async () => {
+    await start(rig, "tiles");
+    const text = "<|im_start|>hello, <global-img> world\n\n";
+    const job = rig.media.submit(text, []);
+    expect(rig.media.wait(WAIT_MS)).toBe(job);
+    expect(rig.media.state(job)).toBe("encoded");
+    const { tokens } = prompt(rig.llama, { text, parseSpecial: true, addSpecial: true });
+    expect(rig.media.chunks(job)).toEqual([{ kind: "text", tokens }]);
+  });
+
+  test("gives audio as embeddings, thirty seconds at a time", async () => {
+    await start(rig, "tiles");
+    const job = prepare(rig, sound(31), sound(0.01));
+    const expected = { kind: "audio", tokens: AUDIO_TOKENS, positions: AUDIO_TOKENS, nonCausal: false };
+    expect(mediaOf(rig, job)).toMatchObject([
+      { ...expected, medium: 0, part: 0, seconds: 31 },
+      { ...expected, medium: 0, part: 1, seconds: 31 },
+      { ...expected, medium: 1, part: 0, seconds: 0.1 },
+    ]);
+    encode(rig, job);
+    expect(embeddingsOf(rig, job).length).toBe(3 * AUDIO_TOKENS * HIDDEN);
+    expect(embeddingsOf(rig, job).every(Number.isFinite)).toBe(true);
+    expect(mediaOf(rig, prepare(rig, sound(31))).map(({ cached }) => cached)).toEqual([true, true]);
+  });
+
+  test("has positions as the model wants them", async () => {
+    await start(rig, "block");
+    const plain = prepare(rig, image());
+    expect([...rig.media.positions(plain, 1, 7, 2, 3)]).toEqual([9, 10, 11]);
+    expect(mediaOf(rig, plain)).toMatchObject([{ nonCausal: true, positions: TILE_TOKENS }]);
+    expect(() => rig.media.positions(plain, 1, 0, 10, 7)).toThrow("no such tokens");
+    expect(() => rig.media.positions(plain, 0, 0, 0, 1)).toThrow("text");
+    unload(rig);
+    await start(rig, "mrope");
+    // 48 x 32 pixels are six by four tokens.
+    const job = prepare(rig, image(), sound(1));
+    expect(mediaOf(rig, job)).toMatchObject([
+      { tokens: 24, positions: 6 },
+      { tokens: AUDIO_TOKENS, positions: AUDIO_TOKENS },
+    ]);
+    const [time, rows, columns] = [fill(3, 7), [7, 8, 8], [12, 7, 8]];
+    expect([...rig.media.positions(job, 1, 7, 5, 3)]).toEqual([...time, ...rows, ...columns, 0, 0, 0]);
+    const audio = rig.media.chunks(job).findLastIndex(isMedium);
+    expect([...rig.media.positions(job, audio, 7, 2, 2)]).toEqual([9, 10, 9, 10, 9, 10, 9, 10]);
+  });
+
+  test("with an unusable medium fails, and says that the medium is at fault", async () => {
+    await start(rig, "tiles", { audioSeconds: 2 });
+    const audio = (file: Uint8Array): Medium => ({ kind: "audio", id: "a", file });
+    const wav = wavFile(1, 16_000);
+    const stateOf = (medium: Medium) => rig.media.state(prepare(rig, medium));
+    expect(stateOf(audio(Buffer.from("once upon a time")))).toEqual(bad("the audio is neither WAV, MP3 nor FLAC"));
+    expect(stateOf(audio(wav.subarray(0, 30)))).toEqual(bad("the audio cannot be decoded"));
+    expect(stateOf(audio(wav.subarray(0, 44)))).toMatchObject({ badMedium: true });
+    expect(stateOf(sound(3))).toEqual(bad("the audio is longer than 2 seconds"));
+    // Says that it has four gigabytes of samples.
+    const liar = Buffer.from(wav);
+    liar.writeUInt32LE(0xffff_fff0, 40);
+    expect(stateOf(audio(liar))).toBe("prepared");
+    expect(failureOf(() => submit(rig, audio(new Uint8Array())))).toMatchObject({ badMedium: true });
+    expect(failureOf(() => submit(rig, image(2, 400)))).toMatchObject({ badMedium: true });
+    expect(failureOf(() => submit(rig, { ...image(), width: 47 } as Medium))).toMatchObject({ badMedium: false });
+    const { marker } = rig.media.projector();
+    const job = rig.media.submit(`${marker} ${marker}`, [image()]);
+    rig.media.wait(WAIT_MS);
+    expect(rig.media.state(job)).toMatchObject({ badMedium: false, error: expect.stringContaining("marker") });
+  });
+
+  test.each(["tiles", "block", "mrope"] as const)("%s takes images of any size", async (kind) => {
+    await start(rig, kind, { imageMaxTokens: 64 });
+    for (const [width = 0, height = 0] of [
+      [1, 1],
+      [1, 150],
+      [150, 1],
+      [3, 500],
+      [1031, 17],
+      [700, 701],
+    ]) {
+      const job = prepare(rig, image(width, height));
+      encode(rig, job);
+      expect(embeddingsOf(rig, job).every(Number.isFinite)).toBe(true);
+    }
+  });
+});
+
+const fill = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+const bad = (error: string) => ({ error, badMedium: true });

@@ -1,0 +1,177 @@
+// The media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama shim uses.
+
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join } from "node:path";
+import { buildLlama, type Flavour } from "./llama.ts";
+import { makeFolder, requireTools, run, step } from "./run.ts";
+import versions from "./versions.json" with { type: "json" };
+
+export interface MtmdObjects {
+  readonly objects: readonly string[];
+  /** Identifies version, sources and flags of the objects. */
+  readonly id: string;
+}
+
+const root = join(import.meta.dir, "..");
+const out = join(root, "vendor/.build/media");
+const shimSources = join(root, "ffi/media");
+const mac = process.platform === "darwin";
+const suffix = mac ? "dylib" : "so";
+const compiler = mac ? "clang++" : "g++";
+const COMMON_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
+// Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
+const MTMD_FLAGS = [...COMMON_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
+const SHIM_FLAGS = [...COMMON_FLAGS, "-O3", "-Wall", "-Wextra"];
+/** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
+const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
+const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
+/** What the library links against; compute backends are found at run time. */
+const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
+
+/**
+ * Builds the media library and puts it beside the llama shim, so that development runs find it there. Takes one to four
+ * minutes the first time and seconds after a change of the shim. Returns its path; throws BuildError when a step fails.
+ */
+export async function buildMedia(flavour: Flavour): Promise<string> {
+  const { sources, libraries } = await buildLlama(flavour);
+  const name = `libsvc_media.${suffix}`;
+  const target = join(out, `${flavour}-${shimFingerprint(sources, libraries)}`);
+  if (!existsSync(target)) {
+    const mtmd = await compileMtmd(sources);
+    await step("compiled the media shim", () =>
+      makeFolder(target, (temporary) => linkShim(sources, libraries, mtmd, temporary, name)),
+    );
+  }
+  place(join(target, name), join(libraries, name));
+  return join(libraries, name);
+}
+
+/** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
+export async function compileMtmd(sources: string): Promise<MtmdObjects> {
+  const units = mtmdUnits(sources);
+  const id = fingerprint([versions, units, MTMD_FLAGS, String(HOT)]);
+  const folder = join(out, `mtmd-${id}`);
+  const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
+  const missing = units.filter((unit) => !existsSync(objectOf(unit)));
+  if (missing.length > 0) {
+    requireTools([compiler]);
+    mkdirSync(folder, { recursive: true });
+    console.log(`mtmd, for images and audio: compiling ${missing.length} files, which takes minutes`);
+    await step("compiled mtmd", () => inParallel(missing, (unit) => compileUnit(sources, unit, objectOf(unit))));
+  }
+  return { objects: units.map(objectOf), id };
+}
+
+/** Compiles one file of llama.cpp the way all of mtmd is compiled. */
+export async function compileUnit(sources: string, unit: string, object: string): Promise<void> {
+  // Upstream compiles these as C or as C++ by what hash.cpp expects of their names.
+  const isC = /(xxhash|sha256)\.c$/.test(unit);
+  const language = isC ? ["-x", "c"] : ["-x", "c++"];
+  const flags = MTMD_FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
+  const temporary = `${object}.${process.pid}`;
+  await run([
+    compiler,
+    ...language,
+    ...flags,
+    HOT.test(unit) ? "-O3" : "-O2",
+    ...INCLUDES.map((folder) => `-I${join(sources, folder)}`),
+    "-c",
+    join(sources, unit),
+    "-o",
+    temporary,
+  ]);
+  renameSync(temporary, object);
+}
+
+/** The libraries in `folder` to link against. */
+export const linkedLibraries = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => LINKED.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+
+/** Gives `target` the content of `source`; whoever has the old file open keeps it. */
+export function place(source: string, target: string): void {
+  if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
+  const temporary = `${target}.${process.pid}`;
+  rmSync(temporary, { force: true });
+  try {
+    linkSync(source, temporary);
+  } catch {
+    copyFileSync(source, temporary); // another file system
+  }
+  renameSync(temporary, target);
+  // Renaming does nothing when both names are links to one file.
+  rmSync(temporary, { force: true });
+}
+
+async function linkShim(sources: string, libraries: string, mtmd: MtmdObjects, folder: string, name: string) {
+  const includes = INCLUDES.flatMap((include) => ["-isystem", join(sources, include)]);
+  const units = shimUnits();
+  const objectOf = (unit: string) => join(folder, `${basename(unit, ".cpp")}.o`);
+  await inParallel(units, async (unit) => {
+    await run([compiler, ...SHIM_FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objectOf(unit)]);
+  });
+  const objects = units.map(objectOf);
+  const platform = mac
+    ? ["-dynamiclib", `-Wl,-install_name,@rpath/${name}`, "-Wl,-dead_strip", "-Wl,-rpath,@loader_path"]
+    : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,-rpath,$ORIGIN"];
+  const parts = [...objects, ...mtmd.objects, ...linkedLibraries(libraries)];
+  await run([compiler, ...platform, "-pthread", ...parts, "-o", join(folder, name)]);
+  for (const object of objects) rmSync(object);
+}
+
+/** What mtmd's own build file lists, plus the hash functions it needs. */
+function mtmdUnits(sources: string): string[] {
+  const cpp = (folder: string, skip: RegExp) =>
+    readdirSync(join(sources, folder))
+      .filter((name) => name.endsWith(".cpp") && !skip.test(name))
+      .map((name) => `${folder}/${name}`);
+  const hashes = ["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"].map((name) => `vendor/hash/${name}`);
+  const units = [
+    ...cpp("tools/mtmd", /^(mtmd-cli|deprecation-warning)\./),
+    ...cpp("tools/mtmd/models", /^$/),
+    ...hashes,
+  ];
+  // The largest first, so that no core is left alone with it at the end.
+  const size = (unit: string) => statSync(join(sources, unit)).size;
+  return units.sort((a, b) => size(b) - size(a) || (a < b ? -1 : 1));
+}
+
+const shimUnits = (): string[] =>
+  readdirSync(shimSources)
+    .filter((name) => name.endsWith(".cpp"))
+    .sort();
+
+function shimFingerprint(sources: string, libraries: string): string {
+  const files = readdirSync(shimSources)
+    .filter((name) => /\.(cpp|hpp|h)$/.test(name))
+    .sort();
+  const contents = files.map((name) => [name, readFileSync(join(shimSources, name), "utf8")]);
+  const linked = linkedLibraries(libraries).map((path) => [basename(path), statSync(path).size]);
+  const self = readFileSync(import.meta.path, "utf8");
+  return fingerprint([versions, process.platform, process.arch, self, mtmdUnits(sources), contents, linked]);
+}
+
+const fingerprint = (content: unknown): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
+
+/** One compiler a core: each needs up to a gigabyte. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
