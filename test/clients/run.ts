@@ -1,5 +1,6 @@
 // `npm run test:clients`: real SDKs of two languages and two major versions each, and an agent framework, unmodified,
-// against a running svc. `npm run test:clients -- COMMAND…` runs that instead of the sources, as in `dist/svc`. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
+// against a running svc: the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N
+// failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";

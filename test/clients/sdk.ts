@@ -1,0 +1,48 @@
+// The official TypeScript SDK as one folder has it installed: `.` the newest major version, `older` one before.
+
+import { join } from "node:path";
+import type { OpenAI as Client } from "openai";
+
+type Package = typeof import("openai");
+type Helpers = typeof import("openai/helpers/zod");
+
+/** The SDK, its helpers and the version of zod beside it, typed as the newest ones. */
+export interface Sdk extends Pick<Helpers, "zodResponseFormat" | "zodFunction"> {
+  readonly version: string;
+  readonly OpenAI: Package["OpenAI"];
+  readonly z: (typeof import("zod"))["z"];
+  /** Talks to svc-mini. */
+  readonly client: Client;
+  /** Talks to a model that never ends its answer. */
+  readonly endless: Client;
+  /** Where `parse`, `stream` and `runTools` are; older versions have them under `beta`. */
+  readonly helpers: Client["chat"]["completions"];
+}
+
+export async function loadSdk(folder: string): Promise<Sdk> {
+  const load = async (name: string) => import(Bun.resolveSync(name, join(import.meta.dir, folder)));
+  const { OpenAI } = (await load("openai")) as Package;
+  const { zodResponseFormat, zodFunction } = (await load("openai/helpers/zod")) as Helpers;
+  const { z } = (await load("zod")) as typeof import("zod");
+  const { version } = (await load("openai/package.json")) as { version: string };
+  const clientFor = (url: string | undefined) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "unused", maxRetries: 0 });
+  const client = clientFor(process.env["SVC_URL"]);
+  const endless = clientFor(process.env["ENDLESS_URL"]);
+  const { beta } = client as unknown as { beta: { chat: Client["chat"] } };
+  const helpers = "parse" in client.chat.completions ? client.chat.completions : beta.chat.completions;
+  return { version, OpenAI, z, zodResponseFormat, zodFunction, client, endless, helpers };
+}
+
+/** Runs a call that must fail and returns the SDK's exception. */
+export async function failure<Kind extends Error>(
+  call: () => PromiseLike<unknown>,
+  kind: abstract new (...parameters: never[]) => Kind,
+): Promise<Kind> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+  throw new Error("the call succeeded");
+}
