@@ -5,6 +5,9 @@
 #include "chat-auto-parser.h"
 #include "json-schema-to-grammar.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <list>
 #include <stdexcept>
 
@@ -123,8 +126,27 @@ common_grammar_trigger as_token(common_grammar_trigger trigger, std::set<llama_t
     return trigger;
 }
 
-// Whether a sampler can be made of a grammar. Its text is llama.cpp's own, but large schemas exceed its limits.
+// llama.cpp prints grammars that it refuses, and they are the client's own words.
+class SilentStderr {
+  public:
+    SilentStderr() : kept(dup(STDERR_FILENO)), nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC)) {
+        if (kept >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    }
+    ~SilentStderr() {
+        if (kept >= 0 && nowhere >= 0) dup2(kept, STDERR_FILENO);
+        if (kept >= 0) close(kept);
+        if (nowhere >= 0) close(nowhere);
+    }
+    SilentStderr(const SilentStderr &) = delete;
+    SilentStderr & operator=(const SilentStderr &) = delete;
+
+  private:
+    int kept, nowhere;
+};
+
+// Whether a sampler can be made of a grammar. Also of llama.cpp's own: those of large schemas exceed its limits.
 bool compiles(const std::string & grammar) {
+    const SilentStderr silence;
     llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, grammar.c_str(), "root");
     if (sampler) llama_sampler_free(sampler);
     return sampler != nullptr;

@@ -36,18 +36,22 @@ export const hasAnchor = (regex: Regex): boolean => {
   return regex.kind === "set" ? false : regex.items.some(hasAnchor);
 };
 
+/** Steps that may still be made. */
+export interface Steps {
+  left: number;
+}
+
 /**
- * Whether an expression is found in `text`, in time that a hostile expression cannot blow up; undefined when `steps`
+ * Whether an expression is found in `text`, in time that a hostile expression cannot blow up; undefined when the steps
  * did not suffice.
  */
-export function finds(regex: Regex, text: string, steps: number): boolean | undefined {
+export function finds(regex: Regex, text: string, steps: Steps): boolean | undefined {
   const points = Array.from(text, (char) => Number(char.codePointAt(0)));
-  let left = steps;
 
   /** Every position where a match that begins at one of `from` can end. */
   function ends(node: Regex, from: ReadonlySet<number>): ReadonlySet<number> {
-    left -= 1 + from.size;
-    if (left < 0 || from.size === 0) return new Set();
+    steps.left -= 1 + from.size;
+    if (steps.left < 0 || from.size === 0) return new Set();
     switch (node.kind) {
       case "set":
         return new Set(
@@ -68,9 +72,9 @@ export function finds(regex: Regex, text: string, steps: number): boolean | unde
 
   function repeated({ item, min, max }: Regex & { kind: "repeat" }, from: ReadonlySet<number>): ReadonlySet<number> {
     let at = from;
-    for (let count = 0; count < min && at.size > 0 && left >= 0; count++) at = ends(item, at);
+    for (let count = 0; count < min && at.size > 0 && steps.left >= 0; count++) at = ends(item, at);
     const all = new Set(at);
-    for (let count = min; count < max && at.size > 0 && left >= 0; count++) {
+    for (let count = min; count < max && at.size > 0 && steps.left >= 0; count++) {
       at = new Set([...ends(item, at)].filter((position) => !all.has(position)));
       for (const position of at) all.add(position);
     }
@@ -79,5 +83,5 @@ export function finds(regex: Regex, text: string, steps: number): boolean | unde
 
   const starts = new Set(Array.from({ length: points.length + 1 }, (_, index) => index));
   const found = ends(regex, starts).size > 0;
-  return left < 0 ? undefined : found;
+  return steps.left < 0 ? undefined : found;
 }
