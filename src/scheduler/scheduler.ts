@@ -239,14 +239,15 @@ export class Scheduler {
 
   private admit(): void {
     let reserved = this.running.reduce((sum, sequence) => sum + this.reservation(sequence), 0);
-    for (const next of [...this.waiting]) {
+    for (let index = 0; index < this.waiting.length; index++) {
+      const next = this.waiting[index] as Sequence;
       const leader = next.leader === undefined ? undefined : this.byKey.get(next.leader);
       // Its prompt will be there soon, for nothing; whoever is behind need not wait for that.
       if (leader && leader.computed < next.promptLength - 1) continue;
       const need = this.reservation(next);
       const id = this.freeIds.indexOf(true);
       if (id < 0 || (this.running.length > 0 && reserved + need > this.limits.cells)) return;
-      this.waiting.splice(this.waiting.indexOf(next), 1);
+      this.waiting.splice(index--, 1);
       this.freeIds[id] = false;
       next.id = id;
       this.running.push(next);
