@@ -126,14 +126,25 @@ export interface ChatPrompt {
   readonly sampler: SamplerConfig;
 }
 
+/** Text to continue, or with `suffix` a gap to fill. */
 export interface TextPrompt {
   readonly text: string;
+  readonly suffix?: string;
   readonly parseSpecial: boolean;
   readonly addSpecial: boolean;
+  readonly schema?: unknown;
+  readonly grammar?: string;
   readonly sampler?: SamplerConfig;
 }
 
-export type PromptRequest = ChatPrompt | TextPrompt;
+export interface TokenPrompt {
+  readonly tokens: readonly number[];
+  readonly schema?: unknown;
+  readonly grammar?: string;
+  readonly sampler?: SamplerConfig;
+}
+
+export type PromptRequest = ChatPrompt | TextPrompt | TokenPrompt;
 
 /** How an answer is written; see svc_prompt_take in shim.h. */
 export interface AnswerFormat {

@@ -333,6 +333,24 @@ RenderedChat render_chat(const common_json & request) {
     return {params.prompt, format ? format : keep_format(key, build_format(request, inputs, params))};
 }
 
+FormatPtr text_format(const common_json & request) {
+    if (!request.contains("schema") && !request.contains("grammar")) return nullptr;
+    const std::string key = "text " + key_of(request, "");
+    if (auto known = find_format(key)) return known;
+    auto format = std::make_shared<AnswerFormat>();
+    const std::string grammar = request.contains("grammar") ? request.at("grammar").get<std::string>()
+                                                            : json_schema_to_grammar(request.at("schema"));
+    if (compiles(grammar)) {
+        format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
+        format->compiled = compile(*format);
+    } else if (request.contains("grammar")) {
+        throw InvalidGrammar();
+    } else {
+        format->unconstrained = true;
+    }
+    return keep_format(key, format);
+}
+
 common_json template_abilities() {
     common_json abilities = common_json::object();
     const auto can = [&](const char * name) {

@@ -48,6 +48,10 @@ struct InvalidGrammar : std::runtime_error {
 // continueLast} (see shim.h). Throws std::runtime_error when the template refuses the messages. Prompt thread only.
 RenderedChat render_chat(const common_json & request);
 
+// The format of an answer to a text prompt: the text is the answer, `schema` or `grammar` of the request constrain it. Null
+// without these. Prompt thread only.
+std::shared_ptr<const AnswerFormat> text_format(const common_json & request);
+
 // What the loaded template can do: {tools, parallelTools, thinking, system}.
 common_json template_abilities();
 

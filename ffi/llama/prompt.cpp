@@ -2,6 +2,7 @@
 
 #include "sampler.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -57,11 +58,45 @@ Prompt render_messages(const common_json & request) {
     return prompt;
 }
 
+std::vector<llama_token> fill_gap(const std::string & before, const std::string & after) {
+    const llama_token prefix = llama_vocab_fim_pre(state.vocab), suffix = llama_vocab_fim_suf(state.vocab),
+                      middle = llama_vocab_fim_mid(state.vocab);
+    if (std::min({prefix, suffix, middle}) < 0) throw std::runtime_error("the model has no tokens for filling gaps");
+    std::vector<llama_token> tokens = {prefix};
+    const auto append = [&](const std::string & text) {
+        const auto more = common_tokenize(state.vocab, text, false, false);
+        tokens.insert(tokens.end(), more.begin(), more.end());
+    };
+    append(before);
+    tokens.push_back(suffix);
+    append(after);
+    tokens.push_back(middle);
+    return tokens;
+}
+
+std::vector<llama_token> read_tokens(const common_json & request) {
+    if (request.contains("suffix")) {
+        return fill_gap(request.at("text").get<std::string>(), request.at("suffix").get<std::string>());
+    }
+    if (request.contains("text")) {
+        return common_tokenize(state.vocab, request.at("text").get<std::string>(), request.at("addSpecial").get<bool>(),
+                               request.at("parseSpecial").get<bool>());
+    }
+    std::vector<llama_token> tokens;
+    for (const auto & id : request.at("tokens")) {
+        tokens.push_back(id.get<int>());
+        if (tokens.back() < 0 || tokens.back() >= state.n_vocab) throw std::runtime_error("a token is not in the vocabulary");
+    }
+    return tokens;
+}
+
 Prompt tokenize_text(const common_json & request) {
     Prompt prompt;
-    prompt.tokens = common_tokenize(state.vocab, request.at("text").get<std::string>(),
-                                    request.at("addSpecial").get<bool>(), request.at("parseSpecial").get<bool>());
-    if (request.contains("sampler")) prompt.sampler = make_sampler(request.at("sampler"), nullptr, prompt.tokens);
+    prompt.tokens = read_tokens(request);
+    if (!request.contains("sampler")) return prompt;
+    auto format = text_format(request);
+    if (format) describe(prompt.details, *format);
+    prompt.sampler = make_sampler(request.at("sampler"), std::move(format), prompt.tokens);
     return prompt;
 }
 

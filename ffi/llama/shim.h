@@ -56,7 +56,9 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
 //    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…},
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
-//   {"text": string, "parseSpecial": bool, "addSpecial": bool, "sampler"?: {…}}
+//   {"text": string, "suffix"?: string (the answer fills the gap before it), "parseSpecial": bool, "addSpecial": bool,
+//    "schema"?, "grammar"?, "sampler"?: {…}}
+//   {"tokens": [ids], "schema"?, "grammar"?, "sampler"?: {…}}
 // where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
 // dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,

@@ -90,6 +90,12 @@ export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
   readonly messages: readonly ChatMessage[];
+  /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
+  readonly prompt?: string | readonly number[];
+  /** Text that the answer has to lead to: it fills the gap between a `prompt` of text and this. */
+  readonly suffix?: string;
+  /** The last message is the beginning of the answer, which goes on from there. */
+  readonly continueLast?: boolean;
   /** The media that `messages` refer to, in their order; absent until they are loaded. */
   readonly media?: readonly Media[];
   /** Tools that may be called; none where calling is forbidden. */
@@ -165,6 +171,10 @@ export type OutputEvent = TextEvent | ReasoningEvent | ToolCallEvent | ToolArgum
 export interface FinishEvent extends OfChoice {
   readonly type: "finish";
   readonly reason: FinishReason;
+  /** The stop sequence that ended it, of those that the request named. */
+  readonly stopSequence?: string;
+  /** With reason `length`: the context is full, no token limit of the request was reached. */
+  readonly contextFull?: boolean;
   readonly usage: Usage;
 }
 

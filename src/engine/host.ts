@@ -269,10 +269,10 @@ export class EngineHost implements EnginePort {
       const pending = this.pending.get(key);
       for (const event of events) pending?.events.push(event);
     }
-    for (const { key, reason, usage } of finished) {
+    for (const { key, event } of finished) {
       const pending = this.pending.get(key);
       if (!pending) continue;
-      pending.events.push({ type: "finish", reason, usage });
+      pending.events.push(event);
       this.settle(pending);
     }
   }

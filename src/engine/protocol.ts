@@ -2,9 +2,8 @@
 // catches a stale process; adding a message kind is a version bump.
 
 import type { ErrorCode } from "../domain/errors.ts";
-import type { GenerateRequest, OutputEvent } from "../domain/generate.ts";
+import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { EngineStats } from "./port.ts";
 
 export const PROTOCOL_VERSION = 3;
@@ -78,8 +77,7 @@ export interface StepOutput {
 
 export interface StepFinish {
   readonly key: RequestKey;
-  readonly reason: FinishReason;
-  readonly usage: Usage;
+  readonly event: FinishEvent;
 }
 
 /** The engine's levels after what a message tells. */

@@ -3,8 +3,8 @@
 export interface StopResult {
   /** Text that is safe to show now. */
   readonly text: string;
-  /** A stop sequence was found: nothing more will come. */
-  readonly stopped: boolean;
+  /** The stop sequence that was found: nothing more will come. */
+  readonly stop?: string;
 }
 
 /**
@@ -20,16 +20,16 @@ export class StopMatcher {
   }
 
   push(piece: string): StopResult {
-    if (this.longest === 0) return { text: piece, stopped: false };
+    if (this.longest === 0) return { text: piece };
     const text = this.held + piece;
-    const cut = this.firstMatch(text);
-    if (cut >= 0) {
+    const match = this.firstMatch(text);
+    if (match) {
       this.held = "";
-      return { text: text.slice(0, cut), stopped: true };
+      return { text: text.slice(0, match.index), stop: match.stop };
     }
     const safe = this.safeLength(text);
     this.held = text.slice(safe);
-    return { text: text.slice(0, safe), stopped: false };
+    return { text: text.slice(0, safe) };
   }
 
   /** The held text: the stream ended, so it was no stop sequence after all. */
@@ -39,11 +39,11 @@ export class StopMatcher {
     return rest;
   }
 
-  private firstMatch(text: string): number {
-    let first = -1;
+  private firstMatch(text: string): { readonly index: number; readonly stop: string } | undefined {
+    let first: { readonly index: number; readonly stop: string } | undefined;
     for (const stop of this.stops) {
       const index = text.indexOf(stop);
-      if (index >= 0 && (first < 0 || index < first)) first = index;
+      if (index >= 0 && (!first || index < first.index)) first = { index, stop };
     }
     return first;
   }

@@ -7,8 +7,8 @@ export interface Released {
   readonly text: string;
   /** Of the tokens whose last character is in `text`. */
   readonly logprobs: readonly TokenLogprob[];
-  /** A stop sequence was found: nothing more will come. */
-  readonly stopped: boolean;
+  /** The stop sequence that was found: nothing more will come. */
+  readonly stop?: string;
 }
 
 const NOTHING: readonly TokenLogprob[] = [];
@@ -32,22 +32,23 @@ export class VisibleText {
     // A token that completes no character belongs to the one that the next token completes.
     const at = characters === "" ? this.received + 1 : this.received;
     for (const logprob of logprobs) this.waiting.push({ at, logprob });
-    const { text, stopped } = this.stop.push(characters);
-    return this.release(text, stopped);
+    const { text, stop } = this.stop.push(characters);
+    return this.release(text, stop);
   }
 
   /** Nothing more comes: whatever was held back is text. */
   end(rest = ""): Released {
     this.received += rest.length;
-    const { text, stopped } = this.stop.push(rest);
-    return this.release(stopped ? text : text + this.stop.end(), stopped);
+    const { text, stop } = this.stop.push(rest);
+    return this.release(stop === undefined ? text + this.stop.end() : text, stop);
   }
 
-  private release(text: string, stopped: boolean): Released {
+  private release(text: string, stop: string | undefined): Released {
     this.released += text.length;
-    if (this.waiting.length === 0) return { text, logprobs: NOTHING, stopped };
+    const found = stop === undefined ? {} : { stop };
+    if (this.waiting.length === 0) return { text, logprobs: NOTHING, ...found };
     const ready = this.waiting.findIndex(({ at }) => at > this.released);
     const logprobs = this.waiting.splice(0, ready < 0 ? this.waiting.length : ready).map(({ logprob }) => logprob);
-    return { text, logprobs, stopped };
+    return { text, logprobs, ...found };
   }
 }

@@ -28,7 +28,8 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
     }
   };
   const steps = () => messages.filter((message) => message.type === "step");
-  const finished = (key: number) => steps().flatMap((step) => step.finished.filter((finish) => finish.key === key))[0];
+  const finished = (key: number) =>
+    steps().flatMap((step) => step.finished.filter((finish) => finish.key === key))[0]?.event;
   const texts = (key: number) =>
     steps()
       .flatMap((step) => step.outputs.filter((output) => output.key === key))

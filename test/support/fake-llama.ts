@@ -12,10 +12,14 @@ import {
   type PromptResult,
   type SamplerConfig,
   type SamplerId,
+  type TextPrompt,
+  type TokenPrompt,
 } from "../../ffi/llama/api.ts";
 
 export const END = 256;
 const encoder = new TextEncoder();
+const textOf = (request: TextPrompt | TokenPrompt): string =>
+  "text" in request ? request.text : String.fromCharCode(...request.tokens);
 
 export class FakeLlama implements Llama {
   readonly version = "fake";
@@ -61,8 +65,9 @@ export class FakeLlama implements Llama {
   }
   submitPrompt(request: PromptRequest): number {
     const job = this.nextJob++;
-    const last = "text" in request ? { content: request.text } : (request.messages.at(-1) as { content: string });
-    if (!("text" in request)) this.chats.push(request);
+    const last =
+      "messages" in request ? (request.messages.at(-1) as { content: string }) : { content: textOf(request) };
+    if ("messages" in request) this.chats.push(request);
     if (last.content === "bad template") {
       this.finished.push({ job, error: "template says no", badGrammar: false });
       return job;

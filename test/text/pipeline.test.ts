@@ -17,12 +17,12 @@ function run(text: string | Uint8Array, stops: readonly string[], cuts: readonly
     pieces.push(released.text);
     tokens.push(...released.logprobs.map((entry) => entry.token));
     from = to;
-    if (released.stopped) return { text: pieces.join(""), pieces, tokens, stopped: true };
+    if (released.stop !== undefined) return { text: pieces.join(""), pieces, tokens, stopped: true };
   }
   const rest = pipeline.end();
   pieces.push(rest.text);
   tokens.push(...rest.logprobs.map((entry) => entry.token));
-  return { text: pieces.join(""), pieces, tokens, stopped: rest.stopped };
+  return { text: pieces.join(""), pieces, tokens, stopped: rest.stop !== undefined };
 }
 
 let state = 7;

@@ -2,7 +2,7 @@
 
 import type { Llama, SamplerId } from "../../../ffi/llama/api.ts";
 import type { Clock } from "../../domain/clock.ts";
-import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
 import type { RequestKey, StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
@@ -97,7 +97,15 @@ export class ActiveRequest {
       completionMs: (this.lastTokenAt ?? first) - first,
       peakMemoryBytes: this.peakBytes,
     };
-    return { key: this.key, reason: reason === "stop" && this.answer.called ? "tool_calls" : reason, usage };
+    const { stopSequence, called } = this.answer;
+    const event: FinishEvent = {
+      type: "finish",
+      reason: reason === "stop" && called ? "tool_calls" : reason,
+      ...(stopSequence !== undefined && this.request.stop.includes(stopSequence) && { stopSequence }),
+      ...(reason === "length" && this.completionTokens !== this.request.maxTokens && { contextFull: true }),
+      usage,
+    };
+    return { key: this.key, event };
   }
 
   private logprob(): TokenLogprob {

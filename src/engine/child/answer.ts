@@ -12,6 +12,8 @@ import { VisibleText, type Released } from "../../text/visible-text.ts";
 export interface Answer {
   /** The answer is complete: nothing more is to be generated. */
   readonly complete: boolean;
+  /** The stop sequence that completed it. */
+  readonly stopSequence: string | undefined;
   /** Something was called. */
   readonly called: boolean;
   /** Tokens so far that are reasoning. */
@@ -23,7 +25,7 @@ export interface Answer {
 
 /** An answer that is its text. */
 export class PlainAnswer implements Answer {
-  complete = false;
+  stopSequence: string | undefined;
   readonly called = false;
   readonly reasoningTokens = 0;
   private readonly pipeline: TextPipeline;
@@ -34,8 +36,12 @@ export class PlainAnswer implements Answer {
 
   push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[] {
     const released = this.pipeline.push(bytes, logprob);
-    this.complete = released.stopped;
+    this.stopSequence = released.stop;
     return textEvents(released);
+  }
+
+  get complete(): boolean {
+    return this.stopSequence !== undefined;
   }
 
   end(): OutputEvent[] {
@@ -66,6 +72,7 @@ const READING_SHARE = 1 / 30;
 /** An answer of reasoning, text and tool calls. */
 export class ParsedAnswer implements Answer {
   complete = false;
+  stopSequence: string | undefined;
   reasoningTokens = 0;
   private readonly visible: VisibleText;
   private readonly calls: { readonly id: string; arguments: string }[] = [];
@@ -151,7 +158,8 @@ export class ParsedAnswer implements Answer {
   }
 
   private release(released: Released): OutputEvent[] {
-    this.complete ||= released.stopped;
+    this.stopSequence ??= released.stop;
+    this.complete ||= released.stop !== undefined;
     return textEvents(released);
   }
 

@@ -6,7 +6,7 @@ import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.t
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { EngineOptions, RequestKey } from "../protocol.ts";
-import { chatPrompt } from "./chat-prompt.ts";
+import { promptOf } from "./prompt.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -44,6 +44,12 @@ type PromptJob =
 type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { accepted?: true };
 type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 
+/** What the shim says of a prompt with a suffix when the vocabulary has no tokens for that. */
+const NO_GAPS = "the model has no tokens for filling gaps";
+/** And of a prompt of token ids with a wrong one. */
+const BAD_TOKEN = "a token is not in the vocabulary";
+const UNSUPPORTED = "unsupported_parameter";
+
 export class Intake {
   /** Generations received so far. */
   arrived = 0;
@@ -78,7 +84,7 @@ export class Intake {
     }
     this.arrived++;
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
-    const job = this.llama.submitPrompt(chatPrompt(request, sampler, this.options.constrain, this.marker));
+    const job = this.llama.submitPrompt(promptOf(request, sampler, this.options.constrain, this.marker));
     this.jobs.set(job, { kind: "generate", key, request });
   }
 
@@ -151,12 +157,13 @@ export class Intake {
       return true;
     }
     this.llama.freeSampler(prompt.sampler);
-    if (tokens.length === 0) this.refuse(key, "The messages render to an empty prompt.");
+    const param = prompt.request.prompt === undefined ? "messages" : "prompt";
+    if (tokens.length === 0) this.refuse(key, `'${param}' comes to no tokens at all.`, "invalid_value", param);
     else if (tokens.length >= limit) {
       const message =
         `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
-        " and the answer needs at least 1. Shorten the messages or start svc with a larger --ctx.";
-      this.refuse(key, message, "context_length_exceeded");
+        ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
+      this.refuse(key, message, "context_length_exceeded", param);
     } else {
       const message =
         `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
@@ -167,6 +174,11 @@ export class Intake {
   }
 
   private refuseRendering(key: RequestKey, error: string, badGrammar: boolean): void {
+    if (error === BAD_TOKEN) {
+      return this.refuse(key, "'prompt' has a token id that the model does not know.", "invalid_value", "prompt");
+    }
+    if (error === NO_GAPS)
+      return this.refuse(key, "'suffix': the loaded model cannot fill gaps.", UNSUPPORTED, "suffix");
     if (badGrammar) {
       const message = "'grammar' must be a GBNF grammar with a rule named root.";
       return this.refuse(key, message, "invalid_value", "grammar");

@@ -1,16 +1,25 @@
 // What a request asks of the model → the prompt job of the native library, in the shapes of OpenAI's chat API that
 // llama.cpp's templates are written for.
 
-import type { ChatPrompt, SamplerConfig } from "../../../ffi/llama/api.ts";
+import type { ChatPrompt, PromptRequest, SamplerConfig } from "../../../ffi/llama/api.ts";
 import type { ChatMessage, GenerateRequest, Tool } from "../../domain/generate.ts";
 
 /** `constrain`: grammars are in use at all. `marker`: the text that stands for a medium. */
-export function chatPrompt(
+export function promptOf(
   request: GenerateRequest,
   sampler: SamplerConfig,
   constrain: boolean,
   marker: string,
-): ChatPrompt {
+): PromptRequest {
+  const { prompt, suffix } = request;
+  if (prompt === undefined) return chatPrompt(request, sampler, constrain, marker);
+  const { schema, grammar } = (constrain && request.constraint) || {};
+  const answer = { ...(schema && { schema }), ...(grammar !== undefined && { grammar }), sampler };
+  if (typeof prompt !== "string") return { tokens: prompt, ...answer };
+  return { text: prompt, ...(suffix !== undefined && { suffix }), parseSpecial: false, addSpecial: true, ...answer };
+}
+
+function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean, marker: string): ChatPrompt {
   const { schema, grammar } = request.constraint ?? {};
   return {
     messages: request.messages.map((message) => wireMessage(message, marker)),
@@ -22,7 +31,7 @@ export function chatPrompt(
     constrain,
     kwargs: request.templateKwargs,
     enableThinking: request.thinking,
-    continueLast: false,
+    continueLast: request.continueLast ?? false,
     media: (request.media?.length ?? 0) > 0,
     sampler,
   };
