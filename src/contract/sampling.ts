@@ -1,6 +1,6 @@
 // Sampling fields that generation routes share, llama.cpp's own names beyond the convention's.
 
-import { opt, t } from "./schema.ts";
+import { opt, t, type Static } from "./schema.ts";
 
 const RepetitionPenalty = t.Number({ exclusiveMinimum: 0, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });
@@ -43,3 +43,6 @@ export const samplingFields = {
   ignore_eos: opt(t.Boolean({ description: "The model cannot end its turn." })),
   min_tokens: opt(t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Tokens before the turn can end." })),
 };
+
+const SamplingFields = t.Object(samplingFields);
+export type SamplingFields = Static<typeof SamplingFields>;

@@ -8,11 +8,16 @@ const HEARTBEAT = ": ping\n\n";
 export interface EventStreamOptions {
   /** Silence in milliseconds after which a comment is sent. */
   readonly heartbeatMs: number;
+  /** What is sent then; default: a comment. */
+  readonly heartbeat?: string;
   /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
   /** Called when the body is cancelled; is to abort `signal`. */
   readonly abort: () => void;
 }
+
+/** The data of an event, or with its name. */
+export type Frame = string | { readonly event: string; readonly data: string };
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -20,11 +25,11 @@ export interface EventStream {
   readonly ended: Promise<void>;
 }
 
-/** Sends each string of `source` as the data of one event. The source must not throw; it brings its own terminator. */
-export function eventStream(source: AsyncIterator<string>, options: EventStreamOptions): EventStream {
-  const { heartbeatMs, signal, abort } = options;
+/** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
+export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
+  const { heartbeatMs, heartbeat: beat = HEARTBEAT, signal, abort } = options;
   const outbox = new Outbox();
-  const heartbeat = setInterval(() => outbox.isEmpty && outbox.put(HEARTBEAT), heartbeatMs);
+  const heartbeat = setInterval(() => outbox.isEmpty && outbox.put(beat), heartbeatMs);
   const closed = Promise.withResolvers<void>();
   const close = () => {
     clearInterval(heartbeat);
@@ -54,13 +59,13 @@ export function eventStream(source: AsyncIterator<string>, options: EventStreamO
 }
 
 /** Reads ahead of the body, so that whatever is ready goes out in one write. */
-async function pump(source: AsyncIterator<string>, outbox: Outbox, signal: AbortSignal): Promise<void> {
+async function pump(source: AsyncIterator<Frame>, outbox: Outbox, signal: AbortSignal): Promise<void> {
   try {
     // At least once, also after an abort: a generator that never began would not run its own clean-up on return.
     do {
       const { value, done } = await source.next();
       if (done) return;
-      outbox.put(`data: ${value}\n\n`);
+      outbox.put(typeof value === "string" ? `data: ${value}\n\n` : `event: ${value.event}\ndata: ${value.data}\n\n`);
       if (outbox.isFull) await outbox.hasRoom();
     } while (!signal.aborted);
   } finally {

@@ -1,44 +1,50 @@
-// Several answers to one prompt: one engine request each, their events in one stream.
+// Several answers to what one client asked: one engine request each, their events in one stream.
 
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { EnginePort } from "../engine/port.ts";
 
+/** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
+export function splitChoices(requests: readonly GenerateRequest[], keys: readonly string[]): GenerateRequest[] {
+  const remaining = keys.values();
+  const nextKey = () => remaining.next().value ?? "";
+  return requests.flatMap((request) => {
+    const ids = Array.from({ length: request.choices }, nextKey);
+    if (ids.length === 1) return [{ ...request, id: ids[0] ?? "" }];
+    const group = ids[0] ?? "";
+    return ids.map((id, choice) => ({ ...request, id, choices: 1, group, sampling: seeded(request, choice) }));
+  });
+}
+
 /**
- * Runs one engine request for each of `keys`, as answers 0, 1, 2 …; with one key that is the request itself. `accepted`
- * comes once. The first failure ends all of them and is thrown.
+ * Runs engine requests side by side, as answers 0, 1, 2 …; `accepted` comes once, for all. The first failure ends them all
+ * and is thrown.
  */
-export function generateChoices(
+export function generateAll(
   engine: EnginePort,
-  request: GenerateRequest,
-  keys: readonly string[],
+  requests: readonly GenerateRequest[],
   signal: AbortSignal,
 ): AsyncIterable<GenerateEvent> {
-  const [only = request.id] = keys;
-  return keys.length > 1 ? merge(engine, request, keys, signal) : engine.generate({ ...request, id: only }, signal);
+  const [only] = requests;
+  return only && requests.length === 1 ? engine.generate(only, signal) : merge(engine, requests, signal);
 }
 
 async function* merge(
   engine: EnginePort,
-  request: GenerateRequest,
-  keys: readonly string[],
+  requests: readonly GenerateRequest[],
   signal: AbortSignal,
 ): AsyncGenerator<GenerateEvent, void, void> {
   const stop = new AbortController();
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  const group = keys[0] ?? request.id;
-  const iterators = keys.map((id, choice) => {
-    const own = { ...request, id, choices: 1, group, sampling: seeded(request, choice) };
-    return engine.generate(own, stop.signal)[Symbol.asyncIterator]();
-  });
+  const iterators = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
   const pull = async (choice: number, iterator: AsyncIterator<GenerateEvent>) => ({
     choice,
     iterator,
     result: await iterator.next(),
   });
   const pending = new Map(iterators.map((iterator, choice) => [choice, pull(choice, iterator)]));
-  let accepted: AcceptedEvent | undefined;
+  const accepted = new Accepted(requests);
   try {
     while (pending.size > 0) {
       const { choice, iterator, result } = await Promise.race(pending.values());
@@ -46,8 +52,8 @@ async function* merge(
       if (result.done) continue;
       pending.set(choice, pull(choice, iterator));
       const event = result.value;
-      if (event.type !== "accepted") yield { ...event, choice };
-      else if (!accepted) yield (accepted = event);
+      if (event.type !== "accepted") yield* accepted.hold({ ...event, choice });
+      else yield* accepted.add(event, choice);
     }
   } finally {
     signal.removeEventListener("abort", abort);
@@ -55,6 +61,33 @@ async function* merge(
     // Their failures after this are the consequence of the first.
     for (const rest of pending.values()) rest.catch(() => {});
     await Promise.allSettled(iterators.map((iterator) => iterator.return?.()));
+  }
+}
+
+/** Joins the acceptances of all requests into one: until the last is there, no status is settled. */
+class Accepted {
+  private readonly held: GenerateEvent[] = [];
+  private missing: number;
+  private promptTokens = 0;
+  private downgraded = false;
+
+  constructor(private readonly requests: readonly GenerateRequest[]) {
+    this.missing = requests.length;
+  }
+
+  *add(event: AcceptedEvent, choice: number): Generator<GenerateEvent, void, void> {
+    const request = this.requests[choice];
+    // A prompt that several share counts once.
+    if (request?.group === undefined || request.group === request.id) this.promptTokens += event.promptTokens;
+    this.downgraded ||= event.downgraded;
+    if (--this.missing > 0) return;
+    yield { type: "accepted", promptTokens: this.promptTokens, downgraded: this.downgraded };
+    yield* this.held;
+  }
+
+  *hold(event: GenerateEvent): Generator<GenerateEvent, void, void> {
+    if (this.missing > 0) this.held.push(event);
+    else yield event;
   }
 }
 

@@ -9,7 +9,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
-import { generateChoices } from "./choices.ts";
+import { generateAll, splitChoices } from "./choices.ts";
 import { withMedia } from "./request-media.ts";
 
 export interface GenerationDeps {
@@ -53,25 +53,28 @@ export class GenerationService {
   }
 
   /**
-   * Runs one generation: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and what the
+   * Runs one generation, of one request or of several that belong together: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and what the
    * engine throws), or the signal's reason after an abort. A consumer that stops early must `return()` the iterator.
    */
   async *generate(
-    request: GenerateRequest,
+    asked: GenerateRequest | readonly [GenerateRequest, ...GenerateRequest[]],
     signal: AbortSignal,
     report: GenerationReport = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
-    this.admit(request.choices);
+    const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
+    const [{ id }] = requests;
+    const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
+    this.admit(answers);
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
-    const entry = this.registry.add(request.id, request.choices);
+    const entry = this.registry.add(id, answers);
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
     try {
-      let unfinished = request.choices;
-      const loaded = await withMedia(request, engine.status().model, this.deps.mediaLimits, signal);
-      for await (const event of generateChoices(engine, loaded, entry.keys, signal)) {
+      let unfinished = answers;
+      const split = splitChoices(await this.loaded(requests, signal), entry.keys);
+      for await (const event of generateAll(engine, split, signal)) {
         if (event.type === "accepted") promptTokens = event.promptTokens;
         else if (event.type === "finish") {
           if (--unfinished === 0) this.registry.remove(entry);
@@ -97,8 +100,13 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      this.leave(ms, request.choices);
+      this.leave(ms, answers);
     }
+  }
+
+  private loaded(requests: readonly GenerateRequest[], signal: AbortSignal): Promise<GenerateRequest[]> {
+    const { engine, mediaLimits } = this.deps;
+    return Promise.all(requests.map((request) => withMedia(request, engine.status().model, mediaLimits, signal)));
   }
 
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */

@@ -4,10 +4,11 @@ import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest, JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
+import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeSampling } from "../fields/sampling.ts";
 import { decodeConstraint, schemaInstruction } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
-import { decodeSampling } from "./sampling.ts";
 import { decodeTools } from "./tools.ts";
 import { refuseUnsupported } from "./unsupported.ts";
 
@@ -34,13 +35,11 @@ export interface ChatCall {
 }
 
 const check = checker(ChatCompletionRequest);
-const MOST = 2 ** 31 - 1;
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const chat = check(body);
   refuseUnsupported(body);
-  const maxTokens = chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens;
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat);
   const { constraint, asked } = decodeConstraint(chat, tools, settings.guidedJson);
@@ -55,7 +54,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...decodeReasoning(chat, settings),
       sampling: decodeSampling(chat),
       stop: decodeStop(chat.stop ?? [], settings.stop),
-      ...(maxTokens !== undefined && { maxTokens: Math.min(maxTokens, MOST) }),
+      ...decodeMaxTokens(chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens),
       ...(topLogprobs !== undefined && { topLogprobs }),
       choices: chat.n ?? 1,
     },
@@ -71,19 +70,11 @@ function withInstruction(messages: readonly ChatMessage[], instruction: string):
   return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...rest];
 }
 
-/** Launch values first, then the request's, each once. */
-function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {
-  return [...new Set([...launch, ...(typeof requested === "string" ? [requested] : requested)])];
-}
-
 /** Alternatives per token, or undefined when no log probabilities are asked. */
 function decodeLogprobs({ logprobs, top_logprobs }: ChatCompletionRequest, most: number): number | undefined {
   const alternatives = top_logprobs ?? 0;
   const param = "top_logprobs";
-  if (alternatives > most) {
-    const message = `'${param}' must be at most ${most}, the limit set by --max-logprobs; got ${alternatives}.`;
-    throw new SvcError("invalid_value", message, { param });
-  }
+  checkAlternatives(alternatives, most, param);
   if (logprobs === true) return alternatives;
   if (alternatives > 0) throw new SvcError("invalid_value", `'${param}' needs 'logprobs' to be true.`, { param });
   return undefined;

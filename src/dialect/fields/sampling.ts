@@ -1,18 +1,8 @@
 // Sampling fields of the wire → the domain's; absent and null fields stay absent, so that defaults apply.
 
-import type { ChatCompletionRequest } from "../../contract/chat.ts";
+import type { SamplingFields } from "../../contract/sampling.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
-
-type Fields = Pick<
-  ChatCompletionRequest,
-  | Extract<keyof ChatCompletionRequest, keyof typeof PLAIN>
-  | "top_p"
-  | "top_k"
-  | "repeat_penalty"
-  | "logit_bias"
-  | "seed"
->;
 
 /** Fields whose value is taken as it is. */
 const PLAIN = {
@@ -47,7 +37,7 @@ const BAN = -100;
 const BANNED = -1e9;
 
 /** Throws SvcError `invalid_value` when `logit_bias` names something that is no token id. */
-export function decodeSampling(fields: Fields): Sampling {
+export function decodeSampling(fields: SamplingFields): Sampling {
   const plain = Object.entries(PLAIN).flatMap(([wire, name]) => {
     const value = fields[wire as keyof typeof PLAIN];
     return value == null ? [] : [[name, value] as const];

@@ -1,0 +1,21 @@
+// Fields that bound an answer, the same in several dialects.
+
+import { SvcError } from "../../domain/errors.ts";
+
+const MOST_TOKENS = 2 ** 31 - 1;
+
+/** An output limit as the engine can count it; absent where the room left is the limit. */
+export const decodeMaxTokens = (asked: number | null | undefined): { maxTokens?: number } =>
+  asked == null ? {} : { maxTokens: Math.min(asked, MOST_TOKENS) };
+
+/** Stop sequences: launch values first, then the request's, each once. */
+export function decodeStop(requested: string | readonly string[], launch: readonly string[]): readonly string[] {
+  return [...new Set([...launch, ...(typeof requested === "string" ? [requested] : requested)])];
+}
+
+/** Throws SvcError `invalid_value` when more alternatives a token are asked for than the server gives. */
+export function checkAlternatives(alternatives: number, most: number, param: string): void {
+  if (alternatives <= most) return;
+  const message = `'${param}' must be at most ${most}, the limit set by --max-logprobs; got ${alternatives}.`;
+  throw new SvcError("invalid_value", message, { param });
+}

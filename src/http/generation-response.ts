@@ -1,0 +1,106 @@
+// What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
+
+import { SvcError } from "../domain/errors.ts";
+import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { GenerationReport } from "../service/generation.ts";
+import type { LogFields } from "../telemetry/log.ts";
+import type { AppDeps } from "./app.ts";
+import { logUnexpected } from "./log-unexpected.ts";
+import type { RequestContexts } from "./request-context.ts";
+import { eventStream, type Frame } from "./sse.ts";
+
+const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-cache",
+  "X-Accel-Buffering": "no",
+};
+
+/** What a dialect's stream needs to know about its request. */
+export interface StreamContext {
+  /** Correlation id, told in the error of a stream that fails. */
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** Told about a failure that is no SvcError; the client reads a fixed sentence. */
+  readonly onUnexpected: (error: unknown) => void;
+  /** Tokens of the prompt. */
+  readonly promptTokens: number;
+}
+
+export interface GenerationCall {
+  /** Answered together; ids are given here. */
+  readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
+  readonly stream: boolean;
+  /** The whole answer as JSON; throws what the generation throws. */
+  readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
+  /** The answer as events, terminator included. Never throws. */
+  readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
+  /** What is sent while a stream is silent; default: a comment. */
+  readonly heartbeat?: string;
+}
+
+/** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
+export async function respond(
+  deps: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+  call: GenerationCall,
+): Promise<Response> {
+  const { config, generation, log } = deps;
+  const context = contexts.of(request);
+  const report: GenerationReport = {};
+  context.logFields = () => logFields(report);
+
+  const left = new AbortController();
+  const abort = () => left.abort();
+  request.signal.addEventListener("abort", abort, { once: true });
+  if (request.signal.aborted) abort();
+  const [first, ...others] = call.requests;
+  const { id } = context;
+  const events = generation.generate(
+    [{ ...first, id }, ...others.map((other) => ({ ...other, id }))],
+    left.signal,
+    report,
+  );
+  // Until the engine has accepted the request, a failure has its own status.
+  const { value: accepted } = await events.next();
+  const headers = constraintHeaders(accepted ?? undefined);
+  if (!call.stream || !config.streaming) return Response.json(await call.json(events), { headers });
+  const frames = call.frames(events, {
+    requestId: id,
+    signal: left.signal,
+    onUnexpected: (error) => logUnexpected(log, error, id),
+    promptTokens: accepted?.type === "accepted" ? accepted.promptTokens : 0,
+  });
+  const { heartbeat } = call;
+  const options = { heartbeatMs: config.heartbeatMs, ...(heartbeat !== undefined && { heartbeat }) };
+  const stream = eventStream(frames, { ...options, signal: left.signal, abort });
+  context.bodyEnded = stream.ended;
+  return new Response(stream.body, { headers: { ...STREAM_HEADERS, ...headers } });
+}
+
+/** Tells a client that was promised a strict schema when it does not get one. */
+function constraintHeaders(event: GenerateEvent | undefined): Record<string, string> {
+  return event?.type === "accepted" && event.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
+}
+
+/** Throws SvcError `unsupported_parameter` for the one header that asks for something not served. */
+export function refuseProfile(headers: Headers): void {
+  const param = "X-Svc-Profile";
+  const asked = headers.get(param)?.trim().toLowerCase();
+  if (asked === "true" || asked === "extended") {
+    throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+  }
+}
+
+function logFields({ reason, usage, error, firstTextMs }: GenerationReport): LogFields {
+  const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
+  return {
+    finish: error ?? reason,
+    prompt: usage?.promptTokens,
+    cached: usage?.cachedTokens,
+    completion: usage?.completionTokens,
+    ttft_ms: firstTextMs === undefined ? undefined : Math.round(firstTextMs),
+    tok_s:
+      usage && decodeSeconds > 0 ? Math.round(((usage.completionTokens - 1) / decodeSeconds) * 10) / 10 : undefined,
+  };
+}
