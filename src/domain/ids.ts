@@ -8,6 +8,9 @@ export const newRequestId = (): string => `req_${hex(12)}`;
 /** Id of a chat completion. */
 export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
+/** Id of a completion of raw text. */
+export const newCompletionId = (): string => `cmpl-${hex(24)}`;
+
 /** A client's correlation id is echoed and usable for cancelling when it is 1 to 128 visible ASCII characters. */
 export const isRequestId = (value: string): boolean => /^[\x21-\x7e]{1,128}$/.test(value);
 

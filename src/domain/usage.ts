@@ -41,6 +41,15 @@ export const addUsage = (first: Usage, other: Usage): Usage => ({
   peakMemoryBytes: Math.max(first.peakMemoryBytes, other.peakMemoryBytes),
 });
 
+/** The usage of two prompts and their answers that were asked for together. */
+export const joinUsage = (one: Usage, other: Usage): Usage => ({
+  ...addUsage(one, other),
+  promptTokens: one.promptTokens + other.promptTokens,
+  cachedTokens: one.cachedTokens + other.cachedTokens,
+  queueMs: Math.max(one.queueMs, other.queueMs),
+  promptMs: Math.max(one.promptMs, other.promptMs),
+});
+
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */
   readonly token: string;

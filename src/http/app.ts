@@ -13,6 +13,7 @@ import { RequestContexts } from "./request-context.ts";
 import { RouteTable } from "./route-table.ts";
 import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
+import { completionRoutes } from "./routes/completions.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -51,6 +52,7 @@ export function createApp(deps: AppDeps): App {
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
+    .use(completionRoutes(deps, contexts))
     .use(cancelRoutes(deps.generation))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))

@@ -98,6 +98,21 @@ name once, then arguments as they are written), an empty delta with finish_reaso
 stream_options.include_usage is false), and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
 after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
   },
+  "POST /v1/completions": {
+    tag: "Generation",
+    summary: "Continue a text",
+    description: `No chat template is applied, and special tokens written out in the text are plain text. Several prompts (texts or
+lists of token ids) are answered together, n answers each, in their order.
+
+suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of makes more answers than
+it gives; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
+computed, so not together with logprobs. ignore_eos, grammar and llama.cpp's samplers work as in chat completions.`,
+    answers: { 200: "The answers, whole or as a stream." },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 500: crashed, 503: unavailable },
+    example: { prompt: "Once upon a time", max_tokens: 32 },
+    stream: `Each event is a text_completion with a piece of text; the last one of an answer has finish_reason. Usage comes with
+stream_options.include_usage; \`[DONE]\` ends the stream. A failure is an event with a top-level \`error\` before it.`,
+  },
   "POST /v1/chat/completions/{id}/cancel": {
     tag: "Generation",
     summary: "Cancel a running or waiting generation",

@@ -1,9 +1,10 @@
 // The events of one generation → the data of a chat completion's server-sent events, terminator included.
 
 import { errorObject } from "../../contract/errors.ts";
-import { SvcError } from "../../domain/errors.ts";
+import type { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import { addUsage, type Usage } from "../../domain/usage.ts";
+import { typedError } from "../fields/typed-error.ts";
 import { encodeLogprobs, type ChatAnswer } from "./encode.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
@@ -47,17 +48,11 @@ export async function* encodeChatStream(
     yield DONE;
   } catch (error) {
     if (options.signal.aborted) return;
-    yield chunk.failure(typed(error, options.onUnexpected), options.requestId);
+    yield chunk.failure(typedError(error, options.onUnexpected), options.requestId);
     yield DONE;
   } finally {
     await events.return?.();
   }
-}
-
-function typed(error: unknown, onUnexpected: (error: unknown) => void): SvcError {
-  if (error instanceof SvcError) return error;
-  onUnexpected(error);
-  return new SvcError("internal_error", "An internal error occurred.");
 }
 
 /** Writes chunks as JSON text; all but the delta is the same in every chunk and prepared once. */

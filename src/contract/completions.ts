@@ -1,0 +1,66 @@
+// POST /v1/completions: request, response and stream chunk.
+
+import { Usage } from "./chat.ts";
+import { samplingFields } from "./sampling.ts";
+import { opt, t, type Static } from "./schema.ts";
+
+const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
+const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
+
+export const CompletionRequest = t.Object({
+  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  prompt: t.Union(
+    [
+      t.String({ minLength: 1 }),
+      t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 64 }),
+      Tokens,
+      t.Array(Tokens, { minItems: 1, maxItems: 64 }),
+    ],
+    { description: "Text, token ids, or several of either: one answer for each." },
+  ),
+  suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
+  max_tokens: opt(t.Integer({ minimum: 0, description: "0 only with echo: the prompt comes back alone." })),
+  ...samplingFields,
+  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  n: opt(t.Integer({ minimum: 1, maximum: 128 })),
+  best_of: opt(
+    t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
+  ),
+  echo: opt(t.Boolean({ description: "The prompt's text comes before the answer." })),
+  logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
+  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." })),
+  stream: opt(t.Boolean()),
+  stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default false." })) })),
+  user: opt(t.String()),
+});
+
+const FinishReason = t.Union([t.Literal("stop"), t.Literal("length"), t.Literal("cancelled"), t.Literal("error")]);
+
+export const CompletionLogprobs = t.Object({
+  tokens: t.Array(t.String()),
+  token_logprobs: t.Array(t.Number()),
+  top_logprobs: t.Array(t.Record(t.String(), t.Number())),
+  text_offset: t.Array(t.Integer({ description: "Characters of the answer before the token." })),
+});
+
+/** A whole answer, or a piece of one in a stream. */
+export const Completion = t.Object({
+  id: t.String(),
+  object: t.Literal("text_completion"),
+  created: t.Integer(),
+  model: t.String(),
+  system_fingerprint: t.Optional(t.String()),
+  choices: t.Array(
+    t.Object({
+      text: t.String(),
+      index: t.Integer(),
+      logprobs: t.Union([CompletionLogprobs, t.Null()]),
+      finish_reason: t.Union([FinishReason, t.Null()]),
+    }),
+  ),
+  usage: t.Optional(Usage),
+});
+
+export type CompletionRequest = Static<typeof CompletionRequest>;
+export type Completion = Static<typeof Completion>;
+export type CompletionLogprobs = Static<typeof CompletionLogprobs>;

@@ -1,0 +1,101 @@
+// A completion request body → what the generation service is asked: one request for each prompt.
+
+import { CompletionRequest } from "../../contract/completions.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
+import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeSampling } from "../fields/sampling.ts";
+
+/** Launch options that shape a request. */
+export interface CompletionSettings {
+  readonly stop: readonly string[];
+  readonly maxLogprobs: number;
+  readonly maxTokens?: number;
+}
+
+type Request = Omit<GenerateRequest, "id">;
+
+export interface CompletionCall {
+  readonly requests: readonly [Request, ...Request[]];
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** Answers given for each prompt; more may be made, of which these are the likeliest. */
+  readonly given: number;
+  readonly made: number;
+  /** Text that comes before each prompt's answers: with `echo` the prompt's own. */
+  readonly echoes: readonly string[];
+  readonly withLogprobs: boolean;
+  /** Nothing is wanted but the echo. */
+  readonly echoAlone: boolean;
+}
+
+const check = checker(CompletionRequest);
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
+  const asked = check(body);
+  const prompts = splitPrompts(asked.prompt);
+  const given = asked.n ?? 1;
+  const made = Math.max(asked.best_of ?? given, given);
+  refuse(asked, prompts, given);
+  if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
+  // Of several candidates the likeliest are chosen, so each must say how likely it is.
+  const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
+  const requests = prompts.map((prompt): Request => ({
+    messages: [],
+    prompt,
+    ...(asked.suffix != null && { suffix: asked.suffix }),
+    tools: [],
+    toolChoice: "auto",
+    parallelToolCalls: true,
+    ...(asked.grammar != null && {
+      constraint: { grammar: asked.grammar, strict: false, inexpressible: false },
+    }),
+    templateKwargs: {},
+    thinking: false,
+    sampling: decodeSampling(asked),
+    stop: decodeStop(asked.stop ?? [], settings.stop),
+    ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
+    ...(topLogprobs !== undefined && { topLogprobs }),
+    choices: made,
+  }));
+  return {
+    requests: requests as [Request, ...Request[]],
+    stream: asked.stream ?? false,
+    includeUsage: asked.stream_options?.include_usage ?? false,
+    given,
+    made,
+    echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),
+    withLogprobs: asked.logprobs != null,
+    echoAlone: asked.max_tokens === 0,
+  };
+}
+
+type Prompt = string | readonly number[];
+
+function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ...Prompt[]] {
+  if (typeof prompt === "string") return [prompt];
+  const [first] = prompt;
+  if (typeof first === "number") return [prompt as number[]];
+  return prompt as [Prompt, ...Prompt[]];
+}
+
+/** What has no meaning together, or none here. */
+function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number): void {
+  const unsupported = (param: string, rule: string) =>
+    new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
+  const invalid = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+  const isText = prompts.every((prompt) => typeof prompt === "string");
+  if (asked.best_of != null && asked.best_of < given) throw invalid("best_of", `must be at least n, which is ${given}`);
+  if (asked.stream === true && (asked.best_of ?? given) > given) {
+    throw unsupported("best_of", "a stream cannot choose among answers that are still made");
+  }
+  if (asked.echo === true && asked.logprobs != null) {
+    throw unsupported("echo", "log probabilities of the prompt are not computed");
+  }
+  if (asked.echo === true && !isText) throw unsupported("echo", "prompts of token ids have no text to give back");
+  if (asked.max_tokens === 0 && asked.echo !== true)
+    throw invalid("max_tokens", "must be at least 1 without echo; got 0");
+  if (asked.suffix != null && !isText) throw invalid("suffix", "needs a prompt of text");
+}

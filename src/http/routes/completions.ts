@@ -1,0 +1,38 @@
+// POST /v1/completions
+
+import { Elysia } from "elysia";
+import { Completion, CompletionRequest } from "../../contract/completions.ts";
+import { decodeCompletion } from "../../dialect/completions/decode.ts";
+import { encodeCompletionStream } from "../../dialect/completions/encode-stream.ts";
+import { encodeCompletion } from "../../dialect/completions/encode.ts";
+import { newCompletionId } from "../../domain/ids.ts";
+import type { AppDeps } from "../app.ts";
+import { respond } from "../generation-response.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** Completions of raw text, as JSON or as a stream. */
+export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.completions" }).post(
+    "/v1/completions",
+    async ({ request }) => {
+      const call = decodeCompletion(await readJson(request, bodyCeilings.generation), deps.config);
+      const answer = {
+        id: newCompletionId(),
+        created: Math.floor(deps.clock.wall() / 1000),
+        model: deps.engine.status().modelId,
+        systemFingerprint: `svc_${deps.version}`,
+      };
+      return respond(deps, contexts, request, {
+        requests: call.requests,
+        stream: call.stream,
+        json: (events) => encodeCompletion(events, answer, call),
+        frames: (events, context) => encodeCompletionStream(events, answer, call, context),
+      });
+    },
+    {
+      parse: "none",
+      detail: { requestBody: jsonContent(CompletionRequest), responses: { 200: jsonContent(Completion) } },
+    },
+  );
