@@ -109,6 +109,8 @@ export const SAMPLER_DEFAULTS: Omit<SamplerConfig, "seed"> = {
 export interface ChatPrompt {
   readonly messages: readonly object[];
   readonly tools: readonly object[];
+  /** Of each tool, the schema that its arguments are held to; the model reads those in `tools`. */
+  readonly enforced: readonly object[];
   readonly toolChoice: "auto" | "required";
   readonly parallelToolCalls: boolean;
   /** JSON schema that the answer must follow. */

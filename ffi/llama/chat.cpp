@@ -80,9 +80,15 @@ common_chat_templates_inputs read_inputs(const common_json & request) {
     return inputs;
 }
 
+// The same for the grammar and the parser: tools with the schemas that can be enforced.
+common_chat_templates_inputs enforced_inputs(common_chat_templates_inputs inputs, const common_json & request) {
+    for (size_t i = 0; i < inputs.tools.size(); i++) inputs.tools[i].parameters = request.at("enforced").at(i).dump();
+    return inputs;
+}
+
 std::string key_of(const common_json & request, const std::string & generation_prompt) {
     common_json key = common_json::object();
-    for (const char * field : {"tools", "toolChoice", "parallelToolCalls", "schema", "grammar", "constrain", "kwargs",
+    for (const char * field : {"tools", "enforced", "toolChoice", "parallelToolCalls", "schema", "grammar", "constrain", "kwargs",
                                "enableThinking", "continueLast"}) {
         if (request.contains(field)) key[field] = request.at(field);
     }
@@ -311,26 +317,37 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
     return format;
 }
 
+// The prompt as the client's own tools make it. A template with code of its own may refuse to build a grammar for them;
+// then the tools that can be enforced stand in the prompt, too.
+std::pair<std::string, std::string> render_prompt(const common_chat_templates_inputs & inputs,
+                                                  const common_chat_templates_inputs & enforced) {
+    common_chat_templates_inputs asked = inputs;
+    asked.json_schema.clear();
+    asked.force_pure_content = chat_template.verbatim && inputs.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
+    common_chat_params rendered;
+    try {
+        rendered = apply(asked);
+    } catch (const std::exception &) {
+        if (inputs.tools.empty()) throw;
+        rendered = apply(enforced);
+    }
+    return {rendered.prompt, rendered.generation_prompt};
+}
+
 } // namespace
 
 RenderedChat render_chat(const common_json & request) {
-    common_chat_templates_inputs inputs = read_inputs(request);
+    const common_chat_templates_inputs inputs = read_inputs(request);
+    common_chat_templates_inputs enforced = enforced_inputs(inputs, request);
     const bool both = !inputs.tools.empty() && !inputs.json_schema.empty();
     // A forced call is no answer, so the schema has no say in it.
-    if (both && inputs.tool_choice == COMMON_CHAT_TOOL_CHOICE_REQUIRED) inputs.json_schema.clear();
-    if (chat_template.verbatim) {
-        common_chat_templates_inputs alone = inputs;
-        alone.force_pure_content = inputs.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
-        if (alone.force_pure_content) {
-            const common_chat_params rendered = apply(alone);
-            if (auto format = find_format(key_of(request, rendered.generation_prompt))) return {rendered.prompt, format};
-        }
-    }
-    const common_chat_params params =
-        both && !inputs.json_schema.empty() ? apply_tools_or_schema(inputs) : apply(inputs);
-    const std::string key = key_of(request, params.generation_prompt);
-    auto format = find_format(key);
-    return {params.prompt, format ? format : keep_format(key, build_format(request, inputs, params))};
+    const bool either = both && inputs.tool_choice != COMMON_CHAT_TOOL_CHOICE_REQUIRED;
+    if (both && !either) enforced.json_schema.clear();
+    const auto [prompt, generation_prompt] = render_prompt(inputs, enforced);
+    const std::string key = key_of(request, generation_prompt);
+    if (auto known = find_format(key)) return {prompt, known};
+    const common_chat_params params = either ? apply_tools_or_schema(enforced) : apply(enforced);
+    return {prompt, keep_format(key, build_format(request, enforced, params))};
 }
 
 FormatPtr text_format(const common_json & request) {

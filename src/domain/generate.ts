@@ -32,8 +32,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** JSON schema of the arguments object. */
+  /** JSON schema of the arguments object, as the model reads it. */
   readonly parameters: JsonSchema;
+  /** The same for the sampler: what of it can be enforced. */
+  readonly enforced: JsonSchema;
 }
 
 /** What the answer must look like beyond what the model would write by itself. */

@@ -67,6 +67,7 @@ export function chat(messages: readonly object[], changes: Partial<ChatPrompt> =
   return {
     messages,
     tools: [],
+    enforced: (changes.tools ?? []).map((tool) => (tool as { function: { parameters: object } }).function.parameters),
     toolChoice: "auto",
     parallelToolCalls: true,
     constrain: true,

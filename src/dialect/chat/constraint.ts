@@ -53,7 +53,3 @@ function refuseBesideGrammar(tools: ToolSettings, format: string | undefined): v
   const other = tools.tools.length > 0 ? "tools" : format != null && format !== "text" ? "response_format" : undefined;
   if (other) throw new SvcError("invalid_value", `'${param}' cannot be used together with '${other}'.`, { param });
 }
-
-/** The words that ask for JSON where nothing enforces it. */
-export const schemaInstruction = (schema: JsonSchema): string =>
-  `Answer with one JSON value and nothing else. It must follow this JSON schema:\n${JSON.stringify(schema)}`;

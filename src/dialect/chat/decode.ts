@@ -3,24 +3,22 @@
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, GenerateRequest, JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
+import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
-import { decodeConstraint, schemaInstruction } from "./constraint.ts";
+import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeTools } from "./tools.ts";
 import { refuseUnsupported } from "./unsupported.ts";
 
 /** Launch options that shape a request. */
-export interface ChatSettings {
+export interface ChatSettings extends ReasoningSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
-  readonly templateKwargs: TemplateKwargs;
-  /** False: no request may think. */
-  readonly think: boolean;
-  readonly reasoningBudget?: number;
   /** Schema of the answers to requests that name no format. */
   readonly guidedJson?: JsonSchema;
   /** False: schemas are asked for in words instead of being enforced. */
@@ -61,13 +59,6 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? true,
   };
-}
-
-/** Adds a sentence to the system message, or a system message. */
-function withInstruction(messages: readonly ChatMessage[], instruction: string): ChatMessage[] {
-  const [first, ...rest] = messages;
-  if (first?.role !== "system") return [{ role: "system", content: instruction }, ...messages];
-  return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...rest];
 }
 
 /** Alternatives per token, or undefined when no log probabilities are asked. */

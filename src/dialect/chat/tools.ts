@@ -52,8 +52,9 @@ function definitionOf(tool: WireTool, index: number): ChatFunction {
 }
 
 function decodeTool({ name, description, parameters, strict }: ChatFunction, path: string) {
-  const prepared = prepareSchema(parameters ?? NO_PARAMETERS, `${path}.parameters`);
-  const tool: Tool = { name, description: description ?? "", parameters: asObject(prepared.schema) };
+  const asked = asObject(parameters ?? NO_PARAMETERS);
+  const prepared = prepareSchema(asked, `${path}.parameters`);
+  const tool: Tool = { name, description: description ?? "", parameters: asked, enforced: prepared.schema };
   return { tool, strict: strict === true, inexpressible: prepared.inexpressible.length > 0 };
 }
 

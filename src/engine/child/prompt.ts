@@ -24,6 +24,7 @@ function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain:
   return {
     messages: request.messages.map((message) => wireMessage(message, marker)),
     tools: request.tools.map(wireTool),
+    enforced: request.tools.map(({ enforced }) => enforced),
     toolChoice: request.toolChoice,
     parallelToolCalls: request.parallelToolCalls,
     ...(schema !== undefined && { schema }),

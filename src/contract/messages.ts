@@ -1,0 +1,122 @@
+// POST /v1/messages and POST /v1/messages/count_tokens: request, response and stream events.
+
+import { oneOf, opt, t, type Static } from "./schema.ts";
+
+const JsonObject = t.Record(t.String(), t.Unknown());
+
+const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
+
+const Source = t.Object({
+  type: oneOf("base64", "url", "text", "content", "file"),
+  media_type: opt(t.String()),
+  data: opt(t.String()),
+  url: opt(t.String()),
+  content: opt(t.Unknown()),
+});
+
+/** Blocks are told apart by `type`; those of unknown types are refused by name when they are read. */
+const Block = t.Object({
+  type: t.String(),
+  text: opt(t.String()),
+  source: opt(Source),
+  title: opt(t.String()),
+  context: opt(t.String()),
+  thinking: opt(t.String()),
+  id: opt(t.String()),
+  name: opt(t.String()),
+  input: opt(JsonObject),
+  tool_use_id: opt(t.String()),
+  content: opt(t.Unknown({ description: "Of a tool_result: a string, or text and image blocks." })),
+  is_error: opt(t.Boolean()),
+});
+
+const Content = t.Union([t.String(), t.Array(Block)]);
+
+const Message = t.Object({ role: oneOf("user", "assistant", "system"), content: Content });
+
+const Tool = t.Object({
+  type: opt(t.String()),
+  name: t.String({ minLength: 1, maxLength: 256 }),
+  description: opt(t.String()),
+  input_schema: opt(JsonObject),
+  strict: opt(t.Boolean()),
+});
+
+const ToolChoice = t.Object({
+  type: oneOf("auto", "any", "tool", "none"),
+  name: opt(t.String()),
+  disable_parallel_tool_use: opt(t.Boolean()),
+});
+
+const Thinking = t.Object({
+  type: oneOf("enabled", "adaptive", "between_tools", "disabled"),
+  budget_tokens: opt(t.Integer({ minimum: 1 })),
+  display: opt(oneOf("summarized", "omitted")),
+});
+
+const OutputConfig = t.Object({
+  effort: opt(oneOf("low", "medium", "high", "xhigh", "max")),
+  format: opt(t.Object({ type: t.Literal("json_schema"), schema: JsonObject })),
+});
+
+const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
+
+/** What a prompt is made of; also all that counting its tokens needs. */
+const prompt = {
+  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  messages: t.Array(Message, { minItems: 1 }),
+  system: opt(t.Union([t.String(), t.Array(TextBlock)])),
+  tools: opt(t.Array(Tool, { maxItems: 1024 })),
+  tool_choice: opt(ToolChoice),
+  thinking: opt(Thinking),
+  output_config: opt(OutputConfig),
+};
+
+export const MessagesRequest = t.Object({
+  ...prompt,
+  max_tokens: t.Integer({ minimum: 1 }),
+  stop_sequences: opt(t.Array(StopSequence, { maxItems: 16 })),
+  stream: opt(t.Boolean()),
+  temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
+  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  top_k: opt(t.Integer({ minimum: -1 })),
+  metadata: opt(JsonObject),
+});
+
+export const CountMessageTokensRequest = t.Object(prompt);
+export const CountMessageTokensResponse = t.Object({ input_tokens: t.Integer(), model: t.String() });
+
+const TextBlockOut = t.Object({ type: t.Literal("text"), text: t.String(), citations: t.Null() });
+const ThinkingBlockOut = t.Object({ type: t.Literal("thinking"), thinking: t.String(), signature: t.String() });
+const ToolUseBlockOut = t.Object({
+  type: t.Literal("tool_use"),
+  id: t.String(),
+  name: t.String(),
+  input: t.Record(t.String(), t.Unknown()),
+});
+
+export const MessagesUsage = t.Object({
+  input_tokens: t.Integer({ description: "Computed prompt tokens; cached ones count below." }),
+  cache_creation_input_tokens: t.Integer(),
+  cache_read_input_tokens: t.Integer(),
+  output_tokens: t.Integer(),
+  output_tokens_details: t.Object({ thinking_tokens: t.Integer() }),
+});
+
+const StopReason = oneOf("end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded");
+
+export const MessagesResponse = t.Object({
+  id: t.String(),
+  type: t.Literal("message"),
+  role: t.Literal("assistant"),
+  model: t.String(),
+  content: t.Array(t.Union([TextBlockOut, ThinkingBlockOut, ToolUseBlockOut])),
+  stop_reason: t.Union([StopReason, t.Null()]),
+  stop_sequence: t.Union([t.String(), t.Null()]),
+  usage: MessagesUsage,
+});
+
+export type MessagesRequest = Static<typeof MessagesRequest>;
+export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
+export type MessagesResponse = Static<typeof MessagesResponse>;
+export type MessagesUsage = Static<typeof MessagesUsage>;

@@ -1,0 +1,153 @@
+// Messages and blocks of the messages convention → the domain's conversation.
+
+import type { MessagesPrompt } from "../../contract/messages.ts";
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+
+type WireMessage = MessagesPrompt["messages"][number];
+type Block = Exclude<WireMessage["content"], string>[number];
+
+/** Agents put a line that changes with every request before their system prompt; it would spoil every cached prefix. */
+const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
+
+/** Throws SvcError about a block that its role cannot have, or that lacks what its type needs. */
+export function decodeConversation({ system, messages }: MessagesPrompt): ChatMessage[] {
+  const decoded: ChatMessage[] = [];
+  const instructions = decodeSystem(system ?? "");
+  if (instructions !== "") decoded.push({ role: "system", content: instructions });
+  for (const [index, message] of messages.entries()) decoded.push(...decodeMessage(message, `messages.${index}`));
+  return joinSystem(decoded);
+}
+
+function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
+  const texts = typeof system === "string" ? [system] : system.map(({ text }) => text);
+  return texts
+    .map((text) => text.replace(VOLATILE_LINE, ""))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** Consecutive system turns are one, as templates expect. */
+function joinSystem(messages: readonly ChatMessage[]): ChatMessage[] {
+  const joined: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === "system" && last?.role === "system") {
+      joined[joined.length - 1] = { role: "system", content: `${last.content}\n\n${message.content}` };
+    } else joined.push(message);
+  }
+  return joined;
+}
+
+function decodeMessage({ role, content }: WireMessage, path: string): ChatMessage[] {
+  if (typeof content === "string") return [{ role, content }];
+  const blocks = content.map((block, index) => ({ block, path: `${path}.content.${index}` }));
+  if (role === "assistant") return [decodeAssistant(blocks)];
+  const results: ChatMessage[] = [];
+  const parts: ContentPart[] = [];
+  for (const { block, path: at } of blocks) {
+    if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at));
+    else parts.push(...decodePart(block, at, role));
+  }
+  // A template knows either results or a user's words in one turn: the results answer the turn before.
+  return parts.length === 0 && results.length > 0 ? results : [...results, { role, content: plain(parts) }];
+}
+
+interface Placed {
+  readonly block: Block;
+  readonly path: string;
+}
+
+function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  const calls: ToolCall[] = [];
+  for (const { block, path } of blocks) {
+    if (block.type === "text") texts.push(need(block.text, `${path}.text`));
+    else if (block.type === "thinking") thoughts.push(need(block.thinking, `${path}.thinking`));
+    else if (block.type === "tool_use") {
+      const [id, name] = [need(block.id, `${path}.id`), need(block.name, `${path}.name`)];
+      calls.push({ id, name, arguments: JSON.stringify(block.input ?? {}) });
+    } else if (block.type !== "redacted_thinking") throw unknownBlock(path);
+  }
+  return {
+    role: "assistant",
+    content: texts.join("\n"),
+    ...(thoughts.length > 0 && { reasoning: thoughts.join("\n") }),
+    ...(calls.length > 0 && { toolCalls: calls }),
+  };
+}
+
+function decodeResult(block: Block, path: string): ChatMessage {
+  const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
+  const content = decodeResultContent(block.content, `${path}.content`);
+  const failed = block.is_error === true;
+  if (typeof content !== "string") return { role: "tool", toolCallId, content };
+  return { role: "tool", toolCallId, content: failed ? `Error: ${content}` : content };
+}
+
+function decodeResultContent(content: unknown, path: string): ChatMessage["content"] {
+  if (content == null) return "";
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) {
+    const message = `'${path}' must be a string or an array of blocks; got ${received(content)}.`;
+    throw new SvcError("invalid_type", message, { param: path });
+  }
+  return plain(
+    content.flatMap((block, index) => decodePart(asBlock(block, `${path}.${index}`), `${path}.${index}`, "user")),
+  );
+}
+
+function asBlock(block: unknown, path: string): Block {
+  if (typeof block === "object" && block !== null && typeof (block as Block).type === "string") return block as Block;
+  throw new SvcError("invalid_type", `'${path}' must be a block with a type; got ${received(block)}.`, { param: path });
+}
+
+/** Text of a user or system turn, its images, and documents as text. */
+function decodePart(block: Block, path: string, role: string): ContentPart[] {
+  if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
+  if (block.type === "image" && role === "user") return [decodeImage(block, path)];
+  if (block.type === "document" && role === "user") return [{ type: "text", text: decodeDocument(block, path) }];
+  throw unknownBlock(path);
+}
+
+function decodeImage({ source }: Block, path: string): ContentPart {
+  const param = `${path}.source`;
+  if (source?.type === "url") {
+    const url = need(source.url, `${param}.url`);
+    return { type: "media", source: { kind: "image", url, detail: "auto" }, param: `${param}.url` };
+  }
+  if (source?.type === "base64") {
+    const data = need(source.data, `${param}.data`);
+    const url = `data:${source.media_type ?? "image/png"};base64,${data}`;
+    return { type: "media", source: { kind: "image", url, detail: "auto" }, param: `${param}.data` };
+  }
+  throw new SvcError("invalid_value", `'${param}' must be of type base64 or url.`, { param });
+}
+
+function decodeDocument({ source, title, context }: Block, path: string): string {
+  const param = `${path}.source`;
+  if (source?.type !== "text") {
+    throw new SvcError("unsupported_parameter", `'${param}': only documents of type text are supported.`, { param });
+  }
+  return [title, context, need(source.data, `${param}.data`)].filter((line) => line != null && line !== "").join("\n");
+}
+
+/** A turn without media is its text. */
+const plain = (parts: readonly ContentPart[]): ChatMessage["content"] =>
+  parts.some(({ type }) => type === "media")
+    ? parts
+    : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+
+function need(value: string | null | undefined, param: string): string {
+  if (value != null) return value;
+  throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+}
+
+function unknownBlock(path: string): SvcError {
+  const param = `${path}.type`;
+  return new SvcError("invalid_value", `'${param}' is a kind of block that this role cannot have, or unknown.`, {
+    param,
+  });
+}
