@@ -1,0 +1,57 @@
+// svc against llama-server of the same llama.cpp, on svc-mini and one thread: do equal sampling settings give equal
+// answers? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts
+// it into PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`: passed are
+// answers that are the same, or differ for a stated reason.
+
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { compare, type Comparison } from "./compare.ts";
+import { MATRIX, PROMPTS, promptsOf, seedsOf, type Row } from "./matrix.ts";
+import { checkPrompts } from "./prompts.ts";
+import { report, type RowResult } from "./report.ts";
+import { ComparedServer } from "./servers.ts";
+
+const MAX_TOKENS = 64;
+
+async function compareRow(row: Row, svc: ComparedServer, other: ComparedServer): Promise<RowResult> {
+  const outcomes: { readonly input: string; readonly comparison: Comparison }[] = [];
+  for (const prompt of promptsOf(row)) {
+    for (const seed of seedsOf(row)) {
+      const common = { messages: PROMPTS[prompt], max_tokens: MAX_TOKENS, seed };
+      const logprobs = row.textOnly ? {} : { logprobs: true, top_logprobs: 5 };
+      const ours = await svc.ask({ ...common, ...row.fields, ...logprobs });
+      const theirs = await other.ask({ ...common, ...(row.theirs ?? row.fields), ...logprobs });
+      const plain = await svc.ask({ ...common, ...row.fields });
+      outcomes.push({ input: `${prompt}, seed ${seed}`, comparison: judge(ours, theirs, plain) });
+    }
+  }
+  return { row, outcomes };
+}
+
+type Asked = Awaited<ReturnType<ComparedServer["ask"]>>;
+
+function judge(ours: Asked, theirs: Asked, plain: Asked): Comparison {
+  const different = (where: string): Comparison => ({ verdict: "different", logprobGap: 0, where });
+  if (!ours.answer || !plain.answer) return different(`svc refuses: ${ours.refused ?? plain.refused}`);
+  if (!theirs.answer) return different(`llama-server refuses: ${theirs.refused}`);
+  if (plain.answer.said !== ours.answer.said)
+    return different("svc answers otherwise when asked for log probabilities");
+  return compare(ours.answer, theirs.answer);
+}
+
+const { values } = parseArgs({ options: { rows: { type: "string" }, write: { type: "boolean" } } });
+const rows = MATRIX.filter(({ name }) => name.includes(values.rows ?? ""));
+const svc = await ComparedServer.start("svc");
+const other = await ComparedServer.start("llama-server");
+const results: RowResult[] = [];
+try {
+  await checkPrompts(svc, other);
+  for (const row of rows) results.push(await compareRow(row, svc, other));
+} finally {
+  await Promise.all([svc.stop(), other.stop()]);
+}
+const { markdown, passed, failed } = report(results);
+console.log(markdown);
+if (values.write) await Bun.write(join(import.meta.dir, "PARITY.md"), markdown);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
