@@ -28,6 +28,12 @@ std::string advance(std::string & reported, const std::string & now) {
 
 } // namespace
 
+AnswerReader::AnswerReader(std::shared_ptr<const AnswerFormat> made) : format(std::move(made)) {
+    if (!format->parser.is_continuation || !parse(false)) return;
+    reported = current;
+    given = reported.content.size();
+}
+
 void AnswerReader::push(const uint8_t * bytes, size_t count) { text.append(reinterpret_cast<const char *>(bytes), count); }
 
 bool AnswerReader::parse(bool final) {
@@ -67,9 +73,10 @@ common_json AnswerReader::news() {
 
 // The text behind what was reported as reasoning and content.
 std::string AnswerReader::unread() const {
-    if (!reported.content.empty()) {
-        const size_t at = text.find(reported.content);
-        return at == std::string::npos ? "" : text.substr(at + reported.content.size());
+    const std::string written = reported.content.substr(given);
+    if (!written.empty()) {
+        const size_t at = text.find(written);
+        return at == std::string::npos ? "" : text.substr(at + written.size());
     }
     if (reported.reasoning_content.empty()) return text;
     const size_t at = text.find(reported.reasoning_content);

@@ -7,7 +7,7 @@ namespace svc {
 
 class AnswerReader {
   public:
-    explicit AnswerReader(std::shared_ptr<const AnswerFormat> format) : format(std::move(format)) {}
+    explicit AnswerReader(std::shared_ptr<const AnswerFormat> format);
 
     void push(const uint8_t * bytes, size_t count);
 
@@ -25,6 +25,8 @@ class AnswerReader {
     common_chat_msg current;
     // As far as it has been reported.
     common_chat_msg reported;
+    // Of an answer whose beginning was given: the length of that, which nobody wants to hear again.
+    size_t given = 0;
 };
 
 } // namespace svc

@@ -37,6 +37,17 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   internal_error: { status: 500, type: "server_error", retry: false },
 };
 
+/** The messages dialect's types, by status; the statuses are those of the chat dialect. */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  413: "request_too_large",
+  422: "invalid_request_error",
+  503: "overloaded_error",
+};
+
 export const ErrorObject = t.Object({
   message: t.String(),
   type: t.String(),
@@ -46,6 +57,15 @@ export const ErrorObject = t.Object({
 });
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });
+
+/**
+ * An error body that is both the envelope of every route and what clients of the messages convention expect: `type` says
+ * `error`, and `error.type` is one of theirs.
+ */
+export function messagesError(error: SvcError, requestId: string) {
+  const type = MESSAGES_TYPES[chatErrors[error.code].status] ?? "api_error";
+  return { type: "error", error: { ...errorObject(error, requestId), type }, request_id: requestId };
+}
 
 /** The `error` object of a response body or of a stream chunk. */
 export function errorObject(error: SvcError, requestId: string): Static<typeof ErrorObject> {

@@ -8,6 +8,9 @@ export const newRequestId = (): string => `req_${hex(12)}`;
 /** Id of a chat completion. */
 export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
+/** Id of a message of the messages convention. */
+export const newMessageId = (): string => `msg_${hex(24)}`;
+
 /** Id of a completion of raw text. */
 export const newCompletionId = (): string => `cmpl-${hex(24)}`;
 

@@ -108,6 +108,10 @@ export class FakeEngine implements EnginePort {
     return Int32Array.from(text, (character) => character.codePointAt(0) ?? 0);
   }
 
+  async countTokens(request: GenerateRequest): Promise<number> {
+    return JSON.stringify(request.messages).length;
+  }
+
   async stop(): Promise<void> {
     this.state = "stopped";
     for (const job of this.jobs) job.ended.resolve();

@@ -106,8 +106,16 @@ export class EngineHost implements EnginePort {
     }
   }
 
-  async tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
-    const pending = this.enqueue("", (key) => ({ type: "tokenize", key, text }));
+  tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
+    return this.askForTokens((key) => ({ type: "tokenize", key, text }), signal);
+  }
+
+  async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
+    return (await this.askForTokens((key) => ({ type: "count", key, request }), signal)).length;
+  }
+
+  private async askForTokens(message: (key: RequestKey) => ToEngine, signal: AbortSignal): Promise<Int32Array> {
+    const pending = this.enqueue("", message);
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
     try {

@@ -49,6 +49,8 @@ export interface EnginePort {
   cancel(id: string): void;
   /** Token ids of `text` by the model's own tokenizer, special tokens in the text not parsed. */
   tokenize(text: string, signal: AbortSignal): Promise<Int32Array>;
+  /** Length of the prompt of a request, in tokens: rendered by the model's own template, media included. */
+  countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number>;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

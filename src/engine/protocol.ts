@@ -6,7 +6,7 @@ import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/genera
 import type { ModelInfo } from "../domain/model.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -68,6 +68,7 @@ export type ToEngine =
   | { readonly type: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
   /** `quiet`: the client is gone, no finish is wanted. */
   | { readonly type: "cancel"; readonly key: RequestKey; readonly quiet: boolean }
+  | { readonly type: "count"; readonly key: RequestKey; readonly request: GenerateRequest }
   | { readonly type: "tokenize"; readonly key: RequestKey; readonly text: string };
 
 export interface StepOutput {

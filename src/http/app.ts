@@ -16,6 +16,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -52,6 +53,7 @@ export function createApp(deps: AppDeps): App {
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
+    .use(messagesRoutes(deps, contexts))
     .use(completionRoutes(deps, contexts))
     .use(cancelRoutes(deps.generation))
     .use(modelRoutes(deps))

@@ -98,6 +98,40 @@ name once, then arguments as they are written), an empty delta with finish_reaso
 stream_options.include_usage is false), and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
 after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
   },
+  "POST /v1/messages": {
+    tag: "Generation",
+    summary: "Answer a conversation, in the messages convention",
+    description: `Blocks: text, image (base64 or url), document (text), tool_use, tool_result (text and images; is_error puts a word
+before it), thinking; redacted_thinking is left out. system as a string or blocks, and as messages in between. A last turn
+of the assistant is the beginning of the answer, which goes on from there without repeating it. cache_control, metadata and
+what else is unknown have no effect; a first system line that begins with x-anthropic-billing-header is left out of the
+prompt, because it changes with every request. Tools that are of a type of their own (they would run elsewhere) are ignored.
+
+thinking enabled, adaptive and between_tools let the model think and show it, budget_tokens ends that; output_config.effort
+alone lets it think without showing it. Thinking blocks have an empty signature. output_config.format is enforced like a
+strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
+message ends with end_turn.
+
+Errors are the envelope with a top-level type \`error\` and the convention's error types.`,
+    answers: { 200: "The message, whole or as a stream." },
+    headers: {
+      "X-Grammar-Constraints":
+        "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
+    },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 500: crashed, 503: unavailable },
+    example: { ...question, max_tokens: 100 },
+    stream: `message_start, ping, then for each block content_block_start, content_block_delta as it is written and
+content_block_stop, then message_delta with stop_reason and usage, and message_stop. A ping keeps a silent stream alive. A
+failure is an event named error, the last one.`,
+  },
+  "POST /v1/messages/count_tokens": {
+    tag: "Tokenizer",
+    summary: "Number of tokens of a conversation",
+    description: "With the model's own template, tools, system and images: what /v1/messages would count.",
+    answers: { 200: "The number of tokens." },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
+    example: question,
+  },
   "POST /v1/completions": {
     tag: "Generation",
     summary: "Continue a text",

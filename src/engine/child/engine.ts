@@ -73,6 +73,9 @@ export class Engine {
       case "generate":
         this.intake.submit(message.key, message.request);
         return this.wake?.();
+      case "count":
+        this.intake.count(message.key, message.request);
+        return this.wake?.();
       case "tokenize":
         this.intake.submitText(message.key, message.text);
         return this.wake?.();

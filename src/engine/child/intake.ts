@@ -38,10 +38,10 @@ export interface IntakeHandlers {
 }
 
 type PromptJob =
-  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
+  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest; readonly counts: boolean }
   | { readonly kind: "tokenize"; readonly key: RequestKey };
 
-type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { accepted?: true };
+type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
 type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 
 /** What the shim says of a prompt with a suffix when the vocabulary has no tokens for that. */
@@ -79,13 +79,22 @@ export class Intake {
   }
 
   submit(key: RequestKey, request: GenerateRequest): void {
+    this.arrived++;
+    this.render(key, request, false);
+  }
+
+  /** Makes the prompt of a request only to count its tokens. */
+  count(key: RequestKey, request: GenerateRequest): void {
+    this.render(key, request, true);
+  }
+
+  private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
-    this.arrived++;
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const job = this.llama.submitPrompt(promptOf(request, sampler, this.options.constrain, this.marker));
-    this.jobs.set(job, { kind: "generate", key, request });
+    this.jobs.set(job, { kind: "generate", key, request, counts });
   }
 
   submitText(key: RequestKey, text: string): void {
@@ -115,7 +124,7 @@ export class Intake {
     if ("error" in done) {
       if (job) this.refuseRendering(job.key, done.error, done.badGrammar);
     } else if (job?.kind === "generate" && done.sampler !== undefined) {
-      this.prepare(job.key, job.request, done, done.sampler);
+      this.prepare(job, done, done.sampler);
     } else {
       if (job) this.handlers.tokens(job.key, done.tokens);
       // Its client left meanwhile.
@@ -123,8 +132,9 @@ export class Intake {
     }
   }
 
-  private prepare(key: RequestKey, request: GenerateRequest, done: Rendered, sampler: SamplerId): void {
-    const prompt = { key, request, format: done.format, sampler };
+  private prepare(job: Extract<PromptJob, { kind: "generate" }>, done: Rendered, sampler: SamplerId): void {
+    const { key, request, counts } = job;
+    const prompt = { key, request, format: done.format, sampler, ...(counts && { counts }) };
     if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
     else this.submitMedia(done.text, prompt);
   }
@@ -142,14 +152,20 @@ export class Intake {
     const entry = news.tag;
     if (news.state === "failed") return this.refuseMedia(entry, news.error, news.badMedium);
     const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
+    if (entry.counts) this.media?.drop((other) => other === entry);
     if (news.state === "encoded") return entry.accepted && this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
     else this.media?.drop((other) => other === entry);
   }
 
   /** Hands a prompt over when its length allows. */
-  private check(prompt: ReadyPrompt): boolean {
-    const { key, tokens, media } = prompt;
+  private check(prompt: ReadyPrompt & { readonly counts?: true }): boolean {
+    const { key, tokens, media, counts } = prompt;
+    if (counts) {
+      this.llama.freeSampler(prompt.sampler);
+      this.handlers.tokens(key, tokens);
+      return true;
+    }
     const { maxModelLen: limit, microBatch } = this.options;
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
     if (tokens.length > 0 && tokens.length < limit && block <= microBatch) {

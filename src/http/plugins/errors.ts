@@ -1,7 +1,7 @@
 // Every failure as the one envelope: what a handler threw, what Elysia found, and paths that do not exist.
 
 import { Elysia } from "elysia";
-import { chatErrors, errorObject } from "../../contract/errors.ts";
+import { chatErrors, errorObject, messagesError } from "../../contract/errors.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -23,30 +23,42 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
     if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
     const { id } = contexts.of(request);
     if (code === "NOT_FOUND") return unknownRoute(request, routes(), id);
-    if (error instanceof SvcError) return errorResponse(error, id);
-    if (code === "PARSE") return errorResponse(new SvcError("invalid_json", "The request body cannot be read."), id);
+    const respond = (known: SvcError) => errorResponse(known, id, URL.parse(request.url)?.pathname);
+    if (error instanceof SvcError) return respond(error);
+    if (code === "PARSE") return respond(new SvcError("invalid_json", "The request body cannot be read."));
     if (code === "VALIDATION" && error.type !== "response") {
-      return errorResponse(new SvcError("invalid_value", `The request's ${error.type} is not valid.`), id);
+      return respond(new SvcError("invalid_value", `The request's ${error.type} is not valid.`));
     }
     logUnexpected(log, error, id);
-    return errorResponse(new SvcError("internal_error", "An internal error occurred; the log has the details."), id);
+    return respond(new SvcError("internal_error", "An internal error occurred; the log has the details."));
   });
 
-/** The response of a failure outside any stream. */
-export function errorResponse(error: SvcError, requestId: string): Response {
+/** Routes whose clients expect the error body of the messages convention. */
+const MESSAGES_ROUTE = /^\/v1\/messages(\/|$)/;
+
+/** The response of a failure outside any stream, in the form that clients of this path expect. */
+export function errorResponse(error: SvcError, requestId: string, pathname = ""): Response {
   const { status, retry } = chatErrors[error.code];
   const headers = new Headers();
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   if (retry === false) headers.set("x-should-retry", "false");
-  return Response.json({ error: errorObject(error, requestId) }, { status, headers });
+  const body = MESSAGES_ROUTE.test(pathname)
+    ? messagesError(error, requestId)
+    : { error: errorObject(error, requestId) };
+  return Response.json(body, { status, headers });
 }
 
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
   const match = routes.find(new URL(request.url).pathname);
   if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId);
   const allow = [...match.methods, "OPTIONS"].join(", ");
-  const response = errorResponse(new SvcError("method_not_allowed", `This route answers ${allow}.`), requestId);
+  const { pathname } = new URL(request.url);
+  const response = errorResponse(
+    new SvcError("method_not_allowed", `This route answers ${allow}.`),
+    requestId,
+    pathname,
+  );
   response.headers.set("allow", allow);
   return response;
 }

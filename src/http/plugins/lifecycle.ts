@@ -65,9 +65,9 @@ export class Lifecycle {
       allowOrigin(request.headers, response.headers, policy);
       return response;
     } catch (error) {
-      if (error instanceof SvcError) return errorResponse(error, context.id);
+      if (error instanceof SvcError) return errorResponse(error, context.id, pathname);
       logUnexpected(log, error, context.id);
-      return errorResponse(new SvcError("internal_error", "An internal error occurred."), context.id);
+      return errorResponse(new SvcError("internal_error", "An internal error occurred."), context.id, pathname);
     }
   }
 

@@ -1,0 +1,57 @@
+// POST /v1/messages and POST /v1/messages/count_tokens
+
+import { Elysia } from "elysia";
+import {
+  CountMessageTokensRequest,
+  CountMessageTokensResponse,
+  MessagesRequest,
+  MessagesResponse,
+} from "../../contract/messages.ts";
+import { decodeMessages, decodeMessagesPrompt } from "../../dialect/messages/decode.ts";
+import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.ts";
+import { encodeMessage } from "../../dialect/messages/encode.ts";
+import { newMessageId } from "../../domain/ids.ts";
+import type { AppDeps } from "../app.ts";
+import { respond } from "../generation-response.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** The messages convention: a conversation answered, and its tokens counted. */
+export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.messages" })
+    .post(
+      "/v1/messages",
+      async ({ request }) => {
+        const call = decodeMessages(await readJson(request, bodyCeilings.generation), deps.config);
+        const { showThinking, stopSequences } = call;
+        const answer = { id: newMessageId(), model: deps.engine.status().modelId, showThinking, stopSequences };
+        return respond(deps, contexts, request, {
+          requests: [call.request],
+          stream: call.stream,
+          json: (events) => encodeMessage(events, answer),
+          frames: (events, context) => encodeMessageStream(events, answer, context),
+          heartbeat: PING,
+        });
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(MessagesRequest), responses: { 200: jsonContent(MessagesResponse) } },
+      },
+    )
+    .post(
+      "/v1/messages/count_tokens",
+      async ({ request }) => {
+        const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
+        const { id } = contexts.of(request);
+        const tokens = await deps.engine.countTokens({ ...asked, id }, request.signal);
+        return Response.json({ input_tokens: tokens, model: deps.engine.status().modelId });
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(CountMessageTokensRequest),
+          responses: { 200: jsonContent(CountMessageTokensResponse) },
+        },
+      },
+    );
