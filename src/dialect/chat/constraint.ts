@@ -3,8 +3,7 @@
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
-import { prepareSchema } from "../../json-schema/prepare.ts";
-import type { ToolSettings } from "./tools.ts";
+import { schemaConstraint, type ChosenTools } from "../fields/tools.ts";
 
 /** A constraint, and the client's own schema for a prompt that has to ask for it in words. */
 export interface DecodedConstraint {
@@ -17,27 +16,18 @@ const ANY_OBJECT: JsonSchema = { type: "object" };
 /** `guided`: the schema of requests that name no format. Throws SvcError about a schema that is none. */
 export function decodeConstraint(
   chat: ChatCompletionRequest,
-  tools: ToolSettings,
+  tools: ChosenTools,
   guided: JsonSchema | undefined,
 ): DecodedConstraint {
   const { response_format: format, grammar } = chat;
-  const promised = { strict: tools.strict, inexpressible: tools.inexpressible };
   if (grammar != null) {
     refuseBesideGrammar(tools, format?.type);
     return { constraint: { grammar, strict: false, inexpressible: false } };
   }
   const asked = schemaOf(format) ?? (format == null ? guided : undefined);
-  if (asked === undefined) return tools.strict ? { constraint: promised } : {};
-  const { schema, inexpressible } = prepareSchema(asked, "response_format.json_schema.schema");
+  if (asked === undefined) return {};
   const strict = format?.json_schema?.strict === true;
-  return {
-    asked,
-    constraint: {
-      schema,
-      strict: strict || promised.strict,
-      inexpressible: promised.inexpressible || (strict && inexpressible.length > 0),
-    },
-  };
+  return { asked, constraint: schemaConstraint(asked, strict, "response_format.json_schema.schema") };
 }
 
 function schemaOf(format: ChatCompletionRequest["response_format"]): JsonSchema | undefined {
@@ -48,8 +38,8 @@ function schemaOf(format: ChatCompletionRequest["response_format"]): JsonSchema 
   throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
 }
 
-function refuseBesideGrammar(tools: ToolSettings, format: string | undefined): void {
+function refuseBesideGrammar({ tools }: ChosenTools, format: string | undefined): void {
   const param = "grammar";
-  const other = tools.tools.length > 0 ? "tools" : format != null && format !== "text" ? "response_format" : undefined;
+  const other = tools.length > 0 ? "tools" : format != null && format !== "text" ? "response_format" : undefined;
   if (other) throw new SvcError("invalid_value", `'${param}' cannot be used together with '${other}'.`, { param });
 }

@@ -8,6 +8,7 @@ import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits
 import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
@@ -45,10 +46,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   return {
     request: {
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
-      tools: tools.tools,
-      toolChoice: tools.toolChoice,
-      parallelToolCalls: tools.parallelToolCalls,
-      ...(constraint && { constraint }),
+      ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...decodeReasoning(chat, settings),
       sampling: decodeSampling(chat),
       stop: decodeStop(chat.stop ?? [], settings.stop),

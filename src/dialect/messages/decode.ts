@@ -2,13 +2,12 @@
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
-import type { Constraint, GenerateRequest, Tool } from "../../domain/generate.ts";
-import { prepareSchema } from "../../json-schema/prepare.ts";
+import type { Constraint, GenerateRequest } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
+import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
 import { decodeConversation } from "./conversation.ts";
 
 /** Launch options that shape a request. */
@@ -62,7 +61,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
     messages: instruction === undefined ? conversation : withInstruction(conversation, instruction),
     // The last words of an assistant are the beginning of the answer.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
-    ...decodeTools(asked, constraint),
+    ...withTools(decodeTools(asked), asked.tool_choice?.disable_parallel_tool_use !== true, constraint),
     ...resolveReasoning(
       {
         ...(thinking != null && { enabled: thinking !== "disabled" }),
@@ -78,60 +77,22 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
 function decodeFormat(asked: MessagesPrompt, constrain: boolean): { constraint?: Constraint; instruction?: string } {
   const schema = asked.output_config?.format?.schema;
   if (schema == null) return {};
-  const prepared = prepareSchema(schema, "output_config.format.schema");
-  const constraint = { schema: prepared.schema, strict: true, inexpressible: prepared.inexpressible.length > 0 };
+  const constraint = schemaConstraint(schema, true, "output_config.format.schema");
   return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
 }
 
-type ToolFields = Pick<Request, "tools" | "toolChoice" | "parallelToolCalls" | "constraint">;
-
-function decodeTools({ tools, tool_choice: choice }: MessagesPrompt, constraint: Constraint | undefined): ToolFields {
+function decodeTools({ tools, tool_choice: choice }: MessagesPrompt) {
   // Tools of a type of their own run on the other side of the convention's service: not here.
   const own = (tools ?? []).filter(({ type }) => type == null || type === "custom");
-  const decoded = own.map((tool, index) => decodeTool(tool, `tools.${index}`));
-  const chosen = choose(decoded, choice);
-  const strict = chosen.some((tool) => tool.strict);
-  return {
-    tools: chosen.map(({ tool }) => tool),
-    toolChoice: choice?.type === "any" || choice?.type === "tool" ? "required" : "auto",
-    parallelToolCalls: choice?.disable_parallel_tool_use !== true,
-    ...((constraint || strict) && {
-      constraint: {
-        ...constraint,
-        strict: true,
-        inexpressible: (constraint?.inexpressible ?? false) || chosen.some((tool) => tool.strict && tool.inexpressible),
-      },
-    }),
-  };
-}
-
-interface DecodedTool {
-  readonly tool: Tool;
-  readonly strict: boolean;
-  readonly inexpressible: boolean;
-}
-
-type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
-
-function decodeTool({ name, description, input_schema, strict }: WireTool, path: string): DecodedTool {
-  const parameters = input_schema ?? { type: "object", properties: {} };
-  const prepared = prepareSchema(parameters, `${path}.input_schema`);
-  return {
-    tool: { name, description: description ?? "", parameters, enforced: prepared.schema },
-    strict: strict === true,
-    inexpressible: prepared.inexpressible.length > 0,
-  };
-}
-
-function choose(tools: readonly DecodedTool[], choice: MessagesPrompt["tool_choice"]): readonly DecodedTool[] {
-  const names = new Set(tools.map(({ tool }) => tool.name));
-  const wrong = (param: string, rule: string) => new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
-  if (names.size < tools.length) throw wrong("tools", "must not have two tools of one name");
-  if (choice == null || choice.type === "auto") return tools;
-  if (choice.type === "none") return [];
-  if (tools.length === 0) throw wrong("tool_choice", "needs 'tools'");
-  if (choice.type === "any") return tools;
-  const named = tools.filter(({ tool }) => tool.name === choice.name);
-  if (named.length === 0) throw wrong("tool_choice.name", "must name one of the tools");
-  return named;
+  const definitions = own.map(({ input_schema: parameters, ...tool }, index) => ({
+    ...tool,
+    parameters,
+    param: { name: `tools.${index}.name`, parameters: `tools.${index}.input_schema` },
+  }));
+  const modes = { auto: "auto", any: "required", tool: "required", none: "none" } as const;
+  return chooseTools(definitions, {
+    mode: modes[choice?.type ?? "auto"],
+    ...(choice?.type === "tool" && { name: choice.name ?? "" }),
+    param: { choice: "tool_choice", name: "tool_choice.name" },
+  });
 }

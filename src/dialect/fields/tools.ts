@@ -1,0 +1,101 @@
+// Tools and the choice among them: what every dialect's fields come to.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
+import { prepareSchema } from "../../json-schema/prepare.ts";
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  /** JSON schema of the arguments; absent: there are none. */
+  readonly parameters?: JsonSchema | null | undefined;
+  readonly strict?: boolean | null | undefined;
+  /** Names of the request's fields, for messages. */
+  readonly param: { readonly name: string; readonly parameters: string };
+}
+
+export interface ToolChoice {
+  readonly mode: "auto" | "none" | "required";
+  /** The one tool that is meant; with `required`. */
+  readonly name?: string;
+  readonly param: { readonly choice: string; readonly name: string };
+}
+
+export interface ChosenTools {
+  readonly tools: readonly Tool[];
+  readonly toolChoice: "auto" | "required";
+  /** Arguments that follow their schema were promised for some tool. */
+  readonly strict: boolean;
+  /** Some of these schemas have parts that a grammar cannot express. */
+  readonly inexpressible: boolean;
+}
+
+const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
+
+/** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
+export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
+  refuseDuplicates(definitions);
+  const chosen = definitions.filter(wanted(definitions, choice)).map(decodeTool);
+  return {
+    tools: chosen.map(({ tool }) => tool),
+    toolChoice: choice.mode === "required" ? "required" : "auto",
+    strict: chosen.some(({ strict }) => strict),
+    inexpressible: chosen.some(({ strict, inexpressible }) => strict && inexpressible),
+  };
+}
+
+/** The tool fields of a request, whose answer may also be constrained. */
+export function withTools(
+  chosen: ChosenTools,
+  parallelToolCalls: boolean,
+  constraint: Constraint | undefined,
+): Pick<GenerateRequest, "tools" | "toolChoice" | "parallelToolCalls" | "constraint"> {
+  const { tools, toolChoice, strict, inexpressible } = chosen;
+  if (!constraint && !strict) return { tools, toolChoice, parallelToolCalls };
+  return {
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    constraint: {
+      ...constraint,
+      strict: strict || constraint?.strict === true,
+      inexpressible: inexpressible || constraint?.inexpressible === true,
+    },
+  };
+}
+
+/** A constraint by the schema that a client wants its answer to follow. Throws SvcError about a schema that is none. */
+export function schemaConstraint(schema: JsonSchema, strict: boolean, param: string): Constraint {
+  const prepared = prepareSchema(schema, param);
+  return { schema: prepared.schema, strict, inexpressible: strict && prepared.inexpressible.length > 0 };
+}
+
+function decodeTool({ name, description, parameters, strict, param }: ToolDefinition) {
+  const asked = parameters == null || Object.keys(parameters).length === 0 ? NO_PARAMETERS : parameters;
+  const prepared = prepareSchema(asked, param.parameters);
+  const tool: Tool = { name, description: description ?? "", parameters: asked, enforced: prepared.schema };
+  return { tool, strict: strict === true, inexpressible: prepared.inexpressible.length > 0 };
+}
+
+function refuseDuplicates(definitions: readonly ToolDefinition[]): void {
+  const seen = new Set<string>();
+  for (const { name, param } of definitions) {
+    if (seen.has(name)) {
+      throw new SvcError("invalid_value", `'${param.name}' is the name of an earlier tool.`, { param: param.name });
+    }
+    seen.add(name);
+  }
+}
+
+function wanted(definitions: readonly ToolDefinition[], { mode, name, param }: ToolChoice) {
+  if (mode === "none") return () => false;
+  if (mode === "auto") return () => true;
+  if (definitions.length === 0) {
+    throw new SvcError("invalid_value", `'${param.choice}' needs 'tools'.`, { param: param.choice });
+  }
+  if (name === undefined) return () => true;
+  if (definitions.some((definition) => definition.name === name)) {
+    return (definition: ToolDefinition) => definition.name === name;
+  }
+  throw new SvcError("invalid_value", `'${param.name}' must name one of the tools.`, { param: param.name });
+}
