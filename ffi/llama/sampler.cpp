@@ -86,6 +86,13 @@ common_params_sampling read_params(const common_json & config) {
     params.mirostat_tau = config.at("mirostatTau").get<float>();
     params.mirostat_eta = config.at("mirostatEta").get<float>();
     params.seed = static_cast<uint32_t>(config.at("seed").get<int64_t>());
+    // llama.cpp takes this one to mean "any".
+    if (params.seed == LLAMA_DEFAULT_SEED) params.seed--;
+    const auto whole = static_cast<int32_t>(llama_n_ctx_seq(state.context));
+    if (params.penalty_last_n < 0) params.penalty_last_n = whole;
+    if (params.dry_penalty_last_n < 0) params.dry_penalty_last_n = whole;
+    // Dividing by it must not leave the range of numbers.
+    if (params.temp < 1e-5f) params.temp = 0;
     params.no_perf = true;
     for (const auto & entry : config.at("logitBias")) {
         const auto token = entry.at(0).get<int>();

@@ -2,7 +2,7 @@
 
 import { opt, t, type Static } from "./schema.ts";
 
-const RepetitionPenalty = t.Number({ exclusiveMinimum: 0, maximum: 10 });
+const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });
 const share = (description: string) => t.Number({ minimum: 0, maximum: 1, description });
 

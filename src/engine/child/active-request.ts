@@ -97,12 +97,14 @@ export class ActiveRequest {
       completionMs: (this.lastTokenAt ?? first) - first,
       peakMemoryBytes: this.peakBytes,
     };
-    const { stopSequence, called } = this.answer;
+    const { stopSequence, called, complete } = this.answer;
+    // What was held back may have held the end.
+    const ended = reason === "length" && complete ? "stop" : reason;
     const event: FinishEvent = {
       type: "finish",
-      reason: reason === "stop" && called ? "tool_calls" : reason,
+      reason: ended === "stop" && called ? "tool_calls" : ended,
       ...(stopSequence !== undefined && this.request.stop.includes(stopSequence) && { stopSequence }),
-      ...(reason === "length" && this.completionTokens !== this.request.maxTokens && { contextFull: true }),
+      ...(ended === "length" && this.completionTokens !== this.request.maxTokens && { contextFull: true }),
       usage,
     };
     return { key: this.key, event };

@@ -66,8 +66,9 @@ export interface ParsedAnswerOptions {
   readonly now: () => number;
 }
 
-/** Reading starts over at the first token each time; so much of the time may go into that. */
+/** Reading starts over at the first token each time. When that has become slow, so much of the time may go into it. */
 const READING_SHARE = 1 / 30;
+const SLOW_READING_MS = 0.25;
 
 /** An answer of reasoning, text and tool calls. */
 export class ParsedAnswer implements Answer {
@@ -83,6 +84,7 @@ export class ParsedAnswer implements Answer {
   /** Tokens, and their log probabilities, that no news has told of yet. */
   private untold = 0;
   private logprobs: TokenLogprob[] = [];
+  private readonly readsEach: boolean;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
 
@@ -91,6 +93,8 @@ export class ParsedAnswer implements Answer {
     private readonly options: ParsedAnswerOptions,
   ) {
     this.visible = new VisibleText(options.stops);
+    // What may end the answer must be seen with the token that brings it, or others would follow and count.
+    this.readsEach = options.logprobs || options.stops.length > 0 || !options.parallelToolCalls;
   }
 
   get called(): boolean {
@@ -102,10 +106,11 @@ export class ParsedAnswer implements Answer {
     this.untold++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
     const before = this.options.now();
-    if (!this.options.logprobs && before - this.readAt < this.readCost / READING_SHARE) return [];
+    if (!this.readsEach && before - this.readAt < this.readCost / READING_SHARE) return [];
     const news = this.parser.read(false);
     this.readAt = this.options.now();
-    this.readCost = this.readAt - before;
+    const cost = this.readAt - before;
+    this.readCost = cost > SLOW_READING_MS ? cost : 0;
     return news ? this.tell(news) : [];
   }
 

@@ -1,0 +1,175 @@
+// POST /v1/responses and what belongs to it: request, resource, items.
+
+import { samplingFields } from "./sampling.ts";
+import { oneOf, opt, t, type Static } from "./schema.ts";
+
+const JsonObject = t.Record(t.String(), t.Unknown());
+const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+
+/** Items and parts are told apart by `type`; an item with a role and no type is a message. */
+const InputItem = t.Object({
+  type: opt(t.String()),
+  role: opt(oneOf("user", "assistant", "system", "developer")),
+  content: opt(
+    t.Unknown({ description: "Of a message: a string, or input_text, output_text, input_image, input_audio." }),
+  ),
+  id: opt(t.String()),
+  call_id: opt(t.String()),
+  name: opt(t.String()),
+  arguments: opt(t.String()),
+  output: opt(t.Unknown({ description: "Of a function_call_output: a string, or content parts." })),
+  summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
+});
+
+const Tool = t.Object({
+  type: t.String(),
+  name: opt(t.String({ minLength: 1, maxLength: 256 })),
+  description: opt(t.String()),
+  parameters: opt(JsonObject),
+  strict: opt(t.Boolean()),
+});
+
+const TextFormat = t.Object({
+  type: oneOf("text", "json_object", "json_schema"),
+  name: opt(t.String()),
+  description: opt(t.String()),
+  schema: opt(JsonObject),
+  strict: opt(t.Boolean()),
+});
+
+const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
+
+/** What a prompt is made of; also all that counting its tokens needs. */
+const prompt = {
+  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  input: opt(t.Union([t.String(), t.Array(InputItem)])),
+  instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
+  previous_response_id: opt(t.String()),
+  tools: opt(t.Array(Tool, { maxItems: 1024, description: "Functions; tools of other types are ignored." })),
+  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), t.Object({ type: t.String(), name: opt(t.String()) })])),
+  parallel_tool_calls: opt(t.Boolean()),
+  text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(t.String()) })),
+  reasoning: opt(t.Object({ effort: opt(Effort), summary: opt(t.String()) })),
+  chat_template_kwargs: opt(JsonObject),
+  truncation: opt(oneOf("auto", "disabled")),
+};
+
+export const ResponsesRequest = t.Object({
+  ...prompt,
+  ...samplingFields,
+  max_output_tokens: opt(t.Integer({ minimum: 1 })),
+  reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
+  top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
+  include: opt(t.Array(t.String())),
+  stream: opt(t.Boolean()),
+  store: opt(t.Boolean({ description: "Default true: it can be fetched and continued until newer ones push it out." })),
+  background: opt(t.Boolean({ description: "Answers at once with in_progress; the result is fetched by its id." })),
+  metadata: opt(t.Record(t.String(), t.String())),
+  user: opt(t.String()),
+});
+
+export const CountResponseTokensRequest = t.Object(prompt);
+export const CountResponseTokensResponse = t.Object({
+  object: t.Literal("response.input_tokens"),
+  input_tokens: t.Integer(),
+});
+
+const ItemStatus = oneOf("in_progress", "completed", "incomplete");
+const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
+const Logprob = t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) });
+
+export const OutputText = t.Object({
+  type: t.Literal("output_text"),
+  text: t.String(),
+  annotations: t.Array(t.Unknown()),
+  logprobs: t.Array(Logprob),
+});
+
+const ReasoningItem = t.Object({
+  id: t.String(),
+  type: t.Literal("reasoning"),
+  summary: t.Array(t.Object({ type: t.Literal("summary_text"), text: t.String() })),
+  status: ItemStatus,
+});
+
+const MessageItem = t.Object({
+  id: t.String(),
+  type: t.Literal("message"),
+  status: ItemStatus,
+  role: t.Literal("assistant"),
+  content: t.Array(OutputText),
+});
+
+const FunctionCallItem = t.Object({
+  id: t.String(),
+  type: t.Literal("function_call"),
+  call_id: t.String(),
+  name: t.String(),
+  arguments: t.String(),
+  status: ItemStatus,
+});
+
+export const OutputItem = t.Union([ReasoningItem, MessageItem, FunctionCallItem]);
+
+export const ResponsesUsage = t.Object({
+  input_tokens: t.Integer(),
+  input_tokens_details: t.Object({ cached_tokens: t.Integer(), cache_write_tokens: t.Integer() }),
+  output_tokens: t.Integer(),
+  output_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
+  total_tokens: t.Integer(),
+});
+
+export const ResponseResource = t.Object({
+  id: t.String(),
+  object: t.Literal("response"),
+  created_at: t.Integer(),
+  completed_at: nullable(t.Integer()),
+  status: oneOf("in_progress", "completed", "incomplete", "failed", "cancelled"),
+  background: t.Boolean(),
+  error: nullable(t.Object({ code: t.String(), message: t.String() })),
+  incomplete_details: nullable(t.Object({ reason: t.Literal("max_output_tokens") })),
+  instructions: nullable(t.String()),
+  max_output_tokens: nullable(t.Integer()),
+  max_tool_calls: nullable(t.Integer()),
+  metadata: t.Record(t.String(), t.String()),
+  model: t.String(),
+  output: t.Array(OutputItem),
+  parallel_tool_calls: t.Boolean(),
+  previous_response_id: nullable(t.String()),
+  prompt_cache_key: nullable(t.String()),
+  reasoning: t.Object({ effort: nullable(t.String()), summary: nullable(t.String()) }),
+  safety_identifier: nullable(t.String()),
+  service_tier: t.String(),
+  store: t.Boolean(),
+  temperature: t.Number(),
+  text: t.Object({ format: TextFormat }),
+  tool_choice: t.Unknown(),
+  tools: t.Array(t.Unknown()),
+  top_logprobs: t.Integer(),
+  top_p: t.Number(),
+  presence_penalty: t.Number(),
+  frequency_penalty: t.Number(),
+  truncation: t.String(),
+  usage: nullable(ResponsesUsage),
+  user: nullable(t.String()),
+});
+
+export const DeletedResponse = t.Object({
+  id: t.String(),
+  object: t.Literal("response.deleted"),
+  deleted: t.Boolean(),
+});
+
+export const InputItemList = t.Object({
+  object: t.Literal("list"),
+  data: t.Array(t.Unknown()),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
+  has_more: t.Boolean(),
+});
+
+export type ResponsesRequest = Static<typeof ResponsesRequest>;
+export type ResponsesPrompt = Static<typeof CountResponseTokensRequest>;
+export type ResponseResource = Static<typeof ResponseResource>;
+export type OutputItem = Static<typeof OutputItem>;
+export type ResponsesUsage = Static<typeof ResponsesUsage>;

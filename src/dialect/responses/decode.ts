@@ -1,0 +1,181 @@
+// A responses request body → what the generation service is asked, and what its resource echoes.
+
+import { CountResponseTokensRequest, ResponsesRequest, type ResponsesPrompt } from "../../contract/responses.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
+import { decodeSampling } from "../fields/sampling.ts";
+import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { decodeInput, type FindItem } from "./input.ts";
+
+/** Launch options that shape a request. */
+export interface ResponsesSettings extends ReasoningSettings {
+  readonly stop: readonly string[];
+  readonly maxLogprobs: number;
+  readonly maxTokens?: number;
+  readonly guidedJson?: JsonSchema;
+  readonly constrain: boolean;
+}
+
+/** What earlier answers of this process hold. */
+export interface History {
+  /** The conversation up to and with a stored answer; undefined when it is gone. */
+  conversation(responseId: string): readonly ChatMessage[] | undefined;
+  readonly item: FindItem;
+}
+
+type Request = Omit<GenerateRequest, "id">;
+
+export interface ResponsesCall {
+  readonly asked: ResponsesRequest;
+  readonly request: Request;
+  /** What a next turn goes on from, before the answer: earlier turns and this input, without the instructions. */
+  readonly conversation: readonly ChatMessage[];
+  readonly stream: boolean;
+  readonly store: boolean;
+  readonly background: boolean;
+}
+
+const checkRequest = checker(ResponsesRequest);
+const checkCount = checker(CountResponseTokensRequest);
+
+/** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
+export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
+  const asked = checkRequest(body);
+  refuse(asked, body);
+  const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
+  const { conversation, prompt } = decodePrompt(asked, settings, history, asked.reasoning_budget_tokens);
+  return {
+    asked,
+    conversation,
+    request: {
+      ...prompt,
+      sampling: decodeSampling(asked),
+      ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens),
+      stop: decodeStop([], settings.stop),
+      ...(topLogprobs !== undefined && { topLogprobs }),
+    },
+    stream: asked.stream ?? false,
+    store: asked.store ?? true,
+    background: asked.background ?? false,
+  };
+}
+
+/** The prompt of a request whose tokens are to be counted. Throws like `decodeResponses`. */
+export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings, history: History): Request {
+  return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
+}
+
+function refuse(asked: ResponsesRequest, body: unknown): void {
+  const unsupported = (param: string) =>
+    new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+  const fields = body as Readonly<Record<string, unknown>>;
+  for (const field of ["prompt", "conversation"]) if (fields[field] != null) throw unsupported(field);
+  if (asked.background === true && asked.store === false) {
+    throw new SvcError("invalid_value", "'background' needs 'store' to be true.", { param: "background" });
+  }
+}
+
+function decodeLogprobs({ top_logprobs: asked, include }: ResponsesRequest, most: number): number | undefined {
+  const wanted = include?.includes("message.output_text.logprobs") === true;
+  if (asked == null && !wanted) return undefined;
+  checkAlternatives(asked ?? 0, most, "top_logprobs");
+  return asked ?? 0;
+}
+
+function decodePrompt(
+  asked: ResponsesPrompt,
+  settings: ResponsesSettings,
+  history: History,
+  budget: number | null | undefined,
+) {
+  const conversation = [...earlier(asked.previous_response_id, history), ...decodeInput(asked.input, history.item)];
+  if (conversation.length === 0) {
+    throw new SvcError("missing_required_parameter", "'input' is required: a string or an array of items.", {
+      param: "input",
+    });
+  }
+  const { constraint, instruction } = decodeFormat(asked, settings);
+  const messages = withSystem(conversation, asked.instructions ?? "");
+  const effort = asked.reasoning?.effort ?? undefined;
+  const kwargs = asked.chat_template_kwargs ?? {};
+  const enabled = kwargs["enable_thinking"];
+  const prompt = {
+    messages: instruction === undefined ? messages : withInstruction(messages, instruction),
+    ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
+    ...resolveReasoning(
+      {
+        kwargs,
+        ...(typeof enabled === "boolean" && { enabled }),
+        ...(effort !== undefined && { effort }),
+        ...(budget != null && { budget }),
+      },
+      settings,
+    ),
+    choices: 1,
+  };
+  return { conversation, prompt };
+}
+
+function earlier(id: string | null | undefined, history: History): readonly ChatMessage[] {
+  if (id == null) return [];
+  const conversation = history.conversation(id);
+  if (conversation) return conversation;
+  const param = "previous_response_id";
+  throw new SvcError("not_found", `'${param}' names a response that is not stored here.`, { param });
+}
+
+/** Instructions come first, together with a system turn that is there already. */
+function withSystem(conversation: readonly ChatMessage[], instructions: string): readonly ChatMessage[] {
+  if (instructions === "") return conversation;
+  const [first, ...rest] = conversation;
+  if (first?.role !== "system") return [{ role: "system", content: instructions }, ...conversation];
+  return [{ ...first, content: `${instructions}\n\n${first.content}` }, ...rest];
+}
+
+function decodeFormat(
+  { text }: ResponsesPrompt,
+  { guidedJson, constrain }: ResponsesSettings,
+): { constraint?: Constraint; instruction?: string } {
+  const format = text?.format;
+  const schema = format == null ? guidedJson : schemaOf(format);
+  if (schema === undefined) return {};
+  // Strict unless the request says no, as the convention has it.
+  const strict = format?.type === "json_schema" && format.strict !== false;
+  const constraint = schemaConstraint(schema, strict, "text.format.schema");
+  return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
+}
+
+type Format = NonNullable<NonNullable<ResponsesPrompt["text"]>["format"]>;
+
+function schemaOf({ type, schema }: Format): JsonSchema | undefined {
+  if (type === "text") return undefined;
+  if (type === "json_object") return { type: "object" };
+  if (schema != null) return schema;
+  const param = "text.format.schema";
+  throw new SvcError("missing_required_parameter", `'${param}' is required: an object.`, { param });
+}
+
+function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
+  const functions = (tools ?? []).flatMap((tool, index) => {
+    // Tools of other types run on the other side of the convention's service: not here.
+    if (tool.type !== "function") return [];
+    const param = { name: `tools.${index}.name`, parameters: `tools.${index}.parameters` };
+    if (tool.name == null) {
+      throw new SvcError("missing_required_parameter", `'${param.name}' is required: a string.`, { param: param.name });
+    }
+    return [{ ...tool, name: tool.name, param }];
+  });
+  return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length));
+}
+
+function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
+  const param = { choice: "tool_choice", name: "tool_choice.name" };
+  if (typeof choice === "string") return { mode: choice, param };
+  if (choice.type === "function") return { mode: "required", name: choice.name ?? "", param };
+  // Another kind of tool, or a list of allowed ones: nothing that can be forced here.
+  return { mode: functions > 0 ? "auto" : "none", param };
+}

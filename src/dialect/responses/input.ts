@@ -1,0 +1,196 @@
+// Input items of the responses convention → the domain's conversation.
+
+import type { ResponsesPrompt } from "../../contract/responses.ts";
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+
+type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
+
+/** Finds what an `item_reference` points to among stored answers; undefined when it is gone. */
+export type FindItem = (id: string) => ChatMessage | undefined;
+
+/** Throws SvcError about an item that lacks what its type needs. Items of types that have no meaning here are left out. */
+export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem): ChatMessage[] {
+  if (input == null) return [];
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  const turns = new Turns();
+  for (const [index, item] of input.entries()) decodeItem(item, `input.${index}`, turns, findItem);
+  return turns.finish();
+}
+
+function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem): void {
+  const type = item.type ?? (item.role == null ? undefined : "message");
+  switch (type) {
+    case "message":
+      return turns.add(decodeMessage(item, path));
+    case "function_call": {
+      const id = need(item.call_id, `${path}.call_id`);
+      return turns.call({ id, name: need(item.name, `${path}.name`), arguments: asJson(item.arguments ?? "") });
+    }
+    case "function_call_output":
+      return turns.add({
+        role: "tool",
+        toolCallId: need(item.call_id, `${path}.call_id`),
+        content: decodeContent(item.output ?? "", `${path}.output`, "tool"),
+      });
+    case "reasoning":
+      return turns.think((item.summary ?? []).map(({ text }) => text ?? "").join("\n"));
+    case "item_reference": {
+      const id = need(item.id, `${path}.id`);
+      const message = findItem(id);
+      if (message) return turns.add(message);
+      const param = `${path}.id`;
+      throw new SvcError("not_found", `'${param}' names an item that is not stored here.`, { param });
+    }
+    case undefined: {
+      const param = `${path}.type`;
+      throw new SvcError("missing_required_parameter", `'${param}' is required: a string.`, { param });
+    }
+    default:
+      // Agents send items of tools that run elsewhere; a conversation goes on without them.
+      return;
+  }
+}
+
+/** Joins what belongs to one turn of the assistant: thoughts, words and calls. */
+class Turns {
+  private readonly messages: ChatMessage[] = [];
+  private thoughts = "";
+
+  add(message: ChatMessage): void {
+    const last = this.messages.at(-1);
+    if (message.role === "system" && last?.role === "system") {
+      this.replaceLast({ ...last, content: `${last.content}\n\n${message.content}` });
+    } else if (message.role === "assistant") this.messages.push(this.withThoughts(message));
+    else {
+      this.thoughts = "";
+      this.messages.push(message);
+    }
+  }
+
+  call(call: ToolCall): void {
+    const last = this.messages.at(-1);
+    if (last?.role === "assistant" && this.thoughts === "") {
+      this.replaceLast({ ...last, toolCalls: [...(last.toolCalls ?? []), call] });
+    } else this.messages.push(this.withThoughts({ role: "assistant", content: "", toolCalls: [call] }));
+  }
+
+  think(thoughts: string): void {
+    this.thoughts = thoughts;
+  }
+
+  finish(): ChatMessage[] {
+    return this.messages;
+  }
+
+  private withThoughts(message: ChatMessage): ChatMessage {
+    const { thoughts } = this;
+    this.thoughts = "";
+    return thoughts === "" ? message : { ...message, reasoning: thoughts };
+  }
+
+  private replaceLast(message: ChatMessage): void {
+    this.messages[this.messages.length - 1] = message;
+  }
+}
+
+function decodeMessage({ role, content }: Item, path: string): ChatMessage {
+  const known = role ?? "user";
+  const turn = known === "developer" ? "system" : known;
+  if (content == null) {
+    const param = `${path}.content`;
+    throw new SvcError("missing_required_parameter", `'${param}' is required.`, { param });
+  }
+  return { role: turn, content: decodeContent(content, `${path}.content`, turn) };
+}
+
+function decodeContent(content: unknown, path: string, role: ChatMessage["role"]): ChatMessage["content"] {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) {
+    const message = `'${path}' must be a string or an array of parts; got ${received(content)}.`;
+    throw new SvcError("invalid_type", message, { param: path });
+  }
+  const parts = content.flatMap((part, index) => decodePart(part, `${path}.${index}`));
+  const media = parts.some(({ type }) => type === "media");
+  if (media && role !== "user" && role !== "tool") {
+    throw new SvcError("invalid_value", `'${path}' must have text alone in a message of this role.`, { param: path });
+  }
+  return media ? parts : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+interface Part {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly refusal?: unknown;
+  readonly image_url?: unknown;
+  readonly detail?: unknown;
+  readonly file_data?: unknown;
+  readonly filename?: unknown;
+  readonly input_audio?: { readonly data?: unknown; readonly format?: unknown };
+}
+
+function decodePart(value: unknown, path: string): ContentPart[] {
+  if (typeof value !== "object" || value === null) {
+    throw new SvcError("invalid_type", `'${path}' must be a part with a type; got ${received(value)}.`, {
+      param: path,
+    });
+  }
+  const part = value as Part;
+  switch (part.type) {
+    case "input_text":
+    case "output_text":
+    case "text":
+    case "summary_text":
+      return [{ type: "text", text: need(part.text, `${path}.text`) }];
+    case "refusal":
+      return [{ type: "text", text: need(part.refusal, `${path}.refusal`) }];
+    case "input_image": {
+      const param = `${path}.image_url`;
+      const url = need(part.image_url, param);
+      const detail = part.detail === "low" || part.detail === "high" ? part.detail : "auto";
+      return [{ type: "media", source: { kind: "image", url, detail }, param }];
+    }
+    case "input_audio": {
+      const param = `${path}.input_audio.data`;
+      return [{ type: "media", source: { kind: "audio", data: need(part.input_audio?.data, param) }, param }];
+    }
+    case "input_file":
+      return [{ type: "text", text: decodeFile(part, path) }];
+    default: {
+      const param = `${path}.type`;
+      throw new SvcError("invalid_value", `'${param}' is a kind of part that is not known.`, { param });
+    }
+  }
+}
+
+/** A file of text, given as a data URL; others would need to be read by something that is not here. */
+function decodeFile({ file_data, filename }: Part, path: string): string {
+  const param = `${path}.file_data`;
+  const match = /^data:text\/[\w.+-]+(?:;charset=[\w-]+)?;base64,(.*)$/s.exec(need(file_data, param));
+  if (!match) {
+    throw new SvcError("unsupported_parameter", `'${param}': only files of text, as data URLs, are supported.`, {
+      param,
+    });
+  }
+  const text = Buffer.from(match[1] ?? "", "base64").toString("utf8");
+  return typeof filename === "string" ? `${filename}\n${text}` : text;
+}
+
+/** Templates read arguments as JSON: what is none goes in as one string. */
+function asJson(text: string): string {
+  if (text === "") return "{}";
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+function need(value: unknown, param: string): string {
+  if (typeof value === "string") return value;
+  const code = value == null ? "missing_required_parameter" : "invalid_type";
+  const rule = value == null ? "is required: a string" : `must be a string; got ${received(value)}`;
+  throw new SvcError(code, `'${param}' ${rule}.`, { param });
+}
