@@ -32,6 +32,9 @@ export interface Config {
   /** Requests that may wait beyond the `parallel` running ones before 503 `server_busy`. */
   readonly maxQueue: number;
 
+  /** Answers of the responses convention that are kept for fetching and continuing. */
+  readonly storedResponses: { readonly count: number; readonly bytes: number };
+
   /** Tokens in the KV cache; absent: from the model, capped by memory. */
   readonly ctx?: number;
   readonly parallel: number;

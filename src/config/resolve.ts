@@ -46,6 +46,10 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     drainTimeoutMs: milliseconds("drain-timeout"),
     loadTimeoutMs: milliseconds("load-timeout"),
     maxQueue: number("max-queue") as number,
+    storedResponses: {
+      count: number("stored-responses") as number,
+      bytes: (number("stored-responses-mb") as number) * 1_000_000,
+    },
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,
     ...given("threads", number("threads")),

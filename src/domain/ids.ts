@@ -8,6 +8,10 @@ export const newRequestId = (): string => `req_${hex(12)}`;
 /** Id of a chat completion. */
 export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
+/** Id of a response, and of an item of one: `rs` reasoning, `msg` message, `fc` function call, `item` of an input. */
+export const newResponseId = (): string => `resp_${hex(32)}`;
+export const newItemId = (kind: "rs" | "msg" | "fc" | "item"): string => `${kind}_${hex(32)}`;
+
 /** Id of a message of the messages convention. */
 export const newMessageId = (): string => `msg_${hex(24)}`;
 

@@ -19,6 +19,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
 /** What the HTTP layer is given; routes take from it by closure. */
@@ -53,6 +54,7 @@ export function createApp(deps: AppDeps): App {
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
+    .use(responsesRoutes(deps, contexts))
     .use(messagesRoutes(deps, contexts))
     .use(completionRoutes(deps, contexts))
     .use(cancelRoutes(deps.generation))

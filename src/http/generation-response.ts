@@ -1,7 +1,7 @@
 // What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./app.ts";
@@ -45,31 +45,20 @@ export async function respond(
   request: Request,
   call: GenerationCall,
 ): Promise<Response> {
-  const { config, generation, log } = deps;
-  const context = contexts.of(request);
-  const report: GenerationReport = {};
-  context.logFields = () => logFields(report);
-
+  const { config, log } = deps;
   const left = new AbortController();
   const abort = () => left.abort();
   request.signal.addEventListener("abort", abort, { once: true });
   if (request.signal.aborted) abort();
-  const [first, ...others] = call.requests;
-  const { id } = context;
-  const events = generation.generate(
-    [{ ...first, id }, ...others.map((other) => ({ ...other, id }))],
-    left.signal,
-    report,
-  );
-  // Until the engine has accepted the request, a failure has its own status.
-  const { value: accepted } = await events.next();
-  const headers = constraintHeaders(accepted ?? undefined);
+  const { events, accepted } = await begin(deps, contexts, request, call, left.signal);
+  const headers = constraintHeaders(accepted);
   if (!call.stream || !config.streaming) return Response.json(await call.json(events), { headers });
+  const context = contexts.of(request);
   const frames = call.frames(events, {
-    requestId: id,
+    requestId: context.id,
     signal: left.signal,
-    onUnexpected: (error) => logUnexpected(log, error, id),
-    promptTokens: accepted?.type === "accepted" ? accepted.promptTokens : 0,
+    onUnexpected: (error) => logUnexpected(log, error, context.id),
+    promptTokens: accepted?.promptTokens ?? 0,
   });
   const { heartbeat } = call;
   const options = { heartbeatMs: config.heartbeatMs, ...(heartbeat !== undefined && { heartbeat }) };
@@ -78,9 +67,42 @@ export async function respond(
   return new Response(stream.body, { headers: { ...STREAM_HEADERS, ...headers } });
 }
 
+/** Begins the call and lets it run to its end, whether its client stays or not. Returns headers for the answer. */
+export async function respondLater(
+  deps: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+  call: GenerationCall,
+): Promise<Record<string, string>> {
+  const { events, accepted } = await begin(deps, contexts, request, call, new AbortController().signal);
+  const { id } = contexts.of(request);
+  call.json(events).catch((error: unknown) => {
+    if (!(error instanceof SvcError)) logUnexpected(deps.log, error, id);
+  });
+  return constraintHeaders(accepted);
+}
+
+/** Runs up to the acceptance: until then, a failure has its own status. */
+async function begin(
+  { generation }: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+  call: GenerationCall,
+  signal: AbortSignal,
+): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
+  const context = contexts.of(request);
+  const report: GenerationReport = {};
+  context.logFields = () => logFields(report);
+  const { id } = context;
+  const [first, ...others] = call.requests;
+  const events = generation.generate([{ ...first, id }, ...others.map((other) => ({ ...other, id }))], signal, report);
+  const { value } = await events.next();
+  return { events, accepted: value?.type === "accepted" ? value : undefined };
+}
+
 /** Tells a client that was promised a strict schema when it does not get one. */
-function constraintHeaders(event: GenerateEvent | undefined): Record<string, string> {
-  return event?.type === "accepted" && event.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
+function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
+  return accepted?.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
 }
 
 /** Throws SvcError `unsupported_parameter` for the one header that asks for something not served. */

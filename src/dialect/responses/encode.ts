@@ -1,0 +1,108 @@
+// The events of one generation → a finished response, whole or as semantic events.
+
+import type { ResponseResource } from "../../contract/responses.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, GenerateEvent } from "../../domain/generate.ts";
+import { typedError } from "../fields/typed-error.ts";
+import { OutputBuilder, type SemanticEvent } from "./output.ts";
+import { endedResource, failedResource } from "./resource.ts";
+
+/** How a response ended: its resource, and its turn of the conversation. */
+export interface ResponseEnd {
+  readonly resource: ResponseResource;
+  readonly message: ChatMessage;
+}
+
+export interface ResponseContext {
+  /** The resource before anything was generated. */
+  readonly resource: ResponseResource;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** Told once, before the client is. */
+  readonly onEnd: (end: ResponseEnd) => void;
+}
+
+/** Collects the whole response. Throws what the generation throws, after telling of the failure. */
+export async function encodeResponse(
+  events: AsyncIterable<GenerateEvent>,
+  { resource, now, onEnd }: ResponseContext,
+): Promise<ResponseResource> {
+  const output = new OutputBuilder();
+  try {
+    for await (const event of events) {
+      if (event.type !== "finish") {
+        drain(output.add(event));
+        continue;
+      }
+      drain(output.end(event));
+      const ended = endedResource(resource, output.items, event, now());
+      onEnd({ resource: ended, message: output.message });
+      return ended;
+    }
+    throw new SvcError("internal_error", "The generation ended without a finish.");
+  } catch (error) {
+    const message = error instanceof SvcError ? error.message : "An internal error occurred.";
+    onEnd({ resource: failedResource(resource, output.items, message), message: output.message });
+    throw error;
+  }
+}
+
+/** What the events tell is in the items as well. */
+function drain(events: Iterable<SemanticEvent>): void {
+  for (const _ of events);
+}
+
+export interface ResponseStreamOptions {
+  readonly signal: AbortSignal;
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+export interface NamedEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/**
+ * Yields response.created, response.in_progress, the items as they are written, one of response.completed, .incomplete and
+ * .failed with the full resource, and `[DONE]`. After an abort the stream just ends. Never throws.
+ */
+export async function* encodeResponseStream(
+  events: AsyncIterator<GenerateEvent>,
+  { resource, now, onEnd }: ResponseContext,
+  { signal, onUnexpected }: ResponseStreamOptions,
+): AsyncGenerator<NamedEvent | string, void, void> {
+  const output = new OutputBuilder();
+  let sequence = 0;
+  const frame = ({ type, ...fields }: SemanticEvent): NamedEvent => ({
+    event: type,
+    data: JSON.stringify({ type, sequence_number: sequence++, ...fields }),
+  });
+  const end = (ended: ResponseResource): NamedEvent => {
+    onEnd({ resource: ended, message: output.message });
+    // The convention has no event for a cancelled response: it is one that is not complete.
+    const status = ended.status === "cancelled" ? "incomplete" : ended.status;
+    return frame({ type: `response.${status}`, response: ended });
+  };
+  try {
+    yield frame({ type: "response.created", response: resource });
+    yield frame({ type: "response.in_progress", response: resource });
+    for (let next = await events.next(); !next.done; next = await events.next()) {
+      const event = next.value;
+      if (event.type !== "finish") {
+        for (const told of output.add(event)) yield frame(told);
+        continue;
+      }
+      for (const told of output.end(event)) yield frame(told);
+      yield end(endedResource(resource, output.items, event, now()));
+    }
+    yield "[DONE]";
+  } catch (error) {
+    const { message } = typedError(error, signal.aborted ? () => {} : onUnexpected);
+    const failed = failedResource(resource, output.items, message);
+    if (signal.aborted) return onEnd({ resource: failed, message: output.message });
+    yield end(failed);
+    yield "[DONE]";
+  } finally {
+    await events.return?.();
+  }
+}

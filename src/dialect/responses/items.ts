@@ -1,0 +1,62 @@
+// Items as they are kept: what a request said, each with an id, and what an id refers to later.
+
+import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
+import type { ChatMessage } from "../../domain/generate.ts";
+import { newItemId } from "../../domain/ids.ts";
+
+/** The input of a request as a list of items with ids. */
+export function inputItems({ input }: ResponsesRequest): readonly Readonly<Record<string, unknown>>[] {
+  if (input == null) return [];
+  if (typeof input === "string") {
+    const content = [{ type: "input_text", text: input }];
+    return [{ id: newItemId("msg"), type: "message", role: "user", status: "completed", content }];
+  }
+  return input.map((item) => ({
+    ...item,
+    id: item.id ?? newItemId(item.type == null || item.type === "message" ? "msg" : "item"),
+    type: item.type ?? "message",
+  }));
+}
+
+/** The turn that an item of a stored answer stands for; undefined when no answer has it. */
+export function findOutputItem(resources: Iterable<ResponseResource>, id: string): ChatMessage | undefined {
+  for (const { output } of resources) {
+    const item = output.find((candidate) => candidate.id === id);
+    if (item) return turnOf(item);
+  }
+  return undefined;
+}
+
+function turnOf(item: OutputItem): ChatMessage {
+  switch (item.type) {
+    case "message":
+      return { role: "assistant", content: item.content.map(({ text }) => text).join("\n") };
+    case "reasoning":
+      return { role: "assistant", content: "", reasoning: item.summary.map(({ text }) => text).join("\n") };
+    case "function_call": {
+      const toolCalls = [{ id: item.call_id, name: item.name, arguments: item.arguments }];
+      return { role: "assistant", content: "", toolCalls };
+    }
+  }
+}
+
+export interface ItemPage {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly after: string | undefined;
+}
+
+/** One page of items, in the convention's list layout. */
+export function listItems(items: readonly unknown[], { limit, order, after }: ItemPage) {
+  const idOf = (item: unknown) => (item as { id: string }).id;
+  const ordered = order === "asc" ? items : items.toReversed();
+  const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: "list" as const,
+    data,
+    first_id: data.length > 0 ? idOf(data[0]) : null,
+    last_id: data.length > 0 ? idOf(data.at(-1)) : null,
+    has_more: start + limit < ordered.length,
+  };
+}

@@ -1,0 +1,111 @@
+// The resource of the responses convention: everything the request set or left to us, every key always there.
+
+import type { OutputItem, ResponseResource, ResponsesRequest, ResponsesUsage } from "../../contract/responses.ts";
+import type { FinishEvent } from "../../domain/generate.ts";
+import type { Sampling } from "../../domain/generate.ts";
+import type { Usage } from "../../domain/usage.ts";
+
+/** What identifies one answer. */
+export interface ResponseIdentity {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly model: string;
+}
+
+/** The resource before anything is generated. `defaults`: the server's own sampling settings, which are echoed. */
+export function newResource(
+  { id, createdAt, model }: ResponseIdentity,
+  asked: ResponsesRequest,
+  defaults: Sampling,
+): ResponseResource {
+  const raw = asked as Readonly<Record<string, unknown>>;
+  const text = (key: string) => (typeof raw[key] === "string" ? (raw[key] as string) : null);
+  return {
+    id,
+    object: "response",
+    created_at: createdAt,
+    completed_at: null,
+    status: "in_progress",
+    background: asked.background ?? false,
+    error: null,
+    incomplete_details: null,
+    instructions: asked.instructions ?? null,
+    max_output_tokens: asked.max_output_tokens ?? null,
+    max_tool_calls: typeof raw["max_tool_calls"] === "number" ? raw["max_tool_calls"] : null,
+    metadata: asked.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: asked.parallel_tool_calls ?? true,
+    previous_response_id: asked.previous_response_id ?? null,
+    prompt_cache_key: text("prompt_cache_key"),
+    reasoning: { effort: asked.reasoning?.effort ?? null, summary: asked.reasoning?.summary ?? null },
+    safety_identifier: text("safety_identifier"),
+    service_tier: "default",
+    store: asked.store ?? true,
+    temperature: asked.temperature ?? defaults.temperature ?? 1,
+    text: { format: formatOf(asked) },
+    tool_choice: asked.tool_choice ?? "auto",
+    tools: (asked.tools ?? []).map(echoTool),
+    top_logprobs: asked.top_logprobs ?? 0,
+    top_p: asked.top_p ?? defaults.topP ?? 1,
+    presence_penalty: asked.presence_penalty ?? 0,
+    frequency_penalty: asked.frequency_penalty ?? 0,
+    truncation: asked.truncation ?? "disabled",
+    usage: null,
+    user: asked.user ?? null,
+  };
+}
+
+function formatOf({ text }: ResponsesRequest): ResponseResource["text"]["format"] {
+  const format = text?.format;
+  if (format == null) return { type: "text" };
+  return format.type === "json_schema"
+    ? { name: "response", ...format, strict: format.strict ?? true }
+    : { type: format.type };
+}
+
+type WireTool = NonNullable<ResponsesRequest["tools"]>[number];
+
+/** Functions with all their keys; tools of other types as they came. */
+const echoTool = (tool: WireTool): unknown =>
+  tool.type === "function" ? { description: null, parameters: null, ...tool, strict: tool.strict ?? false } : tool;
+
+/** The resource when its generation has ended. `now`: Unix seconds. */
+export function endedResource(
+  resource: ResponseResource,
+  output: readonly OutputItem[],
+  finish: FinishEvent,
+  now: number,
+): ResponseResource {
+  const incomplete = finish.reason === "length";
+  const cancelled = finish.reason === "cancelled";
+  return {
+    ...resource,
+    status: incomplete ? "incomplete" : cancelled ? "cancelled" : "completed",
+    completed_at: incomplete || cancelled ? null : now,
+    incomplete_details: incomplete ? { reason: "max_output_tokens" } : null,
+    output: [...output],
+    usage: encodeUsage(finish.usage),
+  };
+}
+
+/** The resource of a generation that failed. */
+export const failedResource = (
+  resource: ResponseResource,
+  output: readonly OutputItem[],
+  message: string,
+): ResponseResource => ({
+  ...resource,
+  status: "failed",
+  error: { code: "server_error", message },
+  output: [...output],
+});
+
+const encodeUsage = (usage: Usage): ResponsesUsage => ({
+  input_tokens: usage.promptTokens,
+  input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
+  output_tokens: usage.completionTokens,
+  output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  total_tokens: usage.promptTokens + usage.completionTokens,
+});

@@ -1,0 +1,66 @@
+// Answers that outlive their request: kept for fetching and continuing, and ended by their own id.
+
+import type { ChatMessage } from "../domain/generate.ts";
+import { ResponseStore, type StoredResponse } from "../store/response-store.ts";
+
+export interface ResponseLimits {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+interface Running {
+  /** Correlation id of its generation. */
+  readonly requestId: string;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+/** `Resource` is the wire's; here it is only kept. */
+export class ResponsesService<Resource> {
+  private readonly store: ResponseStore<Resource>;
+  private readonly running = new Map<string, Running>();
+
+  constructor(
+    limits: ResponseLimits,
+    private readonly cancelGeneration: (requestId: string) => boolean,
+  ) {
+    this.store = new ResponseStore(limits);
+  }
+
+  /** A generation begins; with `kept` its answer can be fetched from now on. */
+  begin(id: string, requestId: string, kept: { resource: Resource; input: readonly unknown[] } | undefined): void {
+    this.running.set(id, { requestId, ended: Promise.withResolvers() });
+    if (kept) this.store.put(id, { ...kept, conversation: undefined });
+  }
+
+  /** A generation has ended, however. An answer that was deleted or pushed out meanwhile does not come back. */
+  end(id: string, resource: Resource, conversation: readonly ChatMessage[]): void {
+    this.running.get(id)?.ended.resolve();
+    this.running.delete(id);
+    const stored = this.store.get(id);
+    if (stored) this.store.put(id, { ...stored, resource, conversation });
+  }
+
+  get(id: string): StoredResponse<Resource> | undefined {
+    return this.store.get(id);
+  }
+
+  /** False when there is none. Its generation, if one is under way, is ended. */
+  delete(id: string): boolean {
+    const running = this.running.get(id);
+    if (running) this.cancelGeneration(running.requestId);
+    return this.store.delete(id);
+  }
+
+  /** Ends the generation of an answer and resolves when it is over; at once when none is under way. */
+  async cancel(id: string): Promise<void> {
+    const running = this.running.get(id);
+    if (!running) return;
+    this.cancelGeneration(running.requestId);
+    await running.ended.promise;
+  }
+
+  /** All answers, the newest first. */
+  *resources(): Generator<Resource, void, void> {
+    for (const { resource } of this.store.values()) yield resource;
+  }
+}
