@@ -1,7 +1,7 @@
 // An engine in memory that follows a script: for tests of everything above the engine port.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
@@ -19,6 +19,8 @@ export interface FakeScript {
   /** Default `stop`. */
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
+  /** More about the end. */
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull">;
 }
 
 interface FakeJob {
@@ -153,7 +155,8 @@ export class FakeEngine implements EnginePort {
     }
     // A request that is cancelled before its acceptance was never computed.
     if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
-    yield { type: "finish", reason: job.cancelled ? "cancelled" : reason, usage: { ...usage, completionTokens } };
+    const end = { type: "finish", ...script.finish, usage: { ...usage, completionTokens } } as const;
+    yield { ...end, reason: job.cancelled ? "cancelled" : reason };
   }
 }
 

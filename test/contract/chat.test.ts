@@ -142,12 +142,9 @@ describe("several answers", () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const pending = server.chat({ n: 2 }, { "x-request-id": "two" });
     while (server.engine.live < 2) await Bun.sleep(5);
-    expect((await server.post("/v1/chat/completions/two/cancel")).status).toBe(200);
-    const { choices } = await (await pending).json();
-    expect(choices.map((choice: { finish_reason: string }) => choice.finish_reason)).toEqual([
-      "cancelled",
-      "cancelled",
-    ]);
+    expect((await server.post("/v1/chat/completions/two/cancel", "")).status).toBe(200);
+    const { choices } = (await (await pending).json()) as { choices: { finish_reason: string }[] };
+    expect(choices.map((choice) => choice.finish_reason)).toEqual(["cancelled", "cancelled"]);
   });
 });
 

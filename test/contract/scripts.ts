@@ -1,0 +1,52 @@
+// What an engine may say, for the goldens of every dialect.
+
+import { SvcError } from "../../src/domain/errors.ts";
+import type { FakeScript } from "../../src/engine/fake.ts";
+
+export const crash = new SvcError(
+  "engine_crashed",
+  "The model engine stopped by signal SIGKILL while computing this request.",
+);
+
+export const scripts = {
+  text: { steps: [{ text: "Hel" }, { text: 'lo "Zürich" 👋\n' }] },
+  reasoning: {
+    steps: [{ type: "reasoning", text: "Let me " }, { type: "reasoning", text: "see…" }, { text: "42" }],
+    usage: { reasoningTokens: 2 },
+  },
+  "tool-call": {
+    steps: [
+      { text: "I look." },
+      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
+      { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
+      { type: "tool_arguments", index: 0, text: 'rich"}' },
+    ],
+    reason: "tool_calls",
+  },
+  "two-tool-calls": {
+    steps: [
+      { type: "reasoning", text: "Both." },
+      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
+      { type: "tool_arguments", index: 0, text: "{}" },
+      { type: "tool_call", index: 1, id: "call_2", name: "weather" },
+      { type: "tool_arguments", index: 1, text: '{"city": "Rome"}' },
+    ],
+    reason: "tool_calls",
+  },
+  length: { steps: [{ text: "One two" }], reason: "length" },
+  "length-in-call": {
+    steps: [
+      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
+      { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
+    ],
+    reason: "length",
+  },
+  "context-full": { steps: [{ text: "One two" }], reason: "length", finish: { contextFull: true } },
+  stop: { steps: [{ text: "One " }], finish: { stopSequence: "two" } },
+  cancelled: { steps: [{ text: "One " }], reason: "cancelled" },
+  failed: { steps: [{ text: "Hel" }, { fail: crash }] },
+  empty: { steps: [] },
+} satisfies Readonly<Record<string, FakeScript>>;
+
+export type ScriptName = keyof typeof scripts;
+export const scriptNames = Object.keys(scripts) as ScriptName[];
