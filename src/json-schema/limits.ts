@@ -34,3 +34,7 @@ export const MAX_ENUMERATED = 512;
 export const MAX_TUPLES = 12;
 /** Arrays and objects inside one another anywhere in a schema. */
 export const MAX_JSON_DEPTH = 192;
+/** Uses of one pattern that are written out; beyond that it becomes a definition, which the converter makes once. */
+export const MAX_COPIES = 16;
+/** Characters of the names that lead to a subschema; the converter names its rules by them. */
+export const MAX_PATH_NAMES = 400;

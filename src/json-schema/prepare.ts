@@ -1,6 +1,61 @@
-import type { JsonSchema } from "../domain/generate.ts";
+// A client's JSON schema → the subset that llama.cpp's schema-to-grammar converter enforces.
 
-export const prepareSchema = (schema: unknown, _param: string) => ({
-  schema: schema as JsonSchema,
-  inexpressible: [] as string[],
-});
+import { markAlive } from "./alive.ts";
+import { Apart } from "./apart.ts";
+import { CaseFinder } from "./cases.ts";
+import { emit } from "./emit.ts";
+import { fault } from "./fault.ts";
+import { Graph } from "./graph.ts";
+import { MAX_STEPS } from "./limits.ts";
+import { LiteralChecker } from "./literal.ts";
+import { Negator } from "./negate.ts";
+import { NodeMaker } from "./node-maker.ts";
+import { SchemaParser } from "./parse.ts";
+import { resolveReferences } from "./references.ts";
+import { RegexCache } from "./regex-cache.ts";
+import { checkSize } from "./size.ts";
+
+export interface PreparedSchema {
+  /** Equivalent, or narrower, for the grammar converter; to be enforced while sampling. `{}` allows every value. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /**
+   * JSON pointers to the keywords of the client's schema that a grammar cannot express: enforced without these. Empty:
+   * everything that the grammar lets through validates.
+   */
+  readonly inexpressible: readonly string[];
+}
+
+/**
+ * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that it came in.
+ * Throws SvcError `invalid_value`, naming the place in the schema, when it is no schema, refers to what is not in it,
+ * is too large, or no value can satisfy it.
+ */
+export function prepareSchema(schema: unknown, param: string): PreparedSchema {
+  checkSize(schema, param);
+  const maker = new NodeMaker();
+  const parser = new SchemaParser(maker, param);
+  const node = parser.parse(schema, "");
+  resolveReferences(parser, param);
+
+  const regexes = new RegexCache();
+  const literals = new LiteralChecker(regexes, MAX_STEPS);
+  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes));
+  const graph = new Graph(finder, literals, regexes, param);
+  const root = graph.build(node);
+  markAlive(graph);
+  if (!root.alive) throw fault(param, "", "no value can satisfy it");
+  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), param);
+  return { schema: prepared, inexpressible: lost };
+}
+
+/** A short name for a text. The converter keeps the definitions of all tools of a request apart by their names alone. */
+function tagOf(text: string): string {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  return (high >>> 0).toString(36) + (low >>> 0).toString(36);
+}

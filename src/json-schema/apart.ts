@@ -1,0 +1,103 @@
+// Proofs that two subschemas have no value in common.
+
+import type { Case, CaseFinder } from "./cases.ts";
+import { kindOf } from "./json-value.ts";
+import { KIND, NUMBER } from "./kinds.ts";
+import { MAX_COMPARISONS } from "./limits.ts";
+import type { LiteralChecker } from "./literal.ts";
+import {
+  itemNodes,
+  itemRange,
+  lengthRange,
+  listedValues,
+  member,
+  memberNames,
+  numberRange,
+  requiredNames,
+} from "./merge.ts";
+import type { RegexCache } from "./regex-cache.ts";
+import type { SchemaNode } from "./schema-node.ts";
+
+/** Levels of a value that are looked into. */
+const MAX_LEVELS = 4;
+/** Items of arrays that are compared. */
+const MAX_ITEMS_COMPARED = 8;
+
+type Range = readonly [min: number, max: number];
+
+export class Apart {
+  private comparisons = 0;
+
+  constructor(
+    private readonly literals: LiteralChecker,
+    private readonly regexes: RegexCache,
+  ) {}
+
+  /**
+   * True when no value that is emitted for `one` satisfies `node`; false when that is not known. What is emitted for
+   * an object with known properties has no others.
+   */
+  isApart(finder: CaseFinder, one: Case, node: SchemaNode): boolean {
+    return finder.cover([node]).every((other) => this.cases(finder, one, other, true, MAX_LEVELS));
+  }
+
+  private cases(finder: CaseFinder, a: Case, b: Case, closed: boolean, levels: number): boolean {
+    if (++this.comparisons > MAX_COMPARISONS) return false;
+    const common = a.kinds & b.kinds;
+    if (common === 0) return true;
+    const values = listedValues(a.nodes);
+    if (values) return values.every((value) => this.refuses(b, value));
+    const others = listedValues(b.nodes);
+    if (others) return others.every((value) => this.refuses(a, value));
+    if ((common & (KIND.null | KIND.boolean)) !== 0) return false;
+    if ((common & NUMBER) !== 0 && !numbersApart(a, b)) return false;
+    if ((common & KIND.string) !== 0 && !rangesApart(lengthRange(a.nodes), lengthRange(b.nodes))) return false;
+    if ((common & KIND.array) !== 0 && !this.arrays(finder, a, b, levels)) return false;
+    return (common & KIND.object) === 0 || this.objects(finder, a, b, closed, levels);
+  }
+
+  private refuses({ nodes, kinds }: Case, value: unknown): boolean {
+    return (kinds & kindOf(value)) === 0 || nodes.some((node) => this.literals.check(value, node) === false);
+  }
+
+  private arrays(finder: CaseFinder, a: Case, b: Case, levels: number): boolean {
+    const [first, second] = [itemRange(a.nodes), itemRange(b.nodes)];
+    if (rangesApart(first, second)) return true;
+    const both = Math.min(Math.max(first[0], second[0]), MAX_ITEMS_COMPARED);
+    return Array.from({ length: both }, (_, index) => index).some((index) =>
+      this.parts(finder, itemNodes(a.nodes, index), itemNodes(b.nodes, index), levels - 1),
+    );
+  }
+
+  private objects(finder: CaseFinder, a: Case, b: Case, closed: boolean, levels: number): boolean {
+    const known = memberNames(a.nodes);
+    const wanted = requiredNames(b.nodes);
+    if (closed && known.size > 0 && [...wanted].some((name) => !known.has(name))) return true;
+    return [...requiredNames(a.nodes), ...wanted].some((name) =>
+      this.parts(
+        finder,
+        member(a.nodes, name, this.regexes).nodes,
+        member(b.nodes, name, this.regexes).nodes,
+        levels - 1,
+      ),
+    );
+  }
+
+  private parts(finder: CaseFinder, a: readonly SchemaNode[], b: readonly SchemaNode[], levels: number): boolean {
+    if (levels === 0) return false;
+    const others = finder.cover(b);
+    return finder
+      .cover(a)
+      .every((one) => others.every((other) => this.cases(finder, one, other, !one.isLoose, levels)));
+  }
+}
+
+const rangesApart = (a: Range, b: Range): boolean => a[1] < b[0] || b[1] < a[0];
+
+function numbersApart(a: Case, b: Case): boolean {
+  const [first, second] = [numberRange(a.nodes), numberRange(b.nodes)];
+  return [[first, second] as const, [second, first] as const].some(
+    ([{ max }, { min }]) =>
+      max && min && (max.value < min.value || (max.value === min.value && (max.exclusive || min.exclusive))),
+  );
+}

@@ -1,0 +1,81 @@
+// A case in the making.
+
+import type { Case } from "./cases.ts";
+import { EVERY_KIND, type Kinds } from "./kinds.ts";
+import { impliedKinds } from "./merge.ts";
+import { saysSomething, under, type SchemaNode } from "./schema-node.ts";
+
+/** A node that must not hold. */
+export interface Forbidden {
+  readonly node: SchemaNode;
+  /** The keyword that forbids it. */
+  readonly at: string;
+}
+
+export interface Option {
+  readonly nodes: readonly SchemaNode[];
+  readonly forbidden?: readonly Forbidden[];
+}
+
+/** One of the options holds. */
+export interface Choice {
+  readonly at: string;
+  readonly from: SchemaNode;
+  readonly options: readonly Option[];
+}
+
+/** `from` applies `to` to the same value. */
+export type Link = readonly [from: SchemaNode, to: SchemaNode];
+
+export class CaseState {
+  nodes: SchemaNode[] = [];
+  seen = new Set<SchemaNode>();
+  links: Link[] = [];
+  choices: Choice[] = [];
+  forbidden: Forbidden[] = [];
+  /** Nodes with `unevaluated…`. */
+  watchers: SchemaNode[] = [];
+  lost: string[] = [];
+  kinds: Kinds = EVERY_KIND;
+  isLoose = false;
+
+  copy(): CaseState {
+    const copy = new CaseState();
+    copy.nodes = [...this.nodes];
+    copy.seen = new Set(this.seen);
+    copy.links = [...this.links];
+    copy.choices = [...this.choices];
+    copy.forbidden = [...this.forbidden];
+    copy.watchers = [...this.watchers];
+    copy.lost = [...this.lost];
+    copy.kinds = this.kinds;
+    copy.isLoose = this.isLoose;
+    return copy;
+  }
+
+  /** Takes a node in; false when no value is left. */
+  take(node: SchemaNode): boolean {
+    this.seen.add(node);
+    this.kinds &= node.kinds ?? EVERY_KIND;
+    if (node.never || this.kinds === 0) return false;
+    if (saysSomething(node)) this.nodes.push(node);
+    return true;
+  }
+
+  watch(node: SchemaNode): void {
+    if (node.not) this.forbidden.push({ node: node.not, at: under(node.at, "not") });
+    if (node.unevaluatedItems || node.unevaluatedProperties) this.watchers.push(node);
+  }
+
+  lose(at: string): this {
+    this.lost.push(at);
+    this.isLoose = true;
+    return this;
+  }
+
+  /** `infer`: keywords about one type narrow the case to that type. */
+  finish(infer: boolean): Case {
+    const { nodes, lost, isLoose } = this;
+    return { nodes, lost, isLoose, kinds: infer ? this.kinds & impliedKinds(nodes) : this.kinds };
+  }
+}

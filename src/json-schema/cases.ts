@@ -1,0 +1,119 @@
+// Multiplies subschemas out: what a value must satisfy becomes a list of cases, in each of which everything in place
+// (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `dependent…`, `unevaluated…`) is resolved into plain nodes.
+
+import type { Apart } from "./apart.ts";
+import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
+import { choicesOf, hasConditions } from "./choices.ts";
+import { MAX_CASES } from "./limits.ts";
+import type { Negator } from "./negate.ts";
+import type { NodeMaker } from "./node-maker.ts";
+import type { Kinds } from "./kinds.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { unevaluated } from "./unevaluated.ts";
+
+export interface Case {
+  /** Nodes that all hold; each says something. */
+  readonly nodes: readonly SchemaNode[];
+  readonly kinds: Kinds;
+  /** Keywords that could not be expressed. */
+  readonly lost: readonly string[];
+  /** Some valid values are not in this case alone because of keywords that were not looked at. */
+  readonly isLoose: boolean;
+}
+
+export class CaseFinder {
+  private readonly covers = new Map<string, readonly Case[]>();
+
+  constructor(
+    private readonly maker: NodeMaker,
+    private readonly negator: Negator,
+    private readonly apart: Apart,
+  ) {}
+
+  /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
+  find(nodes: readonly SchemaNode[]): readonly Case[] {
+    const state = new CaseState();
+    return nodes.every((node) => this.add(state, node, false)) ? this.expand(state, false, MAX_CASES) : [];
+  }
+
+  /** Cases that together hold at least the valid values; what is laborious to resolve is left out. */
+  cover(nodes: readonly SchemaNode[]): readonly Case[] {
+    const key = nodes.map(({ id }) => id).join();
+    const known = this.covers.get(key);
+    if (known) return known;
+    const state = new CaseState();
+    const cases = nodes.every((node) => this.add(state, node, true)) ? this.expand(state, true, MAX_CASES) : [];
+    this.covers.set(key, cases);
+    return cases;
+  }
+
+  private expand(first: CaseState, cover: boolean, room: number): Case[] {
+    const open = [first];
+    const done: Case[] = [];
+    for (let state = open.pop(); state; state = open.pop()) {
+      const left = room - done.length - open.length;
+      const choice = state.choices.shift();
+      // The first option is taken first.
+      if (choice) open.push(...this.choose(state, choice, cover, left).reverse());
+      else if (cover) done.push(state.finish(false));
+      else this.settle(state, open, done, left);
+    }
+    return done;
+  }
+
+  private choose(state: CaseState, choice: Choice, cover: boolean, room: number): CaseState[] {
+    if (choice.options.length > room) {
+      state.lose(choice.at);
+      return [state];
+    }
+    return choice.options.flatMap(({ nodes, forbidden = [] }) => {
+      const next = state.copy();
+      next.forbidden.push(...forbidden);
+      return nodes.every((node) => this.add(next, node, cover, choice.from)) ? [next] : [];
+    });
+  }
+
+  /** Resolves what can be resolved only when all choices were made. */
+  private settle(state: CaseState, open: CaseState[], done: Case[], room: number): void {
+    const watcher = state.watchers.shift();
+    if (watcher) {
+      if (this.add(state, unevaluated(watcher, state.links, this.maker), false)) open.push(state);
+      return;
+    }
+    // Every time anew: an opposite that was added since may have opened up what was apart.
+    const one = state.finish(true);
+    const doubtful = state.forbidden.find(({ node }) => !this.apart.isApart(this, one, node));
+    if (!doubtful) {
+      done.push(one);
+      return;
+    }
+    state.forbidden = state.forbidden.filter((other) => other !== doubtful);
+    const cases = this.without(state, doubtful, room);
+    if (cases) done.push(...cases);
+    else open.push(state.lose(doubtful.at));
+  }
+
+  /** The cases of a state in which a node does not hold, or undefined when they cannot be written down. */
+  private without(state: CaseState, { node }: Forbidden, room: number): Case[] | undefined {
+    const negation = room > 0 ? this.negator.negate(node) : undefined;
+    if (!negation) return undefined;
+    const next = state.copy();
+    const cases = this.add(next, negation.node, false) ? this.expand(next, false, room) : [];
+    // An opposite that leaves out valid values may leave none; then it is better to say that it is not enforced.
+    return cases.length === 0 && negation.narrower ? undefined : cases;
+  }
+
+  /** Adds a node with all that it applies to the same value. False when nothing can satisfy the state any more. */
+  private add(state: CaseState, node: SchemaNode, cover: boolean, from?: SchemaNode): boolean {
+    if (from) state.links.push([from, node]);
+    if (state.seen.has(node)) return true;
+    if (!state.take(node)) return false;
+    state.choices.push(...choicesOf(node, cover, this.maker));
+    if (hasConditions(node)) {
+      if (cover) state.isLoose = true;
+      else state.watch(node);
+    }
+    const { target, allOf = [] } = node;
+    return [...(target ? [target] : []), ...allOf].every((other) => this.add(state, other, cover, node));
+  }
+}

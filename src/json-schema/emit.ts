@@ -1,0 +1,235 @@
+// The graph of a schema → a schema for the converter.
+
+import { arrayPlan, type ArrayForm } from "./array-plan.ts";
+import { fault } from "./fault.ts";
+import type { Notes, Part, Unit, Use } from "./graph.ts";
+import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
+import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
+import { numberPlan } from "./number-plan.ts";
+import { objectPlan, type ObjectForm } from "./object-plan.ts";
+import { under } from "./schema-node.ts";
+import { stringPlan } from "./string-plan.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+export interface Emitted {
+  readonly schema: JsonObject;
+  /** Where in the client's schema keywords stand that are not enforced. */
+  readonly lost: readonly string[];
+}
+
+/** Writes out a living part. `tag` makes the names of definitions the schema's own. Throws SvcError. */
+export function emit(root: Part, tag: string, param: string): Emitted {
+  const first = new Emitter(tag, param);
+  first.root(root);
+  return new Emitter(tag, param, first.repeated()).root(root);
+}
+
+class Emitter {
+  private readonly lost = new Set<string>();
+  private readonly definitions = new Map<Unit, string>();
+  private readonly bodies: JsonObject = {};
+  private readonly visits = new Map<Unit, number>();
+  private readonly strings = new Map<string, { target: JsonObject; plan: JsonObject }[]>();
+  private repetitions = 0;
+  private depth = 0;
+
+  /** `shared`: units that become definitions; without it, visits are counted. */
+  constructor(
+    private readonly tag: string,
+    private readonly param: string,
+    private readonly shared?: ReadonlySet<Unit>,
+  ) {}
+
+  root(part: Part): Emitted {
+    const schema = this.part({ part, notes: notesOf(part.nodes) }, 0, true);
+    this.shareStrings();
+    const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
+    const hasBodies = Object.keys(this.bodies).length > 0;
+    return { schema: { ...named, ...(hasBodies && { $defs: this.bodies }) }, lost: [...this.lost] };
+  }
+
+  repeated(): ReadonlySet<Unit> {
+    return new Set([...this.visits].filter(([unit, count]) => count > 1 && isHeavy(unit)).map(([unit]) => unit));
+  }
+
+  /** `path`: characters of the names that lead here. */
+  private part({ part, notes }: Use, path: number, isRoot = false): JsonObject {
+    const living = part.cases.filter(({ unit }) => unit.alive !== 0);
+    const options: JsonObject[] = [];
+    for (const { unit, lost } of living) {
+      this.lose(lost);
+      const own = this.unit(unit, path, isRoot);
+      const named = Object.fromEntries(
+        Object.entries(notesOf(unit.nodes)).filter(([key, note]) => notes[key] !== note),
+      );
+      if (own.length === 1 && !("$ref" in (own[0] ?? {}))) Object.assign(own[0] ?? {}, named);
+      options.push(...own);
+    }
+    if (living.some(({ unit }) => isAny(unit))) return { ...notes };
+    const distinct =
+      options.length > 1 ? [...new Map(options.map((one) => [JSON.stringify(one), one])).values()] : options;
+    const [only, ...others] = distinct;
+    return Object.assign(others.length === 0 ? (only ?? {}) : { anyOf: distinct }, notes);
+  }
+
+  private unit(unit: Unit, path: number, isRoot: boolean): JsonObject[] {
+    if (isAny(unit)) return [{}];
+    const visits = (this.visits.get(unit) ?? 0) + 1;
+    this.visits.set(unit, visits);
+    if (!this.shared) return visits > 1 ? [{}] : this.body(unit, path);
+    const isLong = path > MAX_PATH_NAMES && isHeavy(unit);
+    if (isRoot || (!isLong && !this.shared.has(unit))) return this.body(unit, path);
+    return [{ $ref: `#/$defs/${this.definitions.get(unit) ?? this.define(unit)}` }];
+  }
+
+  private define(unit: Unit): string {
+    const name = this.nextName();
+    this.definitions.set(unit, name);
+    this.bodies[name] = {};
+    const options = this.body(unit, name.length);
+    this.bodies[name] = { ...(options.length === 1 ? options[0] : { anyOf: options }), ...notesOf(unit.nodes) };
+    return name;
+  }
+
+  private nextName(): string {
+    return `r${Object.keys(this.bodies).length + 1}-${this.tag}`;
+  }
+
+  private body(unit: Unit, path: number): JsonObject[] {
+    const { nodes, alive, values, object, array } = unit;
+    if (++this.depth > MAX_EXPANSION_DEPTH) {
+      throw fault(this.param, "", `more than ${MAX_EXPANSION_DEPTH} arrays and objects are inside one another`);
+    }
+    this.lose(unit.lost);
+    const options: JsonObject[] = [];
+    if (values) options.push(values.length === 1 ? { const: values[0] } : { enum: values });
+    else {
+      if (object && alive & KIND.object) options.push(...this.objects(unit, path));
+      if (array && alive & KIND.array) options.push(...this.arrays(unit, path));
+      if (alive & KIND.string) options.push(this.string(unit));
+      if (alive & NUMBER) options.push(this.number(unit));
+      if (alive & KIND.boolean) options.push(boolean(nodes.flatMap((node) => node.excluded ?? [])));
+      if (alive & KIND.null) options.push({ type: "null" });
+    }
+    this.depth--;
+    return options;
+  }
+
+  private objects(unit: Unit, path: number): JsonObject[] {
+    if (!unit.object) return [];
+    const { forms, lost } = objectPlan(unit, unit.object);
+    this.lose(lost);
+    return forms.map((form) => this.object(form, path));
+  }
+
+  private object(form: ObjectForm, path: number): JsonObject {
+    if (form.kind === "map") {
+      const value = form.value && this.part(form.value, path + "additional-value".length);
+      const isAnything = !value || Object.keys(value).length === 0;
+      return { type: "object", ...(!isAnything && { additionalProperties: value }) };
+    }
+    const properties = form.members.map(({ name, use }) => [name, this.part(use, path + name.length + 1)] as const);
+    const required = form.members.filter((member) => member.required).map(({ name }) => name);
+    return {
+      type: "object",
+      properties: Object.fromEntries(properties),
+      ...(required.length > 0 && { required }),
+      additionalProperties: false,
+    };
+  }
+
+  private arrays(unit: Unit, path: number): JsonObject[] {
+    if (!unit.array) return [];
+    const { forms, lost } = arrayPlan(unit, unit.array);
+    this.lose(lost);
+    return forms.map((form) => this.array(form, unit.nodes, path));
+  }
+
+  private array(form: ArrayForm, nodes: Unit["nodes"], path: number): JsonObject {
+    if (form.kind === "tuple") {
+      return { type: "array", prefixItems: form.items.map((item) => this.part(item, path + "tuple-00".length)) };
+    }
+    const { item, min, max } = form;
+    const items = item && max > 0 ? this.part(item, path + "item".length) : {};
+    const isCounted = this.spend(max === Infinity ? min : max);
+    if (!isCounted)
+      this.lose(nodes.filter((node) => node.array).flatMap(({ at }) => [under(at, "minItems"), under(at, "maxItems")]));
+    return {
+      type: "array",
+      ...(Object.keys(items).length > 0 && { items }),
+      ...(isCounted && min > 0 && { minItems: min }),
+      ...((isCounted || max === 0) && max < Infinity && { maxItems: max }),
+    };
+  }
+
+  private string({ nodes }: Unit): JsonObject {
+    const { schema, lost, repetitions } = stringPlan(nodes);
+    this.lose(lost);
+    const text = JSON.stringify(schema);
+    const uses = this.strings.get(text) ?? [];
+    const isCheap = repetitions === 0 && !("pattern" in schema);
+    if (isCheap) return { ...schema };
+    if (uses.length <= MAX_COPIES && !this.spend(repetitions)) {
+      this.lose(
+        nodes
+          .filter((node) => node.string)
+          .flatMap((node) => Object.keys(node.string ?? {}).map((keyword) => under(node.at, keyword))),
+      );
+      return { type: "string" };
+    }
+    const target = { ...schema };
+    this.strings.set(text, [...uses, { target, plan: schema }]);
+    return target;
+  }
+
+  private number({ nodes, kinds }: Unit): JsonObject {
+    const plan = numberPlan(nodes, kinds);
+    this.lose(plan?.lost ?? []);
+    return { ...plan?.schema };
+  }
+
+  /** Strings with the same pattern in many places: the converter would go through all its rules for each of them. */
+  private shareStrings(): void {
+    for (const uses of this.strings.values()) {
+      if (uses.length <= MAX_COPIES) continue;
+      const name = this.nextName();
+      this.bodies[name] = { ...uses[0]?.plan };
+      for (const { target, plan } of uses) {
+        for (const key of Object.keys(plan)) delete target[key];
+        target["$ref"] = `#/$defs/${name}`;
+      }
+    }
+  }
+
+  /** Whether so many more repetitions are within bounds. */
+  private spend(repetitions: number): boolean {
+    if (this.repetitions + repetitions > MAX_TOTAL_REPETITION) return false;
+    this.repetitions += repetitions;
+    return true;
+  }
+
+  private lose(paths: readonly string[]): void {
+    for (const path of paths) this.lost.add(path);
+  }
+}
+
+const isAny = ({ nodes, kinds }: Unit): boolean => nodes.length === 0 && kinds === EVERY_KIND;
+
+/** Whether a unit contains others, so that writing it out twice could go on and on. */
+const isHeavy = ({ object, array }: Unit): boolean => object !== undefined || array !== undefined;
+
+const boolean = (excluded: readonly unknown[]): JsonObject => {
+  const left = [true, false].filter((value) => !excluded.includes(value));
+  return left.length === 1 ? { const: left[0] } : { type: "boolean" };
+};
+
+const notesOf = (nodes: Unit["nodes"]): Notes =>
+  Object.assign({}, ...nodes.map((node) => node.notes).reverse()) as Notes;
+
+/**
+ * The converter names rules by property names and takes these for rules of its own when they are at the top of a
+ * schema; one level down they are not.
+ */
+const hasAwkwardNames = ({ properties }: JsonObject): boolean =>
+  Object.keys(properties ?? {}).some((name) => name === "" || /^(integral|decimal)[^a-zA-Z0-9]+part$/.test(name));

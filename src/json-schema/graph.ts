@@ -1,0 +1,204 @@
+// The parts of a schema and how they contain one another, resolved into cases. Parts that combine the same subschemas
+// are one part, so that recursive schemas become circles in the graph.
+
+import type { Case, CaseFinder } from "./cases.ts";
+import { fault } from "./fault.ts";
+import { kindOf } from "./json-value.ts";
+import { KIND, NUMBER, type Kinds } from "./kinds.ts";
+import { MAX_NODES } from "./limits.ts";
+import type { LiteralChecker } from "./literal.ts";
+import { itemNodes, itemRange, listedValues, member, memberNames, prefixLength, requiredNames } from "./merge.ts";
+import type { RegexCache } from "./regex-cache.ts";
+import { isEmpty, under, type SchemaNode } from "./schema-node.ts";
+
+export type Notes = Readonly<Record<string, unknown>>;
+
+/** A part at the place where it is used. */
+export interface Use {
+  readonly part: Part;
+  readonly notes: Notes;
+}
+
+/** Subschemas that hold together. */
+export interface Part {
+  readonly nodes: readonly SchemaNode[];
+  cases: readonly { readonly unit: Unit; readonly lost: readonly string[] }[];
+  alive: boolean;
+}
+
+export interface ObjectShape {
+  readonly members: ReadonlyMap<string, Use>;
+  readonly required: ReadonlySet<string>;
+  /** Any other property, where none is known by name. */
+  readonly rest?: Use;
+  /** What the names of other properties must be. */
+  readonly names?: Use;
+}
+
+export interface ArrayShape {
+  readonly prefix: readonly Use[];
+  readonly rest: Use;
+  /** Whether the schema speaks of items after the prefix. */
+  readonly hasRest: boolean;
+  readonly range: readonly [min: number, max: number];
+}
+
+/** One case, which is the same wherever it occurs. */
+export interface Unit {
+  readonly nodes: readonly SchemaNode[];
+  readonly kinds: Kinds;
+  readonly values?: readonly unknown[];
+  readonly object?: ObjectShape;
+  readonly array?: ArrayShape;
+  readonly lost: readonly string[];
+  /** The kinds of which there are values, as far as it is known. */
+  alive: Kinds;
+  /**
+   * Kinds without a value of the form that is usually written out. Then objects are written out although they have
+   * fewer properties than `minProperties` (others would have to be added), arrays with any part of their prefix.
+   */
+  relaxed: Kinds;
+}
+
+export class Graph {
+  private readonly parts = new Map<string, Part>();
+  private readonly units = new Map<string, Unit>();
+  private readonly waiting: Part[] = [];
+
+  constructor(
+    private readonly finder: CaseFinder,
+    private readonly literals: LiteralChecker,
+    private readonly regexes: RegexCache,
+    private readonly param: string,
+  ) {}
+
+  /** The part of some nodes, with everything that it contains. */
+  build(root: SchemaNode): Part {
+    const { part } = this.use([root]);
+    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) {
+      next.cases = this.finder.find(next.nodes).map((one) => ({ unit: this.unit(one), lost: one.lost }));
+      if (this.parts.size + this.units.size > MAX_NODES) throw fault(this.param, "", "its combinations are too many");
+    }
+    return part;
+  }
+
+  /** Every unit, in the order of finding. */
+  allUnits(): Unit[] {
+    return [...this.units.values()];
+  }
+
+  allParts(): Part[] {
+    return [...this.parts.values()];
+  }
+
+  private use(nodes: readonly SchemaNode[]): Use {
+    const kept = [...new Set(nodes)].filter((node) => !isEmpty(node));
+    const key = kept
+      .map(({ id }) => id)
+      .sort((a, b) => a - b)
+      .join();
+    let part = this.parts.get(key);
+    if (!part) {
+      part = { nodes: kept, cases: [], alive: false };
+      this.parts.set(key, part);
+      this.waiting.push(part);
+    }
+    return { part, notes: Object.assign({}, ...nodes.map((node) => node.notes).reverse()) as Notes };
+  }
+
+  private unit({ nodes, kinds: all }: Case): Unit {
+    // No type says "a number but no whole one"; where there are other types it is left out.
+    const kinds = (all & NUMBER) === KIND.fraction && all !== KIND.fraction ? all & ~KIND.fraction : all;
+    const key = `${kinds}:${nodes
+      .map(({ id }) => id)
+      .sort((a, b) => a - b)
+      .join()}`;
+    const known = this.units.get(key);
+    if (known) return known;
+    const lost: string[] = [];
+    const values = this.valuesOf(nodes, kinds, lost);
+    const unit: Unit = {
+      nodes,
+      kinds,
+      lost,
+      alive: 0,
+      relaxed: 0,
+      ...(values && { values }),
+      ...(!values && kinds & KIND.object && { object: this.objectOf(nodes, lost) }),
+      ...(!values && kinds & KIND.array && { array: this.arrayOf(nodes) }),
+    };
+    if (!values) this.checkExcluded(unit, lost);
+    this.units.set(key, unit);
+    return unit;
+  }
+
+  private valuesOf(nodes: readonly SchemaNode[], kinds: Kinds, lost: string[]): readonly unknown[] | undefined {
+    return listedValues(nodes)?.filter((value) => {
+      if ((kinds & kindOf(value)) === 0) return false;
+      const verdicts = nodes.map((node) => ({ node, verdict: this.literals.check(value, node) }));
+      if (verdicts.some(({ verdict }) => verdict === false)) return false;
+      lost.push(...verdicts.filter(({ verdict }) => verdict === undefined).map(({ node }) => node.at));
+      return true;
+    });
+  }
+
+  /** Values that are forbidden one by one can be left out of lists, of booleans and of null only. */
+  private checkExcluded({ nodes, kinds }: Unit, lost: string[]): void {
+    for (const { excluded = [], at } of nodes) {
+      const isLeft = excluded.some(
+        (value) =>
+          value !== null &&
+          typeof value !== "boolean" &&
+          (kinds & kindOf(value)) !== 0 &&
+          nodes.every((node) => node.excluded || this.literals.check(value, node) !== false),
+      );
+      if (isLeft) lost.push(at);
+    }
+  }
+
+  private objectOf(nodes: readonly SchemaNode[], lost: string[]): ObjectShape {
+    const names = nodes.flatMap(({ object }) => object?.names ?? []);
+    const members = new Map<string, Use>();
+    for (const name of memberNames(nodes)) {
+      const { nodes: found, unknown } = member(nodes, name, this.regexes);
+      const verdicts = names.map((node) => ({ node, verdict: this.literals.check(name, node) }));
+      lost.push(...unknown, ...verdicts.filter(({ verdict }) => verdict === undefined).map(({ node }) => node.at));
+      const refused = verdicts.find(({ verdict }) => verdict === false);
+      members.set(name, refused ? { part: DEAD, notes: {} } : this.use(found));
+    }
+    const required = requiredNames(nodes);
+    if (members.size > 0) return { members, required };
+    return { members, required, rest: this.restOf(nodes, lost), ...(names.length > 0 && { names: this.use(names) }) };
+  }
+
+  /** What every property must be where none is known by name. */
+  private restOf(nodes: readonly SchemaNode[], lost: string[]): Use {
+    const additional = nodes.flatMap(({ object }) => object?.additional ?? []);
+    const patterned = nodes.flatMap(({ object }) => object?.patterns?.map(([, node]) => node) ?? []);
+    // With both, a value that satisfies both is right under every name.
+    if (patterned.length === 0 || !additional.some(({ never }) => never))
+      return this.use([...additional, ...patterned]);
+    lost.push(...nodes.filter(({ object }) => object?.patterns).map(({ at }) => under(at, "patternProperties")));
+    return this.use(patterned);
+  }
+
+  private arrayOf(nodes: readonly SchemaNode[]): ArrayShape {
+    const length = prefixLength(nodes);
+    let [min, max] = itemRange(nodes);
+    for (const { array } of nodes) {
+      // Any item will do: then it is a number of items.
+      if (!array?.contains || !isEmpty(array.contains)) continue;
+      min = Math.max(min, array.minContains ?? 1);
+      max = Math.min(max, array.maxContains ?? Infinity);
+    }
+    return {
+      prefix: Array.from({ length }, (_, index) => this.use(itemNodes(nodes, index))),
+      rest: this.use(itemNodes(nodes, length)),
+      hasRest: nodes.some(({ array }) => array?.items && !isEmpty(array.items)),
+      range: [min, max],
+    };
+  }
+}
+
+/** A part that nothing satisfies. */
+const DEAD: Part = { nodes: [], cases: [], alive: false };

@@ -1,0 +1,171 @@
+// Reads the plain keywords of one subschema, each with its type checked.
+
+import { fault } from "./fault.ts";
+import { isObject, kindOf, valueKey } from "./json-value.ts";
+import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
+import { MAX_NAME_LENGTH } from "./limits.ts";
+import { isRegex } from "./regex-parser.ts";
+import { under, type Bound, type NumberFacts, type SchemaFields, type StringFacts } from "./schema-node.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Keywords of one raw subschema. Every method throws SvcError about a value that the keyword cannot have. */
+export class KeywordReader {
+  constructor(
+    private readonly raw: Raw,
+    private readonly at: string,
+    private readonly param: string,
+  ) {}
+
+  has(keyword: string): boolean {
+    return Object.hasOwn(this.raw, keyword) && this.raw[keyword] !== undefined;
+  }
+
+  fail(keyword: string, problem: string): never {
+    throw fault(this.param, under(this.at, keyword), problem);
+  }
+
+  /** A whole number from 0; an absurdly large one is as good as no limit. */
+  count(keyword: string): number | undefined {
+    const value = this.number(keyword);
+    if (value === undefined) return undefined;
+    return Number.isInteger(value) && value >= 0 ? value : this.fail(keyword, "it must be a whole number from 0");
+  }
+
+  number(keyword: string): number | undefined {
+    if (!this.has(keyword)) return undefined;
+    const value = this.raw[keyword];
+    return typeof value === "number" ? value : this.fail(keyword, `it must be a number, got ${typeName(value)}`);
+  }
+
+  string(keyword: string): string | undefined {
+    if (!this.has(keyword)) return undefined;
+    const value = this.raw[keyword];
+    return typeof value === "string" ? value : this.fail(keyword, `it must be a string, got ${typeName(value)}`);
+  }
+
+  flag(keyword: string): boolean {
+    if (!this.has(keyword)) return false;
+    const value = this.raw[keyword];
+    return typeof value === "boolean" ? value : this.fail(keyword, `it must be a boolean, got ${typeName(value)}`);
+  }
+
+  list(keyword: string): readonly unknown[] | undefined {
+    if (!this.has(keyword)) return undefined;
+    const value = this.raw[keyword];
+    return Array.isArray(value) ? value : this.fail(keyword, `it must be an array, got ${typeName(value)}`);
+  }
+
+  map(keyword: string): Raw | undefined {
+    if (!this.has(keyword)) return undefined;
+    const value = this.raw[keyword];
+    return isObject(value) ? value : this.fail(keyword, `it must be an object, got ${typeName(value)}`);
+  }
+
+  /** A list of property names without repetitions. */
+  names(keyword: string, list = this.list(keyword)): readonly string[] | undefined {
+    list?.forEach((name) => {
+      if (typeof name !== "string") this.fail(keyword, `it must hold strings, got ${typeName(name)}`);
+      this.checkName(keyword, name);
+    });
+    return list && [...new Set(list as readonly string[])];
+  }
+
+  checkName(keyword: string, name: string): void {
+    if (name.length <= MAX_NAME_LENGTH) return;
+    this.fail(keyword, `property names have at most ${MAX_NAME_LENGTH} characters, got ${name.length}`);
+  }
+
+  /** `type`, `enum` and `const`. */
+  kindsAndValues(): SchemaFields {
+    const kinds = this.kinds();
+    const enumerated = this.list("enum");
+    if (enumerated?.length === 0) this.fail("enum", "it must not be empty");
+    const values = [...(enumerated ? [enumerated] : []), ...(this.has("const") ? [[this.raw["const"]]] : [])];
+    if (values.length === 0) return kinds === undefined ? {} : { kinds };
+    const inType = values[0]?.some((value) => kinds === undefined || (kinds & kindOf(value)) !== 0);
+    if (!inType) this.fail(enumerated ? "enum" : "const", "nothing in it has the 'type' beside it");
+    if (values.length === 2 && !enumerated?.some((value) => valueKey(value) === valueKey(this.raw["const"]))) {
+      this.fail("const", "it is not in the 'enum' beside it");
+    }
+    return { ...(kinds !== undefined && { kinds }), values };
+  }
+
+  private kinds(): Kinds | undefined {
+    const type = this.raw["type"];
+    if (type === undefined) return undefined;
+    const names: readonly unknown[] = Array.isArray(type) ? type : [type];
+    if (names.length === 0) this.fail("type", "it must not be empty");
+    const nullable = this.flag("nullable") ? KIND.null : 0;
+    return names.reduce<Kinds>((all, name) => {
+      const kind = typeof name === "string" ? TYPE_KINDS.get(name) : undefined;
+      return kind === undefined
+        ? this.fail("type", `it must be one of ${[...TYPE_KINDS.keys()].join(", ")}`)
+        : all | kind;
+    }, nullable);
+  }
+
+  numberFacts(): NumberFacts | undefined {
+    const min = this.bound("minimum", "exclusiveMinimum", (a, b) => a > b);
+    const max = this.bound("maximum", "exclusiveMaximum", (a, b) => a < b);
+    const multipleOf = this.number("multipleOf");
+    if (multipleOf !== undefined && multipleOf <= 0) this.fail("multipleOf", "it must be above 0");
+    if (min && max && (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)))) {
+      this.fail(min.keyword, `it leaves no number below '${max.keyword}'`);
+    }
+    if (!min && !max && multipleOf === undefined) return undefined;
+    return { ...(min && { min }), ...(max && { max }), ...(multipleOf !== undefined && { multipleOf }) };
+  }
+
+  /** The tighter of an inclusive and an exclusive bound; in draft 4 the exclusive one is a flag. */
+  private bound(keyword: string, exclusive: string, tighter: (a: number, b: number) => boolean): Bound | undefined {
+    const value = this.number(keyword);
+    if (typeof this.raw[exclusive] === "boolean") {
+      return value === undefined ? undefined : { value, exclusive: this.flag(exclusive), keyword };
+    }
+    const other = this.number(exclusive);
+    if (other !== undefined && (value === undefined || !tighter(value, other))) {
+      return { value: other, exclusive: true, keyword: exclusive };
+    }
+    return value === undefined ? undefined : { value, exclusive: false, keyword };
+  }
+
+  stringFacts(): StringFacts | undefined {
+    const [minLength, maxLength] = this.range("minLength", "maxLength");
+    const pattern = this.string("pattern");
+    if (pattern !== undefined) this.checkRegex("pattern", pattern);
+    const format = this.string("format");
+    const facts = defined({ minLength, maxLength, pattern, format });
+    return Object.keys(facts).length > 0 ? facts : undefined;
+  }
+
+  checkRegex(keyword: string, source: string): void {
+    if (!isRegex(source)) this.fail(keyword, "it is not a valid ECMA-262 regular expression");
+  }
+
+  /** A smallest and a largest count. */
+  range(low: string, high: string): [number | undefined, number | undefined] {
+    const [min, max] = [this.count(low), this.count(high)];
+    if (min !== undefined && max !== undefined && min > max) this.fail(low, `it is larger than '${high}'`);
+    return [min, max];
+  }
+
+  notes(): SchemaFields {
+    const notes = Object.entries(this.raw).filter(
+      ([keyword, value]) =>
+        ((keyword === "title" || keyword === "description") && typeof value === "string") || keyword === "default",
+    );
+    return notes.length > 0 ? { notes: Object.fromEntries(notes) } : {};
+  }
+}
+
+/** The object without its undefined fields. */
+export const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+export function typeName(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}

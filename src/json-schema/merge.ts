@@ -1,0 +1,109 @@
+// What several subschemas say together about the same value, one aspect at a time.
+
+import { valueKey } from "./json-value.ts";
+import { EVERY_KIND, KIND, NUMBER, type Kinds } from "./kinds.ts";
+import type { RegexCache } from "./regex-cache.ts";
+import type { Bound, SchemaNode } from "./schema-node.ts";
+
+type Nodes = readonly SchemaNode[];
+
+/** A bound and where it stands. */
+export type PlacedBound = Bound & { readonly at: string };
+
+export const kindsOf = (nodes: Nodes): Kinds =>
+  nodes.reduce((kinds, node) => kinds & (node.kinds ?? EVERY_KIND), EVERY_KIND);
+
+/**
+ * The kinds that the keywords of untyped nodes are about. Values of other kinds would be valid too; whoever writes
+ * `properties` wants an object.
+ */
+export function impliedKinds(nodes: Nodes): Kinds {
+  const kinds = nodes.reduce<Kinds>((all, { number, string, array, object }) => {
+    const own =
+      (number ? NUMBER : 0) | (string ? KIND.string : 0) | (array ? KIND.array : 0) | (object ? KIND.object : 0);
+    return all | own;
+  }, 0);
+  return kinds === 0 || nodes.some((node) => node.kinds !== undefined || node.values) ? EVERY_KIND : kinds;
+}
+
+/** The values that every `enum` and `const` allows, or undefined when there is none of them. */
+export function listedValues(nodes: Nodes): readonly unknown[] | undefined {
+  const [first, ...others] = nodes.flatMap((node) => node.values ?? []);
+  if (!first) return undefined;
+  const keys = others.map((list) => new Set(list.map(valueKey)));
+  const taken = new Set<string>();
+  return first.filter((value) => {
+    const key = valueKey(value);
+    if (taken.has(key) || keys.some((list) => !list.has(key))) return false;
+    taken.add(key);
+    return true;
+  });
+}
+
+export interface NumberRange {
+  readonly min?: PlacedBound;
+  readonly max?: PlacedBound;
+}
+
+/** The tightest bounds. */
+export function numberRange(nodes: Nodes): NumberRange {
+  let min: PlacedBound | undefined;
+  let max: PlacedBound | undefined;
+  for (const { number, at } of nodes) {
+    const [low, high] = [number?.min, number?.max];
+    if (low && (!min || low.value > min.value || (low.value === min.value && low.exclusive))) min = { ...low, at };
+    if (high && (!max || high.value < max.value || (high.value === max.value && high.exclusive))) max = { ...high, at };
+  }
+  return { ...(min && { min }), ...(max && { max }) };
+}
+
+/** The largest of the smallest counts and the smallest of the largest. */
+function countRange(pairs: readonly (readonly [number | undefined, number | undefined])[]): readonly [number, number] {
+  const min = Math.max(0, ...pairs.map(([low]) => low ?? 0));
+  return [min, Math.min(Infinity, ...pairs.map(([, high]) => high ?? Infinity))];
+}
+
+export const lengthRange = (nodes: Nodes) =>
+  countRange(nodes.map(({ string }) => [string?.minLength, string?.maxLength]));
+export const itemRange = (nodes: Nodes) => countRange(nodes.map(({ array }) => [array?.minItems, array?.maxItems]));
+export const sizeRange = (nodes: Nodes) =>
+  countRange(nodes.map(({ object }) => [object?.minProperties, object?.maxProperties]));
+
+/** Length of the longest prefix of an array. */
+export const prefixLength = (nodes: Nodes): number =>
+  Math.max(0, ...nodes.map(({ array }) => array?.prefix?.length ?? 0));
+
+/** The nodes for one item of an array. */
+export const itemNodes = (nodes: Nodes, index: number): SchemaNode[] =>
+  nodes.flatMap(({ array }) => array?.prefix?.[index] ?? array?.items ?? []);
+
+/** Names that properties are known by, in the order of the schema. */
+export const memberNames = (nodes: Nodes): Set<string> =>
+  new Set(nodes.flatMap(({ object }) => [...(object?.properties?.keys() ?? []), ...(object?.required ?? [])]));
+
+export const requiredNames = (nodes: Nodes): Set<string> =>
+  new Set(nodes.flatMap(({ object }) => object?.required ?? []));
+
+export interface Member {
+  /** Nodes that certainly apply. */
+  readonly nodes: readonly SchemaNode[];
+  /** Where `patternProperties` stands of which it cannot be told whether it applies. */
+  readonly unknown: readonly string[];
+}
+
+/** The nodes for the property of this name. */
+export function member(nodes: Nodes, name: string, regexes: RegexCache): Member {
+  const found: SchemaNode[] = [];
+  const unknown: string[] = [];
+  for (const { object, at } of nodes) {
+    if (!object) continue;
+    const property = object.properties?.get(name);
+    const matches = (object.patterns ?? []).map(([source, node]) => ({ node, matches: regexes.finds(source, name) }));
+    if (property) found.push(property);
+    found.push(...matches.filter((entry) => entry.matches).map(({ node }) => node));
+    const isOther = !property && matches.every((entry) => entry.matches === false);
+    if (isOther && object.additional) found.push(object.additional);
+    if (matches.some((entry) => entry.matches === undefined)) unknown.push(`${at}/patternProperties`);
+  }
+  return { nodes: found, unknown };
+}

@@ -1,0 +1,19 @@
+import type { SchemaFields, SchemaNode } from "./schema-node.ts";
+
+/** Makes nodes, numbered in the order in which they are made. */
+export class NodeMaker {
+  private made = 0;
+
+  private readonly kept = new Map<string, SchemaNode>();
+
+  make(at: string, fields: SchemaFields): SchemaNode {
+    return { id: this.made++, at, ...fields };
+  }
+
+  /** The node that was made for a key before, or a new one. */
+  cached(key: string, at: string, fields: () => SchemaFields): SchemaNode {
+    const node = this.kept.get(key) ?? this.make(at, fields());
+    this.kept.set(key, node);
+    return node;
+  }
+}

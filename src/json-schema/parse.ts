@@ -1,0 +1,193 @@
+// A client's schema → nodes, every keyword checked. References are only collected here; see references.ts.
+
+import { fault } from "./fault.ts";
+import { isObject } from "./json-value.ts";
+import { defined, KeywordReader, typeName } from "./keyword-reader.ts";
+import { MAX_DEPTH } from "./limits.ts";
+import type { NodeMaker } from "./node-maker.ts";
+import {
+  under,
+  type ArrayFacts,
+  type Dependency,
+  type ObjectFacts,
+  type SchemaFields,
+  type SchemaNode,
+} from "./schema-node.ts";
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A subschema that names itself or others. */
+export interface Naming {
+  readonly node: SchemaNode;
+  readonly raw: Raw;
+  /** The node whose `$id` this one's references are relative to. */
+  readonly resource: Resource;
+}
+
+/** A schema with an `$id`, or the whole one. */
+export interface Resource {
+  readonly node: SchemaNode;
+  readonly raw: unknown;
+  readonly parent?: Resource;
+  readonly id?: string;
+}
+
+export class SchemaParser {
+  /** Subschemas with `$id`, `$anchor`, `$ref` and the like, in the order of parsing. */
+  readonly namings: Naming[] = [];
+  /** The whole schema. */
+  root: Resource | undefined;
+  private readonly known = new Map<object, SchemaNode>();
+
+  constructor(
+    private readonly nodes: NodeMaker,
+    private readonly param: string,
+  ) {}
+
+  /** The node of a raw subschema; the same one when it was parsed before. Throws SvcError when it is no schema. */
+  parse(raw: unknown, at: string, resource?: Resource, depth = 1): SchemaNode {
+    if (raw === true) return this.nodes.make(at, {});
+    if (raw === false) return this.nodes.make(at, { never: true });
+    if (!isObject(raw)) throw fault(this.param, at, `a schema must be an object or a boolean, got ${typeName(raw)}`);
+    const known = this.known.get(raw);
+    if (known) return known;
+    if (depth > MAX_DEPTH) throw fault(this.param, at, `more than ${MAX_DEPTH} schemas are inside one another`);
+    // The node is there before its parts: they point to it as their resource, and a reference may lead back to it.
+    const node = this.nodes.make(at, {});
+    this.known.set(raw, node);
+    const own: Resource = !resource
+      ? { node, raw, ...(typeof raw["$id"] === "string" && { id: raw["$id"] }) }
+      : typeof raw["$id"] === "string" && !raw["$id"].startsWith("#")
+        ? { node, raw, parent: resource, id: raw["$id"] }
+        : resource;
+    this.root ??= own;
+    if (NAMING.some((keyword) => Object.hasOwn(raw, keyword))) this.namings.push({ node, raw, resource: own });
+    return Object.assign(node, new Subschema(this, new KeywordReader(raw, at, this.param), raw, at, own, depth).read());
+  }
+}
+
+const NAMING = ["$id", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef", "$recursiveRef"];
+
+/** One object being read. */
+class Subschema {
+  constructor(
+    private readonly parser: SchemaParser,
+    private readonly keywords: KeywordReader,
+    private readonly raw: Raw,
+    private readonly at: string,
+    private readonly resource: Resource,
+    private readonly depth: number,
+  ) {}
+
+  read(): SchemaFields {
+    // Read for their types and for references into them.
+    this.map("$defs");
+    this.map("definitions");
+    const { keywords } = this;
+    return {
+      ...keywords.kindsAndValues(),
+      ...defined({
+        number: keywords.numberFacts(),
+        string: keywords.stringFacts(),
+        array: this.array(),
+        object: this.object(),
+        allOf: this.schemas("allOf"),
+        anyOf: this.schemas("anyOf"),
+        oneOf: this.schemas("oneOf"),
+        not: this.schema("not"),
+        condition: this.condition(),
+        dependencies: this.dependencies(),
+        unevaluatedItems: this.schema("unevaluatedItems"),
+        unevaluatedProperties: this.schema("unevaluatedProperties"),
+      }),
+      ...keywords.notes(),
+    } as SchemaFields;
+  }
+
+  private array(): ArrayFacts | undefined {
+    const { keywords } = this;
+    // Up to draft 2019-09 a list of items was the prefix, and `additionalItems` what follows it.
+    const older = Array.isArray(this.raw["items"]);
+    const prefix = older ? this.schemas("items", true) : this.schemas("prefixItems", true);
+    const items = older ? this.schema("additionalItems") : this.schema("items");
+    const [minItems, maxItems] = keywords.range("minItems", "maxItems");
+    const [minContains, maxContains] = keywords.range("minContains", "maxContains");
+    const uniqueItems = keywords.flag("uniqueItems") || undefined;
+    const contains = this.schema("contains");
+    return group<ArrayFacts>({
+      prefix,
+      items,
+      minItems,
+      maxItems,
+      uniqueItems,
+      contains,
+      ...(contains && { minContains, maxContains }),
+    });
+  }
+
+  private object(): ObjectFacts | undefined {
+    const { keywords } = this;
+    const properties = this.map("properties");
+    for (const name of properties?.keys() ?? []) keywords.checkName("properties", name);
+    const patternMap = this.map("patternProperties");
+    for (const source of patternMap?.keys() ?? []) keywords.checkRegex("patternProperties", source);
+    const [minProperties, maxProperties] = keywords.range("minProperties", "maxProperties");
+    return group<ObjectFacts>({
+      properties,
+      patterns: patternMap?.size ? [...patternMap] : undefined,
+      additional: this.schema("additionalProperties"),
+      names: this.schema("propertyNames"),
+      required: keywords.names("required"),
+      minProperties,
+      maxProperties,
+    });
+  }
+
+  private condition(): SchemaFields["condition"] {
+    const [test, whenTrue, whenFalse] = [this.schema("if"), this.schema("then"), this.schema("else")];
+    return test && (whenTrue || whenFalse) ? { if: test, ...defined({ whenTrue, whenFalse }) } : undefined;
+  }
+
+  private dependencies(): readonly Dependency[] | undefined {
+    const found: Dependency[] = [];
+    for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+      for (const [property, value] of Object.entries(this.keywords.map(keyword) ?? {})) {
+        this.keywords.checkName(keyword, property);
+        if (keyword !== "dependentSchemas" && Array.isArray(value)) {
+          found.push({ property, required: this.keywords.names(keyword, value) ?? [] });
+        } else if (keyword === "dependentRequired") {
+          this.keywords.fail(keyword, `it must hold arrays, got ${typeName(value)}`);
+        } else {
+          found.push({ property, required: [], node: this.child(value, keyword, property) });
+        }
+      }
+    }
+    return found.length > 0 ? found : undefined;
+  }
+
+  private schema(keyword: string): SchemaNode | undefined {
+    return this.keywords.has(keyword) ? this.child(this.raw[keyword], keyword) : undefined;
+  }
+
+  private schemas(keyword: string, mayBeEmpty = false): SchemaNode[] | undefined {
+    const list = this.keywords.list(keyword);
+    if (list?.length === 0 && !mayBeEmpty) this.keywords.fail(keyword, "it must not be empty");
+    return list?.map((item, index) => this.child(item, keyword, index));
+  }
+
+  private map(keyword: string): Map<string, SchemaNode> | undefined {
+    const map = this.keywords.map(keyword);
+    return map && new Map(Object.entries(map).map(([name, raw]) => [name, this.child(raw, keyword, name)]));
+  }
+
+  private child(raw: unknown, keyword: string, name?: string | number): SchemaNode {
+    const inside = under(this.at, keyword);
+    return this.parser.parse(raw, name === undefined ? inside : under(inside, name), this.resource, this.depth + 1);
+  }
+}
+
+/** The facts that are there, or undefined when none is. */
+function group<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): Partial<T> | undefined {
+  const facts = defined(fields);
+  return Object.keys(facts).length > 0 ? (facts as Partial<T>) : undefined;
+}

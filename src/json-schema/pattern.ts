@@ -1,0 +1,169 @@
+// A client's `pattern` → one that llama.cpp's converter enforces. The converter compares the raw characters between the
+// quotes of a JSON string, so that what must be escaped there is spelled as its escape, and nothing else may match it.
+
+import { complement, intersect, size, union, type CharSet } from "./char-set.ts";
+import { MAX_REPETITION } from "./limits.ts";
+import { lengthRange, type Regex } from "./regex.ts";
+import { withLengths } from "./regex-length.ts";
+import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
+import { parseRegex } from "./regex-parser.ts";
+
+export interface Lengths {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface GrammarPattern {
+  readonly pattern: string;
+  /** Counted repetitions in it. */
+  readonly repetitions: number;
+  /** False when it is enforced without the lengths. */
+  readonly lengths: boolean;
+}
+
+export const ANY_LENGTH: Lengths = { min: 0, max: Infinity };
+
+/** Characters with a short escape, and its letter. */
+const ESCAPES: ReadonlyMap<number, string> = new Map([
+  [0x22, "\\x22"],
+  [0x5c, "\\x5C"],
+  [8, "b"],
+  [12, "f"],
+  [10, "n"],
+  [13, "r"],
+  [9, "t"],
+]);
+const CONTROLS: CharSet = [[0, 0x1f]];
+/** What stands for itself in a JSON string and has a UTF-8 form. */
+const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], [[0xd800, 0xdfff]]));
+const SPELLABLE: CharSet = complement([[0xd800, 0xdfff]]);
+/** Control characters without a short escape are left out of larger sets. */
+const MAX_CONTROLS = 4;
+/** Repetitions inside repetitions multiply the ways in which a grammar can read a text. */
+const MAX_NESTED = 10_000;
+
+/**
+ * Translates a regular expression that `isRegex` accepts; undefined when it cannot be expressed. The result matches
+ * only texts that the original is found in, and that have one of `lengths`, as far as `lengths` of the result says.
+ */
+export function grammarPattern(source: string, lengths: Lengths): GrammarPattern | "anything" | undefined {
+  const regex = parseRegex(source);
+  const spellable = regex && possible(regex);
+  const alternatives = spellable && wholeAlternatives(spellable);
+  if (!alternatives) return undefined;
+  if (alternatives.some(isEverything)) return "anything";
+  const narrowed = withLengths(alternatives, lengths.min, lengths.max);
+  const fitting = narrowed && narrowed.length > 0 && narrowed.every(isAllowed) ? narrowed : undefined;
+  const used = fitting ?? alternatives;
+  if (!used.every(isAllowed)) return undefined;
+  const repetitions = used.flat().reduce((sum, item) => sum + repetitionsIn(item), 0);
+  return { pattern: `^${renderChoice(used)}$`, repetitions, lengths: fitting !== undefined };
+}
+
+/** A pattern for strings of certain lengths; the converter's own count would take `\ud83d\ude00` for two characters. */
+export const lengthPattern = ({ min, max }: Lengths): string =>
+  `^${render({ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max })}$`;
+
+/** Whether a sequence matches every string: anything, and beside it only what may be absent. */
+const isEverything = (sequence: Sequence): boolean => sequence.every(canBeEmpty) && sequence.some(isAnything);
+
+const isAnything = (regex: Regex): boolean =>
+  regex.kind === "repeat" &&
+  regex.min === 0 &&
+  regex.max === Infinity &&
+  regex.item.kind === "set" &&
+  complement(regex.item.set).length === 0;
+
+/** The expression without what no JSON string can hold; undefined when nothing is left. */
+function possible(regex: Regex): Regex | undefined {
+  if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
+  if (regex.kind === "sequence") {
+    const items = regex.items.map(possible);
+    return items.every((item) => item !== undefined) ? { kind: "sequence", items } : undefined;
+  }
+  if (regex.kind === "choice") {
+    const items = regex.items.map(possible).filter((item) => item !== undefined);
+    return items.length > 0 ? { kind: "choice", items } : undefined;
+  }
+  if (regex.kind !== "repeat") return regex;
+  const item = possible(regex.item);
+  if (item) return { ...regex, item };
+  return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
+}
+
+const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_NESTED);
+
+/** The product of repetitions inside one another, Infinity when one alone is above llama.cpp's limit. */
+function nested(regex: Regex): number {
+  if (regex.kind === "sequence" || regex.kind === "choice") return Math.max(1, ...regex.items.map(nested));
+  if (regex.kind !== "repeat") return 1;
+  const count = times(regex);
+  return count > MAX_REPETITION ? Infinity : Math.max(1, count) * nested(regex.item);
+}
+
+const times = ({ min, max }: Regex & { kind: "repeat" }): number => (max === Infinity ? min : max);
+
+function repetitionsIn(regex: Regex): number {
+  if (regex.kind === "sequence" || regex.kind === "choice")
+    return regex.items.reduce((sum, item) => sum + repetitionsIn(item), 0);
+  return regex.kind === "repeat" ? times(regex) + repetitionsIn(regex.item) : 0;
+}
+
+const renderChoice = (alternatives: readonly Sequence[]): string =>
+  alternatives.length === 1
+    ? (alternatives[0] ?? []).map(render).join("")
+    : `(?:${alternatives.map((items) => items.map(render).join("")).join("|")})`;
+
+function render(regex: Regex): string {
+  switch (regex.kind) {
+    case "set":
+      return renderSet(regex.set);
+    case "sequence":
+      return regex.items.map(render).join("");
+    case "choice":
+      return renderChoice(regex.items.map((item) => [item]));
+    case "repeat":
+      return renderRepeat(regex);
+    default:
+      throw new Error("an anchor was not resolved");
+  }
+}
+
+function renderRepeat({ item, min, max }: Regex & { kind: "repeat" }): string {
+  if (max === 0 || lengthRange(item)[1] === 0) return "";
+  const inner = render(item);
+  if (min === 1 && max === 1) return inner;
+  const isUnit = (item.kind === "set" && /^[[(]/.test(inner)) || (item.kind === "choice" && item.items.length > 1);
+  const unit = isUnit ? inner : `(?:${inner})`;
+  // Always with braces: only then the converter makes a rule of its own of what is repeated.
+  return `${unit}{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
+}
+
+function renderSet(set: CharSet): string {
+  const raw = intersect(set, RAW);
+  const letters = [...ESCAPES].filter(([char]) => size(intersect(set, [[char, char]])) > 0).map(([, letter]) => letter);
+  const controls = intersect(set, complement(union(...[...ESCAPES.keys()].map((char): CharSet => [[char, char]]))));
+  const rare = expand(intersect(controls, CONTROLS));
+  const options: string[] = [];
+  if (raw.length > 0)
+    options.push(size(raw) === 1 ? character(Number(raw[0]?.[0])) : `[${raw.map(renderRange).join("")}]`);
+  if (letters.length > 0) options.push(`\\x5C${letters.length === 1 ? letters[0] : `[${letters.join("")}]`}`);
+  if (rare.length <= MAX_CONTROLS || options.length === 0) {
+    options.push(...rare.map((char) => `\\x5Cu${char.toString(16).padStart(4, "0")}`));
+  }
+  return options.length === 1 ? String(options[0]) : `(?:${options.join("|")})`;
+}
+
+const expand = (set: CharSet): number[] =>
+  set.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
+
+const renderRange = ([from, to]: readonly [number, number]): string =>
+  from === to ? character(from) : `${character(from)}-${character(to)}`;
+
+/** Letters and digits as they are, everything else as an escape that the converter passes on to the grammar. */
+function character(char: number): string {
+  if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
+  const hex = char.toString(16).toUpperCase();
+  if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
+  return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+}

@@ -1,0 +1,155 @@
+// Follows `$ref` and its relatives inside one schema.
+
+import { fault } from "./fault.ts";
+import { isObject } from "./json-value.ts";
+import { MAX_IN_PLACE } from "./limits.ts";
+import type { Naming, Resource, SchemaParser } from "./parse.ts";
+import { inPlace, under, type SchemaNode } from "./schema-node.ts";
+
+/** Where a schema without an `$id` is. */
+const NOWHERE = "schema:/";
+
+/**
+ * Sets the target of every node that refers to another. Throws SvcError about a reference that leads out of the schema,
+ * to nothing, or around in a circle without going deeper into the value.
+ */
+export function resolveReferences(parser: SchemaParser, param: string): void {
+  if (!parser.root) return;
+  new Resolver(parser, parser.root, param).run();
+  checkCircles(parser.root.node, parser, param);
+}
+
+class Resolver {
+  private readonly resources = new Map<string, Resource>();
+  private readonly anchors = new Map<string, SchemaNode>();
+  private readonly dynamic = new Map<string, SchemaNode[]>();
+  private readonly bases = new Map<SchemaNode, URL>();
+
+  constructor(
+    private readonly parser: SchemaParser,
+    private readonly root: Resource,
+    private readonly param: string,
+  ) {}
+
+  run(): void {
+    this.resources.set(NOWHERE, this.root);
+    const { namings } = this.parser;
+    let registered = 0;
+    // A target outside the known keywords is parsed on the way and may bring names and references of its own.
+    for (let index = 0; index < namings.length; index++) {
+      while (registered < namings.length) this.register(namings[registered++] as Naming);
+      this.resolve(namings[index] as Naming);
+    }
+  }
+
+  private register({ node, raw, resource }: Naming): void {
+    const base = this.base(resource);
+    if (resource.node === node) this.resources.set(withoutHash(base), resource);
+    const id = raw["$id"];
+    for (const name of [
+      raw["$anchor"],
+      raw["$dynamicAnchor"],
+      typeof id === "string" && /^#./.test(id) && id.slice(1),
+    ]) {
+      if (typeof name === "string") this.anchors.set(`${withoutHash(base)}#${name}`, node);
+    }
+    const name = raw["$dynamicAnchor"];
+    if (typeof name === "string") this.dynamic.set(name, [...(this.dynamic.get(name) ?? []), node]);
+  }
+
+  private resolve({ node, raw, resource }: Naming): void {
+    for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
+      if (!Object.hasOwn(raw, keyword)) continue;
+      const reference = raw[keyword];
+      const at = under(node.at, keyword);
+      if (typeof reference !== "string") throw fault(this.param, at, "it must be a string");
+      if (node.target) throw fault(this.param, at, "only one reference can stand in a schema");
+      // Whose dynamic anchor counts depends on the way here; with one of that name there is no question.
+      const name = keyword === "$dynamicRef" ? reference.slice(reference.indexOf("#") + 1) : "";
+      if ((this.dynamic.get(name)?.length ?? 0) > 1)
+        throw fault(this.param, at, "several dynamic anchors have its name");
+      node.target = this.follow(reference, resource, at);
+    }
+  }
+
+  private follow(reference: string, resource: Resource, at: string): SchemaNode {
+    const url = parseUrl(reference, this.base(resource));
+    const home = url && this.resources.get(withoutHash(url));
+    if (!url || !home) throw fault(this.param, at, "it leads out of this schema");
+    const fragment = decode(url.hash.slice(1));
+    const target =
+      fragment === undefined || fragment === "" || fragment.startsWith("/")
+        ? fragment !== undefined && this.pointed(home, fragment, at)
+        : this.anchors.get(`${withoutHash(url)}#${fragment}`);
+    if (!target) throw fault(this.param, at, "it leads to nothing");
+    return target;
+  }
+
+  /** The node at a JSON pointer below a resource. */
+  private pointed(home: Resource, pointer: string, at: string): SchemaNode {
+    let raw = home.raw;
+    for (const token of pointer.split("/").slice(1)) {
+      const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+      const isIndex = !Array.isArray(raw) || /^(0|[1-9]\d*)$/.test(name);
+      if (typeof raw !== "object" || raw === null || !isIndex || !Object.hasOwn(raw, name)) {
+        throw fault(this.param, at, "it leads to nothing");
+      }
+      raw = (raw as Readonly<Record<string, unknown>>)[name];
+    }
+    if (!isObject(raw) && typeof raw !== "boolean") throw fault(this.param, at, "it leads to what is no schema");
+    return this.parser.parse(raw, home.node.at + pointer, home);
+  }
+
+  private base(resource: Resource): URL {
+    const known = this.bases.get(resource.node);
+    if (known) return known;
+    const outer = resource.parent ? this.base(resource.parent) : new URL(NOWHERE);
+    const base = (resource.id !== undefined && parseUrl(resource.id, outer)) || outer;
+    this.bases.set(resource.node, base);
+    return base;
+  }
+}
+
+const withoutHash = (url: URL): string => url.href.split("#")[0] ?? "";
+
+function parseUrl(reference: string, base: URL): URL | undefined {
+  try {
+    return new URL(reference, base);
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Refuses nodes that apply to the same value through one another in a circle, or in a very long row. */
+function checkCircles(root: SchemaNode, parser: SchemaParser, param: string): void {
+  /** Nodes in a row from here; 0 while it is being counted. */
+  const heights = new Map<SchemaNode, number>();
+  for (const start of [root, ...parser.namings.map(({ node }) => node)]) {
+    const stack: { node: SchemaNode; rest: SchemaNode[] }[] = [{ node: start, rest: inPlace(start) }];
+    if (heights.has(start)) continue;
+    heights.set(start, 0);
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const next = top.rest.pop();
+      const height = next && heights.get(next);
+      if (height === 0) throw fault(param, top.node.at, "it refers to itself without going deeper into the value");
+      if (next && height === undefined) {
+        heights.set(next, 0);
+        stack.push({ node: next, rest: inPlace(next) });
+      }
+      if (next) continue;
+      const tallest = Math.max(0, ...inPlace(top.node).map((child) => heights.get(child) ?? 0));
+      if (tallest >= MAX_IN_PLACE)
+        throw fault(param, top.node.at, `more than ${MAX_IN_PLACE} schemas refer to one another`);
+      heights.set(top.node, tallest + 1);
+      stack.pop();
+    }
+  }
+}

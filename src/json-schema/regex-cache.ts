@@ -1,0 +1,17 @@
+// Regular expressions of one schema, each parsed once.
+
+import { MAX_STEPS } from "./limits.ts";
+import { finds, type Regex } from "./regex.ts";
+import { parseRegex } from "./regex-parser.ts";
+
+export class RegexCache {
+  private readonly steps = { left: MAX_STEPS };
+  private readonly known = new Map<string, Regex | undefined>();
+
+  /** Whether an expression is found in a text; undefined when that cannot be told. */
+  finds(source: string, text: string): boolean | undefined {
+    if (!this.known.has(source)) this.known.set(source, parseRegex(source));
+    const regex = this.known.get(source);
+    return regex && finds(regex, text, this.steps);
+  }
+}

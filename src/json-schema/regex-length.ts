@@ -1,0 +1,61 @@
+// Narrows a regular expression to texts of certain lengths.
+
+import { lengthRange, type Regex } from "./regex.ts";
+import type { Sequence } from "./regex-normal.ts";
+
+type Repeat = Regex & { readonly kind: "repeat" };
+
+/** A repetition that can be made longer or shorter one step of `width` at a time. */
+interface Slider {
+  readonly index: number;
+  readonly repeat: Repeat;
+  readonly width: number;
+}
+
+/**
+ * Alternatives of which every text has `min` to `max` code points, all of them texts of the given ones; those without
+ * such a text are left out. Undefined when one of them cannot be narrowed.
+ */
+export function withLengths(alternatives: readonly Sequence[], min: number, max: number): Sequence[] | undefined {
+  const out: Sequence[] = [];
+  for (const sequence of alternatives) {
+    const [low, high] = lengthRange({ kind: "sequence", items: sequence });
+    if (low > max || high < min) continue;
+    const narrowed = low >= min && high <= max ? sequence : narrow(sequence, min, max);
+    if (!narrowed) return undefined;
+    out.push(narrowed);
+  }
+  return out;
+}
+
+function narrow(sequence: Sequence, min: number, max: number): Sequence | undefined {
+  const sliders = sequence.flatMap((item, index) => slider(item, index) ?? []);
+  const rest = sequence.filter((_, index) => sliders.every((entry) => entry.index !== index));
+  const [restLow, restHigh] = lengthRange({ kind: "sequence", items: rest });
+
+  const counts = sliders.map(({ repeat }) => repeat.min);
+  const low = () => restLow + sliders.reduce((sum, { width }, index) => sum + width * (counts[index] ?? 0), 0);
+  for (const [index, { repeat, width }] of sliders.entries()) {
+    const more = Math.min(repeat.max - repeat.min, Math.ceil(Math.max(0, min - low()) / width));
+    counts[index] = repeat.min + more;
+  }
+  let room = max - low() - (restHigh - restLow);
+  if (low() < min || room < 0) return undefined;
+
+  // What is left of the length is shared out evenly, so that no part of the text is squeezed to its least.
+  const out = [...sequence];
+  for (const [position, { index, repeat, width }] of sliders.entries()) {
+    const count = counts[position] ?? 0;
+    const share = Math.floor(room / (sliders.length - position) / width);
+    const more = Math.min(repeat.max - count, share);
+    room -= more * width;
+    out[index] = { ...repeat, min: count, max: count + more };
+  }
+  return out;
+}
+
+function slider(item: Regex, index: number): Slider | undefined {
+  if (item.kind !== "repeat" || item.max === item.min) return undefined;
+  const [low, high] = lengthRange(item.item);
+  return low === high && low > 0 ? { index, repeat: item, width: low } : undefined;
+}

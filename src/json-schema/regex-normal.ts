@@ -1,0 +1,106 @@
+// Brings a regular expression into the form that a grammar can follow: alternatives that match a whole text, without
+// anchors, and without repetitions of what may be empty.
+
+import { EVERY_CHAR } from "./char-set.ts";
+import { hasAnchor, type Regex } from "./regex.ts";
+
+const MAX_ALTERNATIVES = 64;
+/** Syntax tree nodes that one expression may be rewritten to. */
+const MAX_SIZE = 4_000;
+
+const ANYTHING: Regex = { kind: "repeat", item: { kind: "set", set: EVERY_CHAR }, min: 0, max: Infinity };
+
+export type Sequence = readonly Regex[];
+
+/**
+ * Alternatives whose matches are the texts in which `regex` is found. Undefined when an anchor stands where it cannot
+ * be resolved, or the result would be too large.
+ */
+export function wholeAlternatives(regex: Regex): readonly Sequence[] | undefined {
+  try {
+    const budget = new Budget();
+    return spread([regex], budget).map((sequence) => anchored(sequence).flatMap((item) => flat(solid(item, budget))));
+  } catch (error) {
+    if (error instanceof TooMuch) return undefined;
+    throw error;
+  }
+}
+
+class TooMuch extends Error {}
+
+class Budget {
+  private left = MAX_SIZE;
+  spend(amount: number): void {
+    this.left -= amount;
+    if (this.left < 0) throw new TooMuch();
+  }
+}
+
+const flat = (regex: Regex): Sequence => (regex.kind === "sequence" ? regex.items.flatMap(flat) : [regex]);
+
+/** Multiplies out choices that hold anchors, and a choice that is everything. */
+function spread(sequence: Sequence, budget: Budget): Sequence[] {
+  const items = sequence.flatMap(flat);
+  budget.spend(1 + items.length);
+  const index = items.findIndex((item) => item.kind === "choice" && (items.length === 1 || hasAnchor(item)));
+  const choice = items[index];
+  if (choice?.kind !== "choice") return [items];
+  if (choice.items.length > MAX_ALTERNATIVES && items.length > 1) throw new TooMuch();
+  return choice.items.flatMap((item) => spread([...items.slice(0, index), item, ...items.slice(index + 1)], budget));
+}
+
+/** The sequence for a whole text. */
+function anchored(items: Sequence): Sequence {
+  const first = items.findIndex((item) => item.kind !== "start");
+  const begin = first < 0 ? items.length : first;
+  let end = items.length;
+  while (end > begin && items[end - 1]?.kind === "end") end--;
+  const inner = items.slice(begin, end);
+  if (inner.some(hasAnchor)) throw new TooMuch();
+  return [...(begin > 0 ? [] : [ANYTHING]), ...inner, ...(end < items.length ? [] : [ANYTHING])];
+}
+
+/** The same texts; what is repeated is never empty, or the grammar could go around in a circle. */
+function solid(regex: Regex, budget: Budget): Regex {
+  budget.spend(1);
+  if (regex.kind === "sequence" || regex.kind === "choice") {
+    return { kind: regex.kind, items: regex.items.map((item) => solid(item, budget)) };
+  }
+  if (regex.kind !== "repeat") return regex;
+  const item = solid(regex.item, budget);
+  if (!canBeEmpty(item)) return { ...regex, item };
+  const core = withoutEmpty(item, budget);
+  return core && regex.max > 0
+    ? { kind: "repeat", item: core, min: 0, max: regex.max }
+    : { kind: "sequence", items: [] };
+}
+
+export function canBeEmpty(regex: Regex): boolean {
+  if (regex.kind === "set") return false;
+  if (regex.kind === "repeat") return regex.min === 0 || regex.max === 0 || canBeEmpty(regex.item);
+  if (regex.kind === "choice") return regex.items.some(canBeEmpty);
+  return regex.kind !== "sequence" || regex.items.every(canBeEmpty);
+}
+
+/** The texts of an already solid expression other than the empty one; undefined when there are none. */
+function withoutEmpty(regex: Regex, budget: Budget): Regex | undefined {
+  budget.spend(1);
+  if (!canBeEmpty(regex)) return regex;
+  if (regex.kind === "repeat") return regex.max === 0 ? undefined : { ...regex, min: 1 };
+  if (regex.kind === "choice") return choiceOf(regex.items.map((item) => withoutEmpty(item, budget)));
+  if (regex.kind !== "sequence") return undefined;
+  // The first part that is not empty is one of the parts.
+  return choiceOf(
+    regex.items.map((item, index) => {
+      const core = withoutEmpty(item, budget);
+      const rest = regex.items.slice(index + 1);
+      budget.spend(rest.length);
+      return core && { kind: "sequence", items: [core, ...rest] };
+    }),
+  );
+}
+
+function choiceOf(options: readonly (Regex | undefined)[]): Regex | undefined {
+  const items = options.filter((option) => option !== undefined);
+  return items.length > 1 ? { kind: "choice", items } : items[0];
+}

@@ -1,0 +1,84 @@
+// What the strings of a case look like to the converter.
+
+import { formatPattern, isKnownFormat } from "./formats.ts";
+import { MAX_REPETITION } from "./limits.ts";
+import { lengthRange } from "./merge.ts";
+import { grammarPattern, lengthPattern } from "./pattern.ts";
+import { under, type SchemaNode } from "./schema-node.ts";
+
+export interface StringPlan {
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly lost: readonly string[];
+  /** Counted repetitions that the grammar will have. */
+  readonly repetitions: number;
+}
+
+interface Constraint {
+  readonly source: string | undefined;
+  readonly at: string;
+}
+
+/** Strings of the right lengths that match one pattern or format; a second one is lost. */
+export function stringPlan(nodes: readonly SchemaNode[]): StringPlan {
+  const [min, max] = lengthRange(nodes);
+  const constraints = [...patterns(nodes), ...formats(nodes)];
+  const lost: string[] = [];
+  const format = nodes.map(({ string }) => string?.format).find((name) => name !== undefined);
+  const notes = format === undefined ? {} : { format };
+  for (const [index, { source, at }] of constraints.entries()) {
+    const translated = source === undefined ? undefined : grammarPattern(source, { min, max });
+    if (!translated) {
+      lost.push(at);
+      continue;
+    }
+    if (translated === "anything") continue;
+    const { pattern, repetitions } = translated;
+    lost.push(...constraints.slice(index + 1).map((other) => other.at));
+    if (!translated.lengths) lost.push(...lengthPaths(nodes, true, true));
+    return { schema: { type: "string", ...notes, pattern }, lost, repetitions };
+  }
+  const plain = plainString(nodes, min, max);
+  return { ...plain, schema: { ...plain.schema, ...notes }, lost: [...lost, ...plain.lost] };
+}
+
+function plainString(nodes: readonly SchemaNode[], min: number, max: number): StringPlan {
+  const isLong = max !== Infinity && max > MAX_REPETITION;
+  const lost = lengthPaths(nodes, min > MAX_REPETITION, isLong);
+  const least = Math.min(min, MAX_REPETITION);
+  const most = isLong ? Infinity : max;
+  const repetitions = most === Infinity ? least : most;
+  if (least >= 2)
+    return { schema: { type: "string", pattern: lengthPattern({ min: least, max: most }) }, lost, repetitions };
+  const schema = {
+    type: "string",
+    ...(least > 0 && { minLength: least }),
+    ...(most !== Infinity && { maxLength: most }),
+  };
+  return { schema, lost, repetitions };
+}
+
+function patterns(nodes: readonly SchemaNode[]): Constraint[] {
+  const known = new Set<string>();
+  return nodes.flatMap(({ string, at }) => {
+    const source = string?.pattern;
+    if (source === undefined || known.has(source)) return [];
+    known.add(source);
+    return [{ source, at: under(at, "pattern") }];
+  });
+}
+
+function formats(nodes: readonly SchemaNode[]): Constraint[] {
+  const known = new Set<string>();
+  return nodes.flatMap(({ string, at }) => {
+    const format = string?.format;
+    if (format === undefined || known.has(format) || !isKnownFormat(format)) return [];
+    known.add(format);
+    return [{ source: formatPattern(format), at: under(at, "format") }];
+  });
+}
+
+const lengthPaths = (nodes: readonly SchemaNode[], min: boolean, max: boolean): string[] =>
+  nodes.flatMap(({ string, at }) => [
+    ...(min && string?.minLength ? [under(at, "minLength")] : []),
+    ...(max && string?.maxLength !== undefined ? [under(at, "maxLength")] : []),
+  ]);
