@@ -18,6 +18,7 @@ export function banner(
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context.note)],
     ["device", model.device],
+    ["can", abilities(model)],
     ["address", `${url}/v1  ·  docs ${url}/docs`],
   ];
   const demo = modelGiven
@@ -25,6 +26,18 @@ export function banner(
     : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
   const call = `curl ${url}/v1/chat/completions -H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
   return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
+}
+
+/** What clients may ask of it, beyond text. */
+function abilities({ template, vision, audio }: ModelInfo): string {
+  const can = [
+    template.tools && "tools",
+    "JSON schemas",
+    template.thinking && "reasoning",
+    vision && "pictures",
+    audio && "sound",
+  ];
+  return can.filter((one) => one !== false).join(", ");
 }
 
 function contextText({ context, maxModelLen }: ModelInfo, parallel: number, note: string | undefined): string {

@@ -31,6 +31,7 @@ test("shows model, context and why, device, address, and a request to paste", ()
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
   expect(text).toContain("8192 tokens for up to 32 requests at once, at most 4096 each (capped by free memory)");
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
+  expect(text).toContain("tools, JSON schemas\n");
   expect(text).toContain("http://127.0.0.1:9999/v1");
   expect(text).toContain("curl http://127.0.0.1:9999/v1/chat/completions");
   expect(text).not.toContain("svc-mini");
