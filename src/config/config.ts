@@ -23,6 +23,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Host names beyond the loopback ones that a request may carry on a loopback bind. */
   readonly allowedHosts: readonly string[];
+  /** Routes outside /v1, as other servers have them. */
+  readonly conveniences: boolean;
   /** false: a request for a stream is answered as plain JSON. */
   readonly streaming: boolean;
   readonly heartbeatMs: number;

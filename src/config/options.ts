@@ -94,6 +94,13 @@ export const options: readonly Option[] = [
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
   },
   {
+    name: "conveniences",
+    group: "Server",
+    type: "boolean",
+    default: true,
+    help: "Serve routes outside /v1 as well, for tools that know Ollama's API.",
+  },
+  {
     name: "heartbeat",
     group: "Server",
     type: "number",

@@ -41,6 +41,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     port: number("port") as number,
     corsOrigins: list("cors-origin"),
     allowedHosts: list("allowed-host"),
+    conveniences: flag("conveniences"),
     streaming: flag("streaming"),
     heartbeatMs: milliseconds("heartbeat"),
     drainTimeoutMs: milliseconds("drain-timeout"),

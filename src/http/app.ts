@@ -19,6 +19,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { ollamaRoutes } from "./routes/ollama.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
@@ -47,6 +48,7 @@ export function createApp(deps: AppDeps): App {
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
+  const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
     // Host names of less than four characters ("http://nas/v1/models") are names too.
@@ -57,6 +59,7 @@ export function createApp(deps: AppDeps): App {
     .use(responsesRoutes(deps, contexts))
     .use(messagesRoutes(deps, contexts))
     .use(completionRoutes(deps, contexts))
+    .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
     .use(cancelRoutes(deps.generation))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))

@@ -10,7 +10,6 @@ import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
 
 const STREAM_HEADERS = {
-  "Content-Type": "text/event-stream",
   "Cache-Control": "no-cache",
   "X-Accel-Buffering": "no",
 };
@@ -36,6 +35,8 @@ export interface GenerationCall {
   readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
   /** What is sent while a stream is silent; default: a comment. */
   readonly heartbeat?: string;
+  /** How frames are written; default: server-sent events. */
+  readonly format?: "sse" | "ndjson";
 }
 
 /** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
@@ -60,11 +61,12 @@ export async function respond(
     onUnexpected: (error) => logUnexpected(log, error, context.id),
     promptTokens: accepted?.promptTokens ?? 0,
   });
-  const { heartbeat } = call;
-  const options = { heartbeatMs: config.heartbeatMs, ...(heartbeat !== undefined && { heartbeat }) };
+  const { heartbeat, format = "sse" } = call;
+  const options = { heartbeatMs: config.heartbeatMs, format, ...(heartbeat !== undefined && { heartbeat }) };
   const stream = eventStream(frames, { ...options, signal: left.signal, abort });
   context.bodyEnded = stream.ended;
-  return new Response(stream.body, { headers: { ...STREAM_HEADERS, ...headers } });
+  const type = format === "sse" ? "text/event-stream" : "application/x-ndjson";
+  return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 
 /** Begins the call and lets it run to its end, whether its client stays or not. Returns headers for the answer. */

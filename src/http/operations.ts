@@ -1,7 +1,7 @@
 // What the API description says about each route beyond its schemas. One entry a route: a test compares both ways.
 
 export interface Operation {
-  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations";
+  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
@@ -42,6 +42,8 @@ const unavailable =
   "`server_busy`: the queue is full. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
 const crashed = "`engine_crashed`: the engine process ended while it computed this request; it is restarted.";
 const question = { messages: [{ role: "user", content: "What is the capital of France?" }] };
+
+const ollamaErrors = { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable };
 
 export const operations: Readonly<Record<string, Operation>> = {
   "POST /v1/chat/completions": {
@@ -246,6 +248,50 @@ streams, plain answers and requests that still wait. Of two live requests with o
     answers: { 200: "The number of tokens." },
     errors: { ...tokenizer, 503: unavailable },
     example: { text: "Hello" },
+  },
+  "POST /api/chat": {
+    tag: "Conveniences",
+    summary: "Answer a conversation, in Ollama's API",
+    description: `For tools that know no other; off with --no-conveniences. Streams unless \`stream\` is false. format is json or a schema,
+enforced while sampling. think is a boolean or a level; thinking is off unless asked for. keep_alive and options without a
+meaning here have no effect. Errors are \`{"error": "…"}\`.`,
+    answers: { 200: "The answer, whole or as a stream." },
+    errors: ollamaErrors,
+    example: { ...question, stream: false },
+    stream:
+      "Lines of JSON (application/x-ndjson); the last has `done` true, the counts and the durations in nanoseconds.",
+  },
+  "POST /api/generate": {
+    tag: "Conveniences",
+    summary: "Answer a prompt, in Ollama's API",
+    description:
+      "With raw or suffix the prompt is continued as it is; else it is a user's message. No prompt: is the model there.",
+    answers: { 200: "The answer, whole or as a stream." },
+    errors: ollamaErrors,
+    example: { prompt: "What is the capital of France?", stream: false },
+    stream: "Lines of JSON (application/x-ndjson), as for /api/chat.",
+  },
+  "POST /api/show": {
+    tag: "Conveniences",
+    summary: "Describe the loaded model, in Ollama's API",
+    answers: { 200: "What the model is and can do." },
+    errors: ollamaErrors,
+    example: { model: "svc-mini" },
+  },
+  "GET /api/tags": {
+    tag: "Conveniences",
+    summary: "List models, in Ollama's API",
+    answers: { 200: "The loaded model; an empty list while it loads." },
+  },
+  "GET /api/ps": {
+    tag: "Conveniences",
+    summary: "List loaded models, in Ollama's API",
+    answers: { 200: "The loaded model; an empty list while it loads." },
+  },
+  "GET /api/version": {
+    tag: "Conveniences",
+    summary: "Version, in Ollama's API",
+    answers: { 200: "The version of svc." },
   },
   "GET /health": {
     tag: "Operations",

@@ -10,6 +10,8 @@ export interface EventStreamOptions {
   readonly heartbeatMs: number;
   /** What is sent then; default: a comment. */
   readonly heartbeat?: string;
+  /** `ndjson`: the frames are lines, and nothing comes between them. */
+  readonly format?: "sse" | "ndjson";
   /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
   /** Called when the body is cancelled; is to abort `signal`. */
@@ -19,6 +21,11 @@ export interface EventStreamOptions {
 /** The data of an event, or with its name. */
 export type Frame = string | { readonly event: string; readonly data: string };
 
+const sseFrame = (frame: Frame): string =>
+  typeof frame === "string" ? `data: ${frame}\n\n` : `event: ${frame.event}\ndata: ${frame.data}\n\n`;
+/** Lines that bring their own line feed. */
+const plainFrame = (frame: Frame): string => (typeof frame === "string" ? frame : frame.data);
+
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>;
   /** Resolves when the source has ended and the body is closed or cancelled. */
@@ -27,9 +34,9 @@ export interface EventStream {
 
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
-  const { heartbeatMs, heartbeat: beat = HEARTBEAT, signal, abort } = options;
+  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", signal, abort } = options;
   const outbox = new Outbox();
-  const heartbeat = setInterval(() => outbox.isEmpty && outbox.put(beat), heartbeatMs);
+  const heartbeat = setInterval(() => format === "sse" && outbox.isEmpty && outbox.put(beat), heartbeatMs);
   const closed = Promise.withResolvers<void>();
   const close = () => {
     clearInterval(heartbeat);
@@ -54,18 +61,23 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
     },
     { highWaterMark: 0 },
   );
-  const pumped = pump(source, outbox, signal).finally(() => outbox.end());
+  const pumped = pump(source, outbox, signal, format === "sse" ? sseFrame : plainFrame).finally(() => outbox.end());
   return { body, ended: Promise.all([pumped, closed.promise]).then(() => {}) };
 }
 
 /** Reads ahead of the body, so that whatever is ready goes out in one write. */
-async function pump(source: AsyncIterator<Frame>, outbox: Outbox, signal: AbortSignal): Promise<void> {
+async function pump(
+  source: AsyncIterator<Frame>,
+  outbox: Outbox,
+  signal: AbortSignal,
+  write: (frame: Frame) => string,
+): Promise<void> {
   try {
     // At least once, also after an abort: a generator that never began would not run its own clean-up on return.
     do {
       const { value, done } = await source.next();
       if (done) return;
-      outbox.put(typeof value === "string" ? `data: ${value}\n\n` : `event: ${value.event}\ndata: ${value.data}\n\n`);
+      outbox.put(write(value));
       if (outbox.isFull) await outbox.hasRoom();
     } while (!signal.aborted);
   } finally {

@@ -32,6 +32,8 @@ function settle(units: readonly Unit[], parts: readonly Part[]): void {
       changed ||= alive !== part.alive;
       part.alive = alive;
     }
+    // The others contain nothing that could come alive.
+    open = units.filter(({ object, array }) => object ?? array);
   }
 }
 

@@ -5,10 +5,11 @@ import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
 import { MAX_CASES } from "./limits.ts";
+import { impliedKinds, kindsOf } from "./merge.ts";
 import type { Negator } from "./negate.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import type { Kinds } from "./kinds.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import { isPlain, type SchemaNode } from "./schema-node.ts";
 import { unevaluated } from "./unevaluated.ts";
 
 export interface Case {
@@ -32,6 +33,11 @@ export class CaseFinder {
 
   /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
   find(nodes: readonly SchemaNode[]): readonly Case[] {
+    const [only] = nodes;
+    if (only && nodes.length === 1 && isPlain(only)) {
+      const kinds = kindsOf(nodes) & impliedKinds(nodes);
+      return only.never ? [] : [{ nodes, kinds, lost: [], isLoose: false }];
+    }
     const state = new CaseState();
     return nodes.every((node) => this.add(state, node, false)) ? this.expand(state, false, MAX_CASES) : [];
   }

@@ -1,14 +1,15 @@
 // The graph of a schema → a schema for the converter.
 
-import { arrayPlan, type ArrayForm } from "./array-plan.ts";
+import type { ArrayForm } from "./array-plan.ts";
 import { fault } from "./fault.ts";
 import type { Notes, Part, Unit, Use } from "./graph.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
 import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
-import { objectPlan, type ObjectForm } from "./object-plan.ts";
+import type { ObjectForm } from "./object-plan.ts";
+import { isLarge, Plans } from "./plans.ts";
 import { under } from "./schema-node.ts";
-import { stringPlan } from "./string-plan.ts";
+import { StringPlanner } from "./string-plan.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -20,84 +21,75 @@ export interface Emitted {
 
 /** Writes out a living part. `tag` makes the names of definitions the schema's own. Throws SvcError. */
 export function emit(root: Part, tag: string, param: string): Emitted {
-  const first = new Emitter(tag, param);
-  first.root(root);
-  return new Emitter(tag, param, first.repeated()).root(root);
+  const plans = new Plans(new StringPlanner());
+  return new Emitter(tag, param, plans, plans.shared(root)).root(root);
 }
 
 class Emitter {
   private readonly lost = new Set<string>();
-  private readonly definitions = new Map<Unit, string>();
-  private readonly bodies: JsonObject = {};
-  private readonly visits = new Map<Unit, number>();
+  private readonly names = new Map<Unit, string>();
+  private readonly bodies = new Map<string, JsonObject>();
   private readonly strings = new Map<string, { target: JsonObject; plan: JsonObject }[]>();
   private repetitions = 0;
   private depth = 0;
 
-  /** `shared`: units that become definitions; without it, visits are counted. */
+  /** `shared`: units that become definitions. */
   constructor(
     private readonly tag: string,
     private readonly param: string,
-    private readonly shared?: ReadonlySet<Unit>,
+    private readonly plans: Plans,
+    private readonly shared: ReadonlySet<Unit>,
   ) {}
 
   root(part: Part): Emitted {
     const schema = this.part({ part, notes: notesOf(part.nodes) }, 0, true);
     this.shareStrings();
     const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
-    const hasBodies = Object.keys(this.bodies).length > 0;
-    return { schema: { ...named, ...(hasBodies && { $defs: this.bodies }) }, lost: [...this.lost] };
-  }
-
-  repeated(): ReadonlySet<Unit> {
-    return new Set([...this.visits].filter(([unit, count]) => count > 1 && isHeavy(unit)).map(([unit]) => unit));
+    const definitions = this.bodies.size > 0 && { $defs: Object.fromEntries(this.bodies) };
+    return { schema: { ...named, ...definitions }, lost: [...this.lost] };
   }
 
   /** `path`: characters of the names that lead here. */
   private part({ part, notes }: Use, path: number, isRoot = false): JsonObject {
-    const living = part.cases.filter(({ unit }) => unit.alive !== 0);
     const options: JsonObject[] = [];
-    for (const { unit, lost } of living) {
+    let anything = false;
+    for (const { unit, lost } of part.cases) {
+      if (unit.alive === 0) continue;
       this.lose(lost);
+      anything ||= isAny(unit);
       const own = this.unit(unit, path, isRoot);
-      const named = Object.fromEntries(
-        Object.entries(notesOf(unit.nodes)).filter(([key, note]) => notes[key] !== note),
-      );
-      if (own.length === 1 && !("$ref" in (own[0] ?? {}))) Object.assign(own[0] ?? {}, named);
       options.push(...own);
+      if (own.length === 1 && own[0] && !("$ref" in own[0])) annotate(own[0], unit.nodes, notes);
     }
-    if (living.some(({ unit }) => isAny(unit))) return { ...notes };
+    if (anything) return { ...notes };
     const distinct =
       options.length > 1 ? [...new Map(options.map((one) => [JSON.stringify(one), one])).values()] : options;
-    const [only, ...others] = distinct;
-    return Object.assign(others.length === 0 ? (only ?? {}) : { anyOf: distinct }, notes);
+    return Object.assign(distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }, notes);
   }
 
   private unit(unit: Unit, path: number, isRoot: boolean): JsonObject[] {
     if (isAny(unit)) return [{}];
-    const visits = (this.visits.get(unit) ?? 0) + 1;
-    this.visits.set(unit, visits);
-    if (!this.shared) return visits > 1 ? [{}] : this.body(unit, path);
-    const isLong = path > MAX_PATH_NAMES && isHeavy(unit);
-    if (isRoot || (!isLong && !this.shared.has(unit))) return this.body(unit, path);
-    return [{ $ref: `#/$defs/${this.definitions.get(unit) ?? this.define(unit)}` }];
+    const isDefined = this.shared.has(unit) || (path > MAX_PATH_NAMES && isLarge(unit));
+    if (isRoot || !isDefined) return this.body(unit, path);
+    return [{ $ref: `#/$defs/${this.names.get(unit) ?? this.define(unit)}` }];
   }
 
   private define(unit: Unit): string {
     const name = this.nextName();
-    this.definitions.set(unit, name);
-    this.bodies[name] = {};
+    this.names.set(unit, name);
+    // Takes the place now: the body may hold definitions of its own.
+    this.bodies.set(name, {});
     const options = this.body(unit, name.length);
-    this.bodies[name] = { ...(options.length === 1 ? options[0] : { anyOf: options }), ...notesOf(unit.nodes) };
+    this.bodies.set(name, annotate(options.length === 1 ? { ...options[0] } : { anyOf: options }, unit.nodes, {}));
     return name;
   }
 
   private nextName(): string {
-    return `r${Object.keys(this.bodies).length + 1}-${this.tag}`;
+    return `r${this.bodies.size + 1}-${this.tag}`;
   }
 
   private body(unit: Unit, path: number): JsonObject[] {
-    const { nodes, alive, values, object, array } = unit;
+    const { nodes, alive, values } = unit;
     if (++this.depth > MAX_EXPANSION_DEPTH) {
       throw fault(this.param, "", `more than ${MAX_EXPANSION_DEPTH} arrays and objects are inside one another`);
     }
@@ -105,8 +97,7 @@ class Emitter {
     const options: JsonObject[] = [];
     if (values) options.push(values.length === 1 ? { const: values[0] } : { enum: values });
     else {
-      if (object && alive & KIND.object) options.push(...this.objects(unit, path));
-      if (array && alive & KIND.array) options.push(...this.arrays(unit, path));
+      options.push(...this.objects(unit, path), ...this.arrays(unit, path));
       if (alive & KIND.string) options.push(this.string(unit));
       if (alive & NUMBER) options.push(this.number(unit));
       if (alive & KIND.boolean) options.push(boolean(nodes.flatMap((node) => node.excluded ?? [])));
@@ -117,8 +108,7 @@ class Emitter {
   }
 
   private objects(unit: Unit, path: number): JsonObject[] {
-    if (!unit.object) return [];
-    const { forms, lost } = objectPlan(unit, unit.object);
+    const { forms, lost } = this.plans.object(unit);
     this.lose(lost);
     return forms.map((form) => this.object(form, path));
   }
@@ -140,8 +130,7 @@ class Emitter {
   }
 
   private arrays(unit: Unit, path: number): JsonObject[] {
-    if (!unit.array) return [];
-    const { forms, lost } = arrayPlan(unit, unit.array);
+    const { forms, lost } = this.plans.array(unit);
     this.lose(lost);
     return forms.map((form) => this.array(form, unit.nodes, path));
   }
@@ -163,23 +152,22 @@ class Emitter {
     };
   }
 
-  private string({ nodes }: Unit): JsonObject {
-    const { schema, lost, repetitions } = stringPlan(nodes);
+  private string(unit: Unit): JsonObject {
+    const { schema, lost, repetitions } = this.plans.string(unit);
     this.lose(lost);
+    const target = { ...schema };
+    if (repetitions === 0 && !("pattern" in schema)) return target;
     const text = JSON.stringify(schema);
     const uses = this.strings.get(text) ?? [];
-    const isCheap = repetitions === 0 && !("pattern" in schema);
-    if (isCheap) return { ...schema };
     if (uses.length <= MAX_COPIES && !this.spend(repetitions)) {
-      this.lose(
-        nodes
-          .filter((node) => node.string)
-          .flatMap((node) => Object.keys(node.string ?? {}).map((keyword) => under(node.at, keyword))),
+      const facts = unit.nodes.flatMap(({ at, string }) =>
+        Object.keys(string ?? {}).map((keyword) => under(at, keyword)),
       );
+      this.lose(facts);
       return { type: "string" };
     }
-    const target = { ...schema };
-    this.strings.set(text, [...uses, { target, plan: schema }]);
+    uses.push({ target, plan: schema });
+    this.strings.set(text, uses);
     return target;
   }
 
@@ -194,7 +182,7 @@ class Emitter {
     for (const uses of this.strings.values()) {
       if (uses.length <= MAX_COPIES) continue;
       const name = this.nextName();
-      this.bodies[name] = { ...uses[0]?.plan };
+      this.bodies.set(name, { ...uses[0]?.plan });
       for (const { target, plan } of uses) {
         for (const key of Object.keys(plan)) delete target[key];
         target["$ref"] = `#/$defs/${name}`;
@@ -216,13 +204,19 @@ class Emitter {
 
 const isAny = ({ nodes, kinds }: Unit): boolean => nodes.length === 0 && kinds === EVERY_KIND;
 
-/** Whether a unit contains others, so that writing it out twice could go on and on. */
-const isHeavy = ({ object, array }: Unit): boolean => object !== undefined || array !== undefined;
-
 const boolean = (excluded: readonly unknown[]): JsonObject => {
   const left = [true, false].filter((value) => !excluded.includes(value));
   return left.length === 1 ? { const: left[0] } : { type: "boolean" };
 };
+
+/** Adds the words of some nodes, save those that stand at the place of use. */
+function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonObject {
+  for (const node of nodes) {
+    for (const [key, note] of Object.entries(node.notes ?? {}))
+      if (!(key in schema) && used[key] !== note) schema[key] = note;
+  }
+  return schema;
+}
 
 const notesOf = (nodes: Unit["nodes"]): Notes =>
   Object.assign({}, ...nodes.map((node) => node.notes).reverse()) as Notes;

@@ -25,6 +25,8 @@ const within = (value: number, min: number | undefined, max: number | undefined)
 
 /** Checks values exactly; steps are counted, because subschemas can be nested in ways that take forever. */
 export class LiteralChecker {
+  private readonly keys = new Map<readonly unknown[], ReadonlySet<string>>();
+
   constructor(
     private readonly regexes: RegexCache,
     private steps: number,
@@ -41,8 +43,8 @@ export class LiteralChecker {
     if (node.kinds !== undefined) yield (node.kinds & kind) !== 0;
     if (node.values || node.excluded) {
       const key = valueKey(value);
-      for (const list of node.values ?? []) yield list.some((other) => valueKey(other) === key);
-      yield !(node.excluded ?? []).some((other) => valueKey(other) === key);
+      for (const list of node.values ?? []) yield this.keysOf(list).has(key);
+      if (node.excluded) yield !this.keysOf(node.excluded).has(key);
     }
     if (node.number && typeof value === "number") yield numberIs(value, node.number);
     if (node.string && typeof value === "string") yield this.stringIs(value, node.string);
@@ -77,6 +79,12 @@ export class LiteralChecker {
     // What counts as evaluated depends on everything above.
     if (node.unevaluatedItems && Array.isArray(value) && value.length > 0) yield undefined;
     if (node.unevaluatedProperties && isObject(value) && Object.keys(value).length > 0) yield undefined;
+  }
+
+  private keysOf(list: readonly unknown[]): ReadonlySet<string> {
+    const keys = this.keys.get(list) ?? new Set(list.map(valueKey));
+    this.keys.set(list, keys);
+    return keys;
   }
 
   private stringIs(value: string, { minLength, maxLength, pattern, format }: StringFacts): Verdict {

@@ -6,7 +6,7 @@ import { KIND } from "./kinds.ts";
 import { MAX_OPTIONAL } from "./limits.ts";
 import { sizeRange } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
-import { stringPlan } from "./string-plan.ts";
+import type { StringPlanner } from "./string-plan.ts";
 
 export interface ObjectPlan {
   /** One of these. */
@@ -29,14 +29,20 @@ export interface RecordMember {
 const MAX_FORMS = 32;
 
 /** The objects of a unit that has a shape for them. */
-export function objectPlan({ nodes, relaxed }: Unit, shape: ObjectShape): ObjectPlan {
+export function objectPlan({ nodes, relaxed }: Unit, shape: ObjectShape, strings: StringPlanner): ObjectPlan {
   const [least, max] = sizeRange(nodes);
   const min = relaxed & KIND.object ? 0 : least;
-  const { forms, lost } = planFor(nodes, shape, min, max);
+  const { forms, lost } = planFor(nodes, shape, min, max, strings);
   return { forms, lost: min < least ? [...lost, ...paths(nodes, "minProperties")] : lost };
 }
 
-function planFor(nodes: readonly SchemaNode[], shape: ObjectShape, min: number, max: number): ObjectPlan {
+function planFor(
+  nodes: readonly SchemaNode[],
+  shape: ObjectShape,
+  min: number,
+  max: number,
+  strings: StringPlanner,
+): ObjectPlan {
   if (!shape.rest) return records(nodes, membersOf(shape.members, shape.required), min, max);
   const names = shape.names && namesOf(shape.names);
   if (names && shape.rest.part.alive) {
@@ -49,7 +55,7 @@ function planFor(nodes: readonly SchemaNode[], shape: ObjectShape, min: number, 
   const lost = [
     ...(min > 0 ? paths(nodes, "minProperties") : []),
     ...(max < Infinity ? paths(nodes, "maxProperties") : []),
-    ...(shape.names && !isAnyName(shape.names)
+    ...(shape.names && !isAnyName(shape.names, strings)
       ? nodes.filter(({ object }) => object?.names).map(({ at }) => under(at, "propertyNames"))
       : []),
     ...(shape.rest.part.alive ? [] : nodes.filter(isPatternedNode).map(({ at }) => under(at, "patternProperties"))),
@@ -76,10 +82,10 @@ function namesOf({ part }: Use): readonly string[] | undefined {
 }
 
 /** Whether names are not narrowed at all. */
-const isAnyName = ({ part }: Use): boolean =>
+const isAnyName = ({ part }: Use, strings: StringPlanner): boolean =>
   part.cases.some(({ unit: { nodes, kinds, values, lost }, lost: unmet }) => {
     if ((kinds & KIND.string) === 0 || values || lost.length + unmet.length > 0) return false;
-    const plan = stringPlan(nodes);
+    const plan = strings.plan(nodes);
     return plan.lost.length === 0 && Object.keys(plan.schema).length === 1;
   });
 

@@ -68,6 +68,20 @@ export class SchemaParser {
 
 const NAMING = ["$id", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef", "$recursiveRef"];
 
+/** Keywords that are read together; most subschemas have none of most groups. */
+const KEYWORD_GROUPS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    plain: "type enum const nullable title description default",
+    number: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+    string: "minLength maxLength pattern format",
+    array: "items prefixItems additionalItems minItems maxItems uniqueItems contains minContains maxContains",
+    object: "properties patternProperties additionalProperties propertyNames required minProperties maxProperties",
+    applied:
+      "$defs definitions allOf anyOf oneOf not if then else dependentRequired dependentSchemas dependencies " +
+      "unevaluatedItems unevaluatedProperties",
+  }).flatMap(([group, keywords]) => keywords.split(" ").map((keyword): [string, string] => [keyword, group])),
+);
+
 /** One object being read. */
 class Subschema {
   constructor(
@@ -80,28 +94,32 @@ class Subschema {
   ) {}
 
   read(): SchemaFields {
+    const { keywords, raw } = this;
+    const groups = new Set(Object.keys(raw).map((keyword) => KEYWORD_GROUPS.get(keyword)));
+    const fields: SchemaFields[] = [];
+    if (groups.has("plain")) fields.push(keywords.kindsAndValues(), keywords.notes());
+    if (groups.has("number")) fields.push(defined({ number: keywords.numberFacts() }));
+    if (groups.has("string")) fields.push(defined({ string: keywords.stringFacts() }));
+    if (groups.has("array")) fields.push(defined({ array: this.array() }));
+    if (groups.has("object")) fields.push(defined({ object: this.object() }));
+    if (groups.has("applied")) fields.push(this.applied());
+    return Object.assign({}, ...fields) as SchemaFields;
+  }
+
+  private applied(): SchemaFields {
     // Read for their types and for references into them.
     this.map("$defs");
     this.map("definitions");
-    const { keywords } = this;
-    return {
-      ...keywords.kindsAndValues(),
-      ...defined({
-        number: keywords.numberFacts(),
-        string: keywords.stringFacts(),
-        array: this.array(),
-        object: this.object(),
-        allOf: this.schemas("allOf"),
-        anyOf: this.schemas("anyOf"),
-        oneOf: this.schemas("oneOf"),
-        not: this.schema("not"),
-        condition: this.condition(),
-        dependencies: this.dependencies(),
-        unevaluatedItems: this.schema("unevaluatedItems"),
-        unevaluatedProperties: this.schema("unevaluatedProperties"),
-      }),
-      ...keywords.notes(),
-    } as SchemaFields;
+    return defined({
+      allOf: this.schemas("allOf"),
+      anyOf: this.schemas("anyOf"),
+      oneOf: this.schemas("oneOf"),
+      not: this.schema("not"),
+      condition: this.condition(),
+      dependencies: this.dependencies(),
+      unevaluatedItems: this.schema("unevaluatedItems"),
+      unevaluatedProperties: this.schema("unevaluatedProperties"),
+    });
   }
 
   private array(): ArrayFacts | undefined {

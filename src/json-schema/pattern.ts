@@ -1,7 +1,7 @@
 // A client's `pattern` → one that llama.cpp's converter enforces. The converter compares the raw characters between the
 // quotes of a JSON string, so that what must be escaped there is spelled as its escape, and nothing else may match it.
 
-import { complement, intersect, size, union, type CharSet } from "./char-set.ts";
+import { complement, includes, intersect, size, union, type CharSet } from "./char-set.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { lengthRange, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
@@ -141,9 +141,10 @@ function renderRepeat({ item, min, max }: Regex & { kind: "repeat" }): string {
 
 function renderSet(set: CharSet): string {
   const raw = intersect(set, RAW);
-  const letters = [...ESCAPES].filter(([char]) => size(intersect(set, [[char, char]])) > 0).map(([, letter]) => letter);
-  const controls = intersect(set, complement(union(...[...ESCAPES.keys()].map((char): CharSet => [[char, char]]))));
-  const rare = expand(intersect(controls, CONTROLS));
+  const letters = [...ESCAPES].filter(([char]) => includes(set, char)).map(([, letter]) => letter);
+  const rare = Array.from({ length: 0x20 }, (_, char) => char).filter(
+    (char) => includes(set, char) && !ESCAPES.has(char),
+  );
   const options: string[] = [];
   if (raw.length > 0)
     options.push(size(raw) === 1 ? character(Number(raw[0]?.[0])) : `[${raw.map(renderRange).join("")}]`);
@@ -153,9 +154,6 @@ function renderSet(set: CharSet): string {
   }
   return options.length === 1 ? String(options[0]) : `(?:${options.join("|")})`;
 }
-
-const expand = (set: CharSet): number[] =>
-  set.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 const renderRange = ([from, to]: readonly [number, number]): string =>
   from === to ? character(from) : `${character(from)}-${character(to)}`;

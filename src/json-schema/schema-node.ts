@@ -121,10 +121,17 @@ export function inPlace(node: SchemaNode): SchemaNode[] {
 export const under = (at: string, token: string | number): string =>
   `${at}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** Whether every value satisfies a node. */
-export const isEmpty = (node: SchemaNode): boolean =>
-  !saysSomething(node) &&
-  inPlace(node).length === 0 &&
+/** Whether a node leads to no others that apply to the same value. */
+export const isPlain = (node: SchemaNode): boolean =>
+  node.target === undefined &&
+  node.allOf === undefined &&
+  node.anyOf === undefined &&
+  node.oneOf === undefined &&
+  node.not === undefined &&
+  node.condition === undefined &&
   node.dependencies === undefined &&
   node.unevaluatedItems === undefined &&
   node.unevaluatedProperties === undefined;
+
+/** Whether every value satisfies a node. */
+export const isEmpty = (node: SchemaNode): boolean => isPlain(node) && !saysSomething(node);

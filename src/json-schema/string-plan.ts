@@ -18,15 +18,31 @@ interface Constraint {
   readonly at: string;
 }
 
+const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], repetitions: 0 };
+
+/** Plans strings; each pattern is translated once. */
+export class StringPlanner {
+  private readonly known = new Map<string, ReturnType<typeof grammarPattern>>();
+
+  plan(nodes: readonly SchemaNode[]): StringPlan {
+    if (nodes.every(({ string }) => string === undefined)) return ANY_STRING;
+    return stringPlan(nodes, (source, lengths) => {
+      const key = `${lengths.min} ${lengths.max} ${source}`;
+      if (!this.known.has(key)) this.known.set(key, grammarPattern(source, lengths));
+      return this.known.get(key);
+    });
+  }
+}
+
 /** Strings of the right lengths that match one pattern or format; a second one is lost. */
-export function stringPlan(nodes: readonly SchemaNode[]): StringPlan {
+function stringPlan(nodes: readonly SchemaNode[], translate: typeof grammarPattern): StringPlan {
   const [min, max] = lengthRange(nodes);
   const constraints = [...patterns(nodes), ...formats(nodes)];
   const lost: string[] = [];
   const format = nodes.map(({ string }) => string?.format).find((name) => name !== undefined);
   const notes = format === undefined ? {} : { format };
   for (const [index, { source, at }] of constraints.entries()) {
-    const translated = source === undefined ? undefined : grammarPattern(source, { min, max });
+    const translated = source === undefined ? undefined : translate(source, { min, max });
     if (!translated) {
       lost.push(at);
       continue;

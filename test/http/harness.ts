@@ -38,6 +38,7 @@ export const testConfig: Config = {
   stop: [],
   templateKwargs: {},
   chatTemplate: "",
+  conveniences: true,
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
   think: true,

@@ -36,6 +36,9 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
 /** Routes whose clients expect the error body of the messages convention. */
 const MESSAGES_ROUTE = /^\/v1\/messages(\/|$)/;
 
+/** Routes of Ollama's API, whose errors are a sentence. */
+const OLLAMA_ROUTE = /^\/api\//;
+
 /** The response of a failure outside any stream, in the form that clients of this path expect. */
 export function errorResponse(error: SvcError, requestId: string, pathname = ""): Response {
   const { status, retry } = chatErrors[error.code];
@@ -43,9 +46,11 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   if (retry === false) headers.set("x-should-retry", "false");
-  const body = MESSAGES_ROUTE.test(pathname)
-    ? messagesError(error, requestId)
-    : { error: errorObject(error, requestId) };
+  const body = OLLAMA_ROUTE.test(pathname)
+    ? { error: error.message }
+    : MESSAGES_ROUTE.test(pathname)
+      ? messagesError(error, requestId)
+      : { error: errorObject(error, requestId) };
   return Response.json(body, { status, headers });
 }
 

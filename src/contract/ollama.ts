@@ -1,0 +1,97 @@
+// Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
+
+import { oneOf, opt, t, type Static } from "./schema.ts";
+
+const JsonObject = t.Record(t.String(), t.Unknown());
+
+const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
+
+const Message = t.Object({
+  role: oneOf("system", "user", "assistant", "tool"),
+  content: opt(t.String()),
+  thinking: opt(t.String()),
+  images: opt(t.Array(t.String({ description: "Base64." }))),
+  tool_calls: opt(t.Array(ToolCall)),
+  tool_name: opt(t.String()),
+  tool_call_id: opt(t.String()),
+});
+
+const Tool = t.Object({
+  type: opt(t.String()),
+  function: t.Object({
+    name: t.String({ minLength: 1, maxLength: 256 }),
+    description: opt(t.String()),
+    parameters: opt(JsonObject),
+  }),
+});
+
+const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
+
+/** Options that have an effect here; others are ignored, as that API's own server does. */
+const Options = t.Object({
+  num_predict: opt(t.Integer({ description: "Output limit; negative: the room left." })),
+  temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
+  top_k: opt(t.Integer({ minimum: -1 })),
+  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  typical_p: opt(t.Number({ minimum: 0, maximum: 1 })),
+  repeat_penalty: opt(t.Number({ minimum: 0.01, maximum: 10 })),
+  repeat_last_n: opt(t.Integer({ minimum: -1, maximum: 1_048_576 })),
+  presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
+  seed: opt(t.Integer()),
+  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+});
+
+const common = {
+  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
+  options: opt(Options),
+  stream: opt(t.Boolean({ description: "Default true." })),
+  think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
+  keep_alive: opt(t.Unknown()),
+};
+
+export const OllamaChatRequest = t.Object({
+  messages: opt(t.Array(Message)),
+  tools: opt(t.Array(Tool, { maxItems: 1024 })),
+  ...common,
+});
+
+export const OllamaGenerateRequest = t.Object({
+  prompt: opt(t.String()),
+  suffix: opt(t.String()),
+  images: opt(t.Array(t.String({ description: "Base64." }))),
+  system: opt(t.String()),
+  raw: opt(t.Boolean({ description: "The prompt is not put into the chat template." })),
+  ...common,
+});
+
+export const OllamaShowRequest = t.Object({ model: opt(t.String()), name: opt(t.String()) });
+
+/** An answer, or a line of one. Durations are in nanoseconds. */
+export const OllamaAnswer = t.Object({
+  model: t.String(),
+  created_at: t.String(),
+  message: t.Optional(
+    t.Object({
+      role: t.Literal("assistant"),
+      content: t.String(),
+      thinking: t.Optional(t.String()),
+      tool_calls: t.Optional(t.Array(ToolCall)),
+    }),
+  ),
+  response: t.Optional(t.String()),
+  thinking: t.Optional(t.String()),
+  done: t.Boolean(),
+  done_reason: t.Optional(t.String()),
+  total_duration: t.Optional(t.Integer()),
+  load_duration: t.Optional(t.Integer()),
+  prompt_eval_count: t.Optional(t.Integer()),
+  prompt_eval_duration: t.Optional(t.Integer()),
+  eval_count: t.Optional(t.Integer()),
+  eval_duration: t.Optional(t.Integer()),
+});
+
+export type OllamaChatRequest = Static<typeof OllamaChatRequest>;
+export type OllamaGenerateRequest = Static<typeof OllamaGenerateRequest>;
+export type OllamaAnswer = Static<typeof OllamaAnswer>;

@@ -1,0 +1,135 @@
+// Requests of Ollama's API → what the generation service is asked.
+
+import { OllamaChatRequest, OllamaGenerateRequest } from "../../contract/ollama.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
+import { decodeSampling } from "../fields/sampling.ts";
+import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
+
+/** Launch options that shape a request. */
+export interface OllamaSettings extends ReasoningSettings {
+  readonly stop: readonly string[];
+  readonly maxTokens?: number;
+  readonly constrain: boolean;
+}
+
+export interface OllamaCall {
+  /** Absent: there is nothing to answer, the client only wants the model to be there. */
+  readonly request?: Omit<GenerateRequest, "id">;
+  readonly stream: boolean;
+}
+
+type Common = Pick<OllamaChatRequest, "format" | "options" | "stream" | "think">;
+
+const checkChat = checker(OllamaChatRequest);
+const checkGenerate = checker(OllamaGenerateRequest);
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
+  const asked = checkChat(body);
+  const stream = asked.stream ?? true;
+  if (!asked.messages?.length) return { stream };
+  const definitions = (asked.tools ?? []).map((tool, index) => {
+    const path = `tools.${index}.function`;
+    return { ...tool.function, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
+  });
+  const tools = chooseTools(definitions, { mode: "auto", param: { choice: "tools", name: "tools" } });
+  const messages = withCallIds(asked.messages.map(decodeMessage));
+  return { stream, request: { ...common(asked, messages, settings, tools), choices: 1 } };
+}
+
+/** Throws like `decodeOllamaChat`. */
+export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
+  const asked = checkGenerate(body);
+  const stream = asked.stream ?? true;
+  const prompt = asked.prompt ?? "";
+  if (prompt === "" && !asked.images?.length) return { stream };
+  const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
+  if (asked.raw === true || asked.suffix != null) {
+    const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
+    return { stream, request: { ...request, ...(asked.suffix != null && { suffix: asked.suffix }) } };
+  }
+  const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
+  const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
+  return { stream, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
+}
+
+function common(
+  asked: Common,
+  messages: readonly ChatMessage[],
+  settings: OllamaSettings,
+  tools: ReturnType<typeof chooseTools>,
+): Omit<GenerateRequest, "id" | "choices"> {
+  const options = asked.options ?? {};
+  const { constraint, instruction } = decodeFormat(asked.format, settings.constrain);
+  const limit = options.num_predict != null && options.num_predict > 0 ? options.num_predict : settings.maxTokens;
+  const { think } = asked;
+  return {
+    messages: instruction === undefined ? messages : withInstruction(messages, instruction),
+    ...withTools(tools, true, constraint),
+    ...resolveReasoning(
+      {
+        ...(typeof think === "boolean" && { enabled: think }),
+        ...(typeof think === "string" && { effort: think }),
+      },
+      settings,
+    ),
+    sampling: decodeSampling(options),
+    stop: decodeStop(options.stop ?? [], settings.stop),
+    ...decodeMaxTokens(limit),
+  };
+}
+
+function decodeFormat(format: Common["format"], constrain: boolean): { constraint?: Constraint; instruction?: string } {
+  if (format == null || format === "") return {};
+  if (typeof format === "string" && format !== "json") {
+    throw new SvcError("invalid_value", "'format' must be \"json\" or a JSON schema.", { param: "format" });
+  }
+  const schema: JsonSchema = typeof format === "string" ? { type: "object" } : format;
+  const constraint = schemaConstraint(schema, false, "format");
+  return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
+}
+
+type WireMessage = NonNullable<OllamaChatRequest["messages"]>[number];
+
+function decodeMessage(message: WireMessage, index: number): ChatMessage {
+  const { role, thinking } = message;
+  const calls = (message.tool_calls ?? []).map((call, number) => ({
+    id: `call_${index}_${number}`,
+    name: call.function.name,
+    arguments: JSON.stringify(call.function.arguments ?? {}),
+  }));
+  return {
+    role,
+    content: withImages(message.content ?? "", message.images, `messages.${index}.images`),
+    ...(message.tool_name != null && { name: message.tool_name }),
+    ...(role === "assistant" && thinking && { reasoning: thinking }),
+    ...(role === "assistant" && calls.length > 0 && { toolCalls: calls }),
+    ...(message.tool_call_id != null && { toolCallId: message.tool_call_id }),
+  };
+}
+
+/** That API has no ids: results answer the calls before them in their order. */
+function withCallIds(messages: readonly ChatMessage[]): ChatMessage[] {
+  let open: string[] = [];
+  return messages.map((message) => {
+    if (message.toolCalls) open = message.toolCalls.map(({ id }) => id);
+    if (message.role !== "tool" || message.toolCallId !== undefined) return message;
+    const toolCallId = open.shift();
+    return toolCallId === undefined ? message : { ...message, toolCallId };
+  });
+}
+
+function withImages(text: string, images: readonly string[] | null | undefined, param: string): ChatMessage["content"] {
+  if (!images?.length) return text;
+  const parts: ContentPart[] = images.map((data, index) => ({
+    type: "media",
+    source: { kind: "image", url: `data:image/png;base64,${data}`, detail: "auto" },
+    param: `${param}.${index}`,
+  }));
+  return [{ type: "text", text }, ...parts];
+}

@@ -1,0 +1,65 @@
+// How the values of each unit are written out, worked out once.
+
+import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
+import type { Part, Unit, Use } from "./graph.ts";
+import { KIND } from "./kinds.ts";
+import { MAX_COPIES } from "./limits.ts";
+import { objectPlan, type ObjectPlan } from "./object-plan.ts";
+import { StringPlanner, type StringPlan } from "./string-plan.ts";
+
+const NOTHING = { forms: [], lost: [] };
+
+export class Plans {
+  private readonly objects = new Map<Unit, ObjectPlan>();
+  private readonly arrays = new Map<Unit, ArrayPlan>();
+
+  constructor(private readonly planner: StringPlanner) {}
+
+  object(unit: Unit): ObjectPlan {
+    if (!unit.object || !(unit.alive & KIND.object)) return NOTHING;
+    const plan = this.objects.get(unit) ?? objectPlan(unit, unit.object, this.planner);
+    this.objects.set(unit, plan);
+    return plan;
+  }
+
+  array(unit: Unit): ArrayPlan {
+    if (!unit.array || !(unit.alive & KIND.array)) return NOTHING;
+    const plan = this.arrays.get(unit) ?? arrayPlan(unit, unit.array);
+    this.arrays.set(unit, plan);
+    return plan;
+  }
+
+  string({ nodes }: Unit): StringPlan {
+    return this.planner.plan(nodes);
+  }
+
+  /** The units that are written out more than once, or contain themselves, and are worth a definition. */
+  shared(root: Part): ReadonlySet<Unit> {
+    const seen = new Set<Unit>();
+    const shared = new Set<Unit>();
+    const open: Part[] = [root];
+    for (let part = open.pop(); part; part = open.pop()) {
+      for (const { unit } of part.cases) {
+        if (unit.alive === 0) continue;
+        if (seen.has(unit) && isLarge(unit)) shared.add(unit);
+        if (seen.has(unit)) continue;
+        seen.add(unit);
+        for (const use of this.contents(unit)) open.push(use.part);
+      }
+    }
+    return shared;
+  }
+
+  /** What a unit contains, as often as it is written out in it. */
+  private contents(unit: Unit): Use[] {
+    const objects = this.object(unit).forms.flatMap((form) =>
+      form.kind === "record" ? form.members.map(({ use }) => use) : (form.value ?? []),
+    );
+    const arrays = this.array(unit).forms.flatMap((form) => (form.kind === "tuple" ? form.items : (form.item ?? [])));
+    return [...objects, ...arrays];
+  }
+}
+
+/** Whether a unit contains others, so that writing it out could go on and on, or is long in itself. */
+export const isLarge = ({ object, array, values }: Unit): boolean =>
+  object !== undefined || array !== undefined || (values?.length ?? 0) > MAX_COPIES;
