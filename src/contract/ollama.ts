@@ -95,3 +95,41 @@ export const OllamaAnswer = t.Object({
 export type OllamaChatRequest = Static<typeof OllamaChatRequest>;
 export type OllamaGenerateRequest = Static<typeof OllamaGenerateRequest>;
 export type OllamaAnswer = Static<typeof OllamaAnswer>;
+
+const Details = t.Object({
+  parent_model: t.String(),
+  format: t.String(),
+  family: t.String(),
+  families: t.Array(t.String()),
+  parameter_size: t.String(),
+  quantization_level: t.String(),
+});
+
+export const OllamaModels = t.Object({
+  models: t.Array(
+    t.Object({
+      name: t.String(),
+      model: t.String(),
+      modified_at: t.String(),
+      size: t.Integer({ description: "Bytes of the weights." }),
+      digest: t.String(),
+      details: Details,
+      expires_at: t.Optional(t.String()),
+      size_vram: t.Optional(t.Integer()),
+      context_length: t.Optional(t.Integer()),
+    }),
+  ),
+});
+
+export const OllamaModel = t.Object({
+  license: t.String(),
+  modelfile: t.String(),
+  parameters: t.String(),
+  template: t.String(),
+  modified_at: t.String(),
+  details: Details,
+  model_info: JsonObject,
+  capabilities: t.Array(t.String()),
+});
+
+export const OllamaVersion = t.Object({ version: t.String() });

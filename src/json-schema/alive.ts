@@ -20,9 +20,11 @@ export function markAlive(graph: Graph): void {
 }
 
 function settle(units: readonly Unit[], parts: readonly Part[]): void {
-  for (let changed = true; changed;) {
+  let open = units;
+  let changed = true;
+  while (changed) {
     changed = false;
-    for (const unit of units) {
+    for (const unit of open) {
       const alive = aliveKinds(unit);
       changed ||= alive !== unit.alive;
       unit.alive = alive;
@@ -32,8 +34,8 @@ function settle(units: readonly Unit[], parts: readonly Part[]): void {
       changed ||= alive !== part.alive;
       part.alive = alive;
     }
-    // The others contain nothing that could come alive.
-    open = units.filter(({ object, array }) => object ?? array);
+    // The others contain nothing that could come alive later.
+    open = open.filter(({ object, array }) => object !== undefined || array !== undefined);
   }
 }
 

@@ -1,7 +1,15 @@
 // Ollama's API: /api/chat, /api/generate, /api/tags, /api/ps, /api/show, /api/version.
 
 import { Elysia } from "elysia";
-import { OllamaAnswer, OllamaChatRequest, OllamaGenerateRequest, OllamaShowRequest } from "../../contract/ollama.ts";
+import {
+  OllamaAnswer,
+  OllamaChatRequest,
+  OllamaGenerateRequest,
+  OllamaModel,
+  OllamaModels,
+  OllamaShowRequest,
+  OllamaVersion,
+} from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from "../../dialect/ollama/encode.ts";
@@ -61,9 +69,18 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         checkShow(await readJson(request, bodyCeilings.tokenizer));
         return Response.json(encodeShow(loaded()));
       },
-      { parse: "none", detail: { requestBody: jsonContent(OllamaShowRequest) } },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
+      },
     )
-    .get("/api/tags", () => Response.json(encodeTags(engine.status().model)))
-    .get("/api/ps", () => Response.json(encodeRunning(engine.status().model)))
-    .get("/api/version", () => Response.json({ version }));
+    .get("/api/tags", () => Response.json(encodeTags(engine.status().model)), {
+      detail: { responses: { 200: jsonContent(OllamaModels) } },
+    })
+    .get("/api/ps", () => Response.json(encodeRunning(engine.status().model)), {
+      detail: { responses: { 200: jsonContent(OllamaModels) } },
+    })
+    .get("/api/version", () => Response.json({ version }), {
+      detail: { responses: { 200: jsonContent(OllamaVersion) } },
+    });
 };

@@ -1,0 +1,126 @@
+// Ollama's API, as tools that know no other see it.
+
+import { describe, expect, test } from "bun:test";
+import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
+import { checker } from "../../src/contract/schema.ts";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { serve } from "../http/harness.ts";
+import { scripts } from "./scripts.ts";
+
+type Answer = OllamaAnswer & { readonly error?: string };
+const check = checker(OllamaAnswer);
+const user = [{ role: "user", content: "hi" }];
+const json = async (response: Response): Promise<Answer> => (await response.json()) as Answer;
+const lines = async (response: Response): Promise<Answer[]> =>
+  (await response.text())
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Answer);
+
+describe("chat", () => {
+  test("streams lines unless told otherwise; the last one has the counts", async () => {
+    const response = await serve(scripts.reasoning as FakeScript).post("/api/chat", { messages: user, think: true });
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    const told = await lines(response);
+    told.forEach(check);
+    expect(told.map(({ message }) => [message?.thinking, message?.content])).toEqual([
+      ["Let me ", ""],
+      ["see…", ""],
+      [undefined, "42"],
+      [undefined, ""],
+    ]);
+    expect(told.at(-1)).toMatchObject({ done: true, done_reason: "stop", prompt_eval_count: 12, eval_count: 3 });
+    expect(told.slice(0, -1).every(({ done }) => !done)).toBe(true);
+  });
+
+  test("calls come whole, each in a line of its own, also without a stream", async () => {
+    const call = (args: object) => ({ function: { name: "weather", arguments: args } });
+    const server = serve(scripts["two-tool-calls"] as FakeScript);
+    const told = await lines(await server.post("/api/chat", { messages: user }));
+    const calls = told.flatMap(({ message }) => message?.tool_calls ?? []);
+    expect(calls).toEqual([call({}), call({ city: "Rome" })]);
+    const whole = await json(await server.post("/api/chat", { messages: user, stream: false }));
+    expect(whole.message?.tool_calls).toEqual([call({}), call({ city: "Rome" })]);
+    check(whole);
+  });
+
+  test("results answer the calls before them in their order", async () => {
+    const server = serve();
+    const tool_calls = ["a", "b"].map((name) => ({ function: { name, arguments: { x: 1 } } }));
+    const results = ["one", "two"].map((content) => ({ role: "tool", content }));
+    await (
+      await server.post("/api/chat", {
+        messages: [...user, { role: "assistant", content: "", tool_calls }, ...results],
+      })
+    ).text();
+    const { messages } = server.engine.requests[0] ?? { messages: [] };
+    expect(messages[1]?.toolCalls?.map(({ id, arguments: text }) => [id, text])).toEqual([
+      ["call_1_0", '{"x":1}'],
+      ["call_1_1", '{"x":1}'],
+    ]);
+    expect(messages.slice(2).map(({ toolCallId }) => toolCallId)).toEqual(["call_1_0", "call_1_1"]);
+  });
+
+  test("options, format and think have their effect", async () => {
+    const server = serve();
+    const options = { num_predict: 7, temperature: 0, stop: ["x"], seed: 3, repeat_last_n: 5, num_ctx: 99 };
+    await (await server.post("/api/chat", { messages: user, options, format: "json", think: "low" })).text();
+    expect(server.engine.requests[0]).toMatchObject({
+      maxTokens: 7,
+      sampling: { temperature: 0, seed: 3, repetitionWindow: 5 },
+      stop: ["x"],
+      thinking: true,
+      constraint: { schema: { type: "object" } },
+    });
+  });
+
+  test("a failure in the middle is a line with an error", async () => {
+    const told = await lines(await serve(scripts.failed as FakeScript).post("/api/chat", { messages: user }));
+    expect(told.at(-1)?.error).toContain("engine stopped");
+  });
+
+  test("a bad request is a sentence", async () => {
+    const response = await serve().post("/api/chat", { messages: [{ role: "wizard" }] });
+    expect([response.status, typeof (await json(response)).error]).toEqual([400, "string"]);
+  });
+});
+
+describe("generate", () => {
+  test("answers a prompt; with system as a turn before it", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const answer = await json(await server.post("/api/generate", { prompt: "hi", system: "Be brief.", stream: false }));
+    expect(answer.response).toBe('Hello "Zürich" 👋\n');
+    check(answer);
+    expect(server.engine.requests[0]?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+  });
+
+  test("raw and suffix bypass the template", async () => {
+    const server = serve(scripts.text as FakeScript);
+    await (await server.post("/api/generate", { prompt: "def f(", suffix: "return", stream: false })).text();
+    expect(server.engine.requests[0]).toMatchObject({ prompt: "def f(", suffix: "return", messages: [] });
+  });
+
+  test("without a prompt it says that the model is there", async () => {
+    const server = serve();
+    expect(await json(await server.post("/api/generate", { model: "x" }))).toMatchObject({
+      done: true,
+      done_reason: "load",
+    });
+    expect(server.engine.requests).toEqual([]);
+  });
+});
+
+test("what tools look at first: models, one model, version", async () => {
+  const server = serve();
+  const get = async (path: string): Promise<unknown> => (await fetch(server.url + path)).json();
+  checker(OllamaModels)(await get("/api/tags"));
+  checker(OllamaModels)(await get("/api/ps"));
+  checker(OllamaModel)(await (await server.post("/api/show", { model: "x" })).json());
+  expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
+});
+
+test("they can be switched off", async () => {
+  const server = serve(undefined, { conveniences: false });
+  expect((await fetch(`${server.url}/api/tags`)).status).toBe(404);
+  expect((await server.post("/api/chat", { messages: user })).status).toBe(404);
+});
