@@ -2,7 +2,7 @@
 
 import type { ArrayForm } from "./array-plan.ts";
 import { fault } from "./fault.ts";
-import type { Notes, Part, Unit, Use } from "./graph.ts";
+import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
 import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
@@ -217,9 +217,6 @@ function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonOb
   }
   return schema;
 }
-
-const notesOf = (nodes: Unit["nodes"]): Notes =>
-  Object.assign({}, ...nodes.map((node) => node.notes).reverse()) as Notes;
 
 /**
  * The converter names rules by property names and takes these for rules of its own when they are at the top of a

@@ -92,27 +92,21 @@ export class Graph {
   }
 
   private use(nodes: readonly SchemaNode[]): Use {
-    const kept = [...new Set(nodes)].filter((node) => !isEmpty(node));
-    const key = kept
-      .map(({ id }) => id)
-      .sort((a, b) => a - b)
-      .join();
+    const kept = nodes.filter((node, index) => !isEmpty(node) && nodes.indexOf(node) === index);
+    const key = keyOf(kept);
     let part = this.parts.get(key);
     if (!part) {
       part = { nodes: kept, cases: [], alive: false };
       this.parts.set(key, part);
       this.waiting.push(part);
     }
-    return { part, notes: Object.assign({}, ...nodes.map((node) => node.notes).reverse()) as Notes };
+    return { part, notes: notesOf(nodes) };
   }
 
   private unit({ nodes, kinds: all }: Case): Unit {
     // No type says "a number but no whole one"; where there are other types it is left out.
     const kinds = (all & NUMBER) === KIND.fraction && all !== KIND.fraction ? all & ~KIND.fraction : all;
-    const key = `${kinds}:${nodes
-      .map(({ id }) => id)
-      .sort((a, b) => a - b)
-      .join()}`;
+    const key = `${kinds}:${keyOf(nodes)}`;
     const known = this.units.get(key);
     if (known) return known;
     const lost: string[] = [];
@@ -199,6 +193,20 @@ export class Graph {
     };
   }
 }
+
+/** The same text for the same nodes in any order. */
+function keyOf(nodes: readonly SchemaNode[]): string {
+  const [only] = nodes;
+  if (nodes.length <= 1) return String(only?.id ?? "");
+  const ids = nodes.map(({ id }) => id);
+  return ids.sort((a, b) => a - b).join();
+}
+
+/** The words of the first node that has any. */
+export const notesOf = (nodes: readonly SchemaNode[]): Notes =>
+  nodes.find(({ notes }) => notes !== undefined)?.notes ?? NO_NOTES;
+
+const NO_NOTES: Notes = {};
 
 /** A part that nothing satisfies. */
 const DEAD: Part = { nodes: [], cases: [], alive: false };

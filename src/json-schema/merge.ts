@@ -98,7 +98,12 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
   for (const { object, at } of nodes) {
     if (!object) continue;
     const property = object.properties?.get(name);
-    const matches = (object.patterns ?? []).map(([source, node]) => ({ node, matches: regexes.finds(source, name) }));
+    if (!object.patterns) {
+      const applied = property ?? object.additional;
+      if (applied) found.push(applied);
+      continue;
+    }
+    const matches = object.patterns.map(([source, node]) => ({ node, matches: regexes.finds(source, name) }));
     if (property) found.push(property);
     found.push(...matches.filter((entry) => entry.matches).map(({ node }) => node));
     const isOther = !property && matches.every((entry) => entry.matches === false);
