@@ -98,7 +98,7 @@ export const options: readonly Option[] = [
     group: "Server",
     type: "boolean",
     default: true,
-    help: "Serve routes outside /v1 as well, for tools that know Ollama's API.",
+    help: "Serve routes outside /v1 as well, for tools that know the APIs of Ollama or llama.cpp.",
   },
   {
     name: "heartbeat",

@@ -22,3 +22,34 @@ export type TokenizeResponse = Static<typeof TokenizeResponse>;
 export const CountTokensResponse = t.Object({ input_tokens: t.Integer(), model: t.String() });
 
 export type CountTokensResponse = Static<typeof CountTokensResponse>;
+
+export const DetokenizeRequest = t.Object({
+  model: opt(t.String()),
+  tokens: t.Array(t.Integer({ minimum: 0 }), { maxItems: 1_000_000 }),
+});
+
+/** The text under the names that clients of different servers look for. */
+export const DetokenizeResponse = t.Object({
+  prompt: t.String(),
+  text: t.String(),
+  content: t.String(),
+  model: t.String(),
+});
+
+/** llama.cpp's own forms, without the model's name. */
+export const PlainTokenizeRequest = t.Object({ content: t.String() });
+export const PlainTokenizeResponse = t.Object({ tokens: t.Array(t.Integer()) });
+export const RenderedPrompt = t.Object({ prompt: t.String() });
+
+/** What is known of the server, in llama.cpp's layout. */
+export const ServerProps = t.Object({
+  default_generation_settings: t.Object({ n_ctx: t.Integer() }),
+  total_slots: t.Integer(),
+  model_alias: t.String(),
+  model_path: t.String({ description: "The file's name: where it lies is nobody's business." }),
+  modalities: t.Object({ vision: t.Boolean(), audio: t.Boolean() }),
+  build_info: t.String(),
+});
+
+/** One entry for each request that may run at once; the first ones run. */
+export const ServerSlots = t.Array(t.Object({ id: t.Integer(), n_ctx: t.Integer(), is_processing: t.Boolean() }));

@@ -114,6 +114,14 @@ export class FakeEngine implements EnginePort {
     return JSON.stringify(request.messages).length;
   }
 
+  async detokenize(tokens: readonly number[]): Promise<string> {
+    return String.fromCodePoint(...tokens);
+  }
+
+  async render(request: GenerateRequest): Promise<string> {
+    return request.messages.map(({ role, content }) => `<${role}>${String(content)}`).join("");
+  }
+
   async stop(): Promise<void> {
     this.state = "stopped";
     for (const job of this.jobs) job.ended.resolve();

@@ -107,21 +107,30 @@ export class EngineHost implements EnginePort {
   }
 
   tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
-    return this.askForTokens((key) => ({ type: "tokenize", key, text }), signal);
+    return this.ask<Int32Array>((key) => ({ type: "tokenize", key, text }), signal);
   }
 
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
-    return (await this.askForTokens((key) => ({ type: "count", key, request }), signal)).length;
+    return (await this.ask<Int32Array>((key) => ({ type: "count", key, request }), signal)).length;
   }
 
-  private async askForTokens(message: (key: RequestKey) => ToEngine, signal: AbortSignal): Promise<Int32Array> {
+  detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
+    return this.ask<string>((key) => ({ type: "detokenize", key, tokens }), signal);
+  }
+
+  render(request: GenerateRequest, signal: AbortSignal): Promise<string> {
+    return this.ask<string>((key) => ({ type: "render", key, request }), signal);
+  }
+
+  /** A question with one answer. */
+  private async ask<Answer>(message: (key: RequestKey) => ToEngine, signal: AbortSignal): Promise<Answer> {
     const pending = this.enqueue("", message);
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
     try {
       signal.throwIfAborted();
-      for await (const tokens of pending.events) return tokens as Int32Array;
-      throw new SvcError("internal_error", "The engine gave no tokens.");
+      for await (const answer of pending.events) return answer as Answer;
+      throw new SvcError("internal_error", "The engine gave no answer.");
     } finally {
       signal.removeEventListener("abort", abandon);
       this.drop(pending);
@@ -241,11 +250,10 @@ export class EngineHost implements EnginePort {
         return this.accepted(message);
       case "rejected":
         return this.rejected(message);
-      case "tokens": {
-        const pending = this.pending.get(message.key);
-        pending?.events.push(message.tokens);
-        return pending && this.settle(pending);
-      }
+      case "tokens":
+        return this.answered(message.key, message.tokens);
+      case "text":
+        return this.answered(message.key, message.text);
       case "step":
         return this.stepped(message);
     }
@@ -264,6 +272,13 @@ export class EngineHost implements EnginePort {
     if (!pending || pending.accepted) return;
     pending.accepted = true;
     pending.events.push({ type: "accepted", promptTokens, downgraded });
+  }
+
+  private answered(key: RequestKey, answer: Int32Array | string): void {
+    const pending = this.pending.get(key);
+    if (!pending) return;
+    pending.events.push(answer);
+    this.settle(pending);
   }
 
   private rejected({ key, code, message, param }: Extract<FromEngine, { type: "rejected" }>): void {

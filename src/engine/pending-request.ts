@@ -12,7 +12,7 @@ type Progress = "unsent" | "sent" | "started";
 const MOST_LIVES = 3;
 
 export class PendingRequest {
-  readonly events = new EventQueue<GenerateEvent | Int32Array>();
+  readonly events = new EventQueue<GenerateEvent | Int32Array | string>();
   progress: Progress = "unsent";
   accepted = false;
   private lives = MOST_LIVES;

@@ -51,6 +51,10 @@ export interface EnginePort {
   tokenize(text: string, signal: AbortSignal): Promise<Int32Array>;
   /** Length of the prompt of a request, in tokens: rendered by the model's own template, media included. */
   countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number>;
+  /** The text of token ids, control tokens written out. Throws SvcError `invalid_value` about an id that is no token. */
+  detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string>;
+  /** The prompt of a request as text, by the model's own template. */
+  render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

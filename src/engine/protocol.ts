@@ -6,7 +6,7 @@ import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/genera
 import type { ModelInfo } from "../domain/model.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -69,6 +69,8 @@ export type ToEngine =
   /** `quiet`: the client is gone, no finish is wanted. */
   | { readonly type: "cancel"; readonly key: RequestKey; readonly quiet: boolean }
   | { readonly type: "count"; readonly key: RequestKey; readonly request: GenerateRequest }
+  | { readonly type: "render"; readonly key: RequestKey; readonly request: GenerateRequest }
+  | { readonly type: "detokenize"; readonly key: RequestKey; readonly tokens: readonly number[] }
   | { readonly type: "tokenize"; readonly key: RequestKey; readonly text: string };
 
 export interface StepOutput {
@@ -113,4 +115,5 @@ export type FromEngine =
       readonly stats: Levels;
     }
   | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
+  | { readonly type: "text"; readonly key: RequestKey; readonly text: string }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

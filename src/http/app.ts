@@ -16,6 +16,7 @@ import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -60,6 +61,7 @@ export function createApp(deps: AppDeps): App {
     .use(messagesRoutes(deps, contexts))
     .use(completionRoutes(deps, contexts))
     .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
+    .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
     .use(cancelRoutes(deps.generation))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))

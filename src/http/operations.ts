@@ -249,6 +249,50 @@ streams, plain answers and requests that still wait. Of two live requests with o
     errors: { ...tokenizer, 503: unavailable },
     example: { text: "Hello" },
   },
+  "POST /v1/detokenize": {
+    tag: "Tokenizer",
+    summary: "Text of token ids",
+    description:
+      "Control tokens are written out. The text comes under the names that clients of several servers look for.",
+    answers: { 200: "The text." },
+    errors: { ...tokenizer, 503: unavailable },
+    example: { tokens: [265] },
+  },
+  "POST /tokenize": {
+    tag: "Conveniences",
+    summary: "Token ids of a text, in llama.cpp's form",
+    answers: { 200: "The token ids." },
+    errors: { ...tokenizer, 503: unavailable },
+    example: { content: "Hello" },
+  },
+  "POST /detokenize": {
+    tag: "Conveniences",
+    summary: "Text of token ids, in llama.cpp's form",
+    answers: { 200: "The text." },
+    errors: { ...tokenizer, 503: unavailable },
+    example: { tokens: [265] },
+  },
+  "POST /apply-template": {
+    tag: "Conveniences",
+    summary: "The prompt that a chat completion would have",
+    answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
+    example: question,
+  },
+  "GET /props": {
+    tag: "Conveniences",
+    summary: "The loaded model and its limits, in llama.cpp's layout",
+    answers: { 200: "What is known of the server." },
+    errors: { 503: unavailable },
+  },
+  "GET /slots": {
+    tag: "Conveniences",
+    summary: "Who runs, in llama.cpp's layout",
+    description:
+      "One entry for each request that may run at once. Requests are not tied to places here: the first entries run.",
+    answers: { 200: "The places." },
+    errors: { 503: unavailable },
+  },
   "POST /api/chat": {
     tag: "Conveniences",
     summary: "Answer a conversation, in Ollama's API",

@@ -1,7 +1,7 @@
 // Proofs that two subschemas have no value in common.
 
 import type { Case, CaseFinder } from "./cases.ts";
-import { kindOf } from "./json-value.ts";
+import { kindOf, valueKey } from "./json-value.ts";
 import { KIND, NUMBER } from "./kinds.ts";
 import { MAX_COMPARISONS } from "./limits.ts";
 import type { LiteralChecker } from "./literal.ts";
@@ -39,6 +39,22 @@ export class Apart {
    */
   isApart(finder: CaseFinder, one: Case, node: SchemaNode): boolean {
     return finder.cover([node]).every((other) => this.cases(finder, one, other, true, MAX_LEVELS));
+  }
+
+  /** Whether a required property with values of its own tells all nodes of a list apart. */
+  areTagged(finder: CaseFinder, nodes: readonly SchemaNode[]): boolean {
+    const covers = nodes.map((node) => finder.cover([node]));
+    const cases = covers.flat();
+    if (covers.some((cover) => cover.length !== 1) || cases.some(({ kinds }) => kinds !== KIND.object)) return false;
+    const [first] = cases;
+    return [...requiredNames(first?.nodes ?? [])].some((name) => {
+      const values = cases.map((one) => {
+        if (!requiredNames(one.nodes).has(name)) return undefined;
+        return listedValues(member(one.nodes, name, this.regexes).nodes)?.map(valueKey);
+      });
+      if (!values.every((list) => list !== undefined)) return false;
+      return new Set(values.flat()).size === values.flat().length;
+    });
   }
 
   private cases(finder: CaseFinder, a: Case, b: Case, closed: boolean, levels: number): boolean {

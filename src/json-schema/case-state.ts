@@ -22,6 +22,8 @@ export interface Choice {
   readonly at: string;
   readonly from: SchemaNode;
   readonly options: readonly Option[];
+  /** Only one of them holds. */
+  readonly isExclusive?: boolean;
 }
 
 /** `from` applies `to` to the same value. */
@@ -38,6 +40,11 @@ export class CaseState {
   lost: string[] = [];
   kinds: Kinds = EVERY_KIND;
   isLoose = false;
+
+  /** What a copy costs. */
+  get weight(): number {
+    return 8 + this.seen.size + this.links.length + this.forbidden.length;
+  }
 
   copy(): CaseState {
     const copy = new CaseState();

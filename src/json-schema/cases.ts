@@ -4,11 +4,12 @@
 import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
-import { MAX_CASES } from "./limits.ts";
-import { impliedKinds, kindsOf } from "./merge.ts";
+import { MAX_CASES, MAX_STEPS } from "./limits.ts";
+import { impliedKinds, isContradiction, kindsOf } from "./merge.ts";
 import type { Negator } from "./negate.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import type { Kinds } from "./kinds.ts";
+import type { RegexCache } from "./regex-cache.ts";
 import { isPlain, type SchemaNode } from "./schema-node.ts";
 import { unevaluated } from "./unevaluated.ts";
 
@@ -24,11 +25,14 @@ export interface Case {
 
 export class CaseFinder {
   private readonly covers = new Map<string, readonly Case[]>();
+  private readonly tagged = new Map<SchemaNode, boolean>();
+  private steps = MAX_STEPS;
 
   constructor(
     private readonly maker: NodeMaker,
     private readonly negator: Negator,
     private readonly apart: Apart,
+    private readonly regexes: RegexCache,
   ) {}
 
   /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
@@ -68,15 +72,28 @@ export class CaseFinder {
   }
 
   private choose(state: CaseState, choice: Choice, cover: boolean, room: number): CaseState[] {
-    if (choice.options.length > room) {
-      state.lose(choice.at);
-      return [state];
+    if (choice.options.length > room || !this.spend(choice.options.length * state.weight)) {
+      return [state.lose(choice.at)];
     }
+    const isTagged = choice.isExclusive && this.isTagged(choice);
     return choice.options.flatMap(({ nodes, forbidden = [] }) => {
       const next = state.copy();
-      next.forbidden.push(...forbidden);
-      return nodes.every((node) => this.add(next, node, cover, choice.from)) ? [next] : [];
+      if (!isTagged) next.forbidden.push(...forbidden);
+      const isPossible = nodes.every((node) => this.add(next, node, cover, choice.from));
+      return isPossible && !isContradiction(next.nodes, state.nodes.length, this.regexes) ? [next] : [];
     });
+  }
+
+  /** Whether the options of a `oneOf` exclude one another by a tag. */
+  private isTagged({ from, options }: Choice): boolean {
+    const known =
+      this.tagged.get(from) ??
+      this.apart.areTagged(
+        this,
+        options.flatMap(({ nodes }) => nodes),
+      );
+    this.tagged.set(from, known);
+    return known;
   }
 
   /** Resolves what can be resolved only when all choices were made. */
@@ -101,12 +118,18 @@ export class CaseFinder {
 
   /** The cases of a state in which a node does not hold, or undefined when they cannot be written down. */
   private without(state: CaseState, { node }: Forbidden, room: number): Case[] | undefined {
-    const negation = room > 0 ? this.negator.negate(node) : undefined;
+    const negation = room > 0 && this.spend(state.weight) ? this.negator.negate(node) : undefined;
     if (!negation) return undefined;
     const next = state.copy();
     const cases = this.add(next, negation.node, false) ? this.expand(next, false, room) : [];
     // An opposite that leaves out valid values may leave none; then it is better to say that it is not enforced.
     return cases.length === 0 && negation.narrower ? undefined : cases;
+  }
+
+  /** Whether so much more may be done. */
+  private spend(steps: number): boolean {
+    this.steps -= steps;
+    return this.steps >= 0;
   }
 
   /** Adds a node with all that it applies to the same value. False when nothing can satisfy the state any more. */

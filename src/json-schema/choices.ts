@@ -14,23 +14,23 @@ export const hasConditions = (node: SchemaNode): boolean =>
 export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): Choice[] {
   const { at, anyOf, oneOf, condition, dependencies = [] } = node;
   const choices: Choice[] = [];
-  const add = (keyword: string, options: readonly Option[]) =>
-    choices.push({ at: under(at, keyword), from: node, options });
-  if (anyOf)
-    add(
-      "anyOf",
-      anyOf.map((other) => ({ nodes: [other] })),
-    );
-  if (oneOf)
+  const add = (keyword: string, options: readonly Option[], isExclusive = false) =>
+    choices.push({ at: under(at, keyword), from: node, options, isExclusive });
+  if (anyOf) add("anyOf", anyOf.map(plain));
+  if (oneOf && cover) add("oneOf", oneOf.map(plain));
+  if (oneOf && !cover)
     add(
       "oneOf",
-      oneOf.map((other) => ({ nodes: [other], ...(!cover && { forbidden: others(node, other) }) })),
+      oneOf.map((other) => ({ nodes: [other], forbidden: others(node, other) })),
+      true,
     );
   if (cover) return choices;
   if (condition) add("if", branches(node, condition));
   for (const dependency of dependencies) add("dependentSchemas", absentOrFollowed(node, dependency, maker));
   return choices;
 }
+
+const plain = (node: SchemaNode): Option => ({ nodes: [node] });
 
 const others = ({ at, oneOf = [] }: SchemaNode, chosen: SchemaNode) =>
   oneOf.filter((other) => other !== chosen).map((other) => ({ node: other, at: under(at, "oneOf") }));

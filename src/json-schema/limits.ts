@@ -12,11 +12,11 @@ export const MAX_IN_PLACE = 256;
 export const MAX_EXPANSION_DEPTH = 128;
 
 /** Alternatives that one subschema may be multiplied out to. */
-export const MAX_CASES = 512;
+export const MAX_CASES = 256;
 /** Pairs of subschemas that are compared in search of a contradiction. */
-export const MAX_COMPARISONS = 20_000;
-/** Steps of checking literal values and of rewriting subschemas; past them an answer is "unknown". */
-export const MAX_STEPS = 200_000;
+export const MAX_COMPARISONS = 8_000;
+/** Steps each of checking literal values, of matching patterns and of multiplying out; past them nothing more is found. */
+export const MAX_STEPS = 100_000;
 /** Subschemas made while rewriting. */
 export const MAX_SYNTHETIC = 4_000;
 

@@ -98,6 +98,11 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
   for (const { object, at } of nodes) {
     if (!object) continue;
     const property = object.properties?.get(name);
+    if (object.patterns && regexes.isSpent) {
+      if (property) found.push(property);
+      unknown.push(`${at}/patternProperties`);
+      continue;
+    }
     if (!object.patterns) {
       const applied = property ?? object.additional;
       if (applied) found.push(applied);
@@ -111,4 +116,14 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
     if (matches.some((entry) => entry.matches === undefined)) unknown.push(`${at}/patternProperties`);
   }
   return { nodes: found, unknown };
+}
+
+/** Whether the nodes from `start` on make it plain that an object cannot satisfy them all: no value is left for one property. */
+export function isContradiction(nodes: Nodes, start: number, regexes: RegexCache): boolean {
+  const required = requiredNames(nodes);
+  return [...memberNames(nodes.slice(start))].some((name) => {
+    if (!required.has(name)) return false;
+    const found = member(nodes, name, regexes).nodes;
+    return found.some(({ never }) => never) || kindsOf(found) === 0 || listedValues(found)?.length === 0;
+  });
 }

@@ -39,7 +39,7 @@ export function prepareSchema(schema: unknown, param: string): PreparedSchema {
 
   const regexes = new RegexCache();
   const literals = new LiteralChecker(regexes, MAX_STEPS);
-  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes));
+  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes);
   const graph = new Graph(finder, literals, regexes, param);
   const root = graph.build(node);
   markAlive(graph);

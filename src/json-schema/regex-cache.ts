@@ -8,6 +8,11 @@ export class RegexCache {
   private readonly steps = { left: MAX_STEPS };
   private readonly known = new Map<string, Regex | undefined>();
 
+  /** Nothing more can be told. */
+  get isSpent(): boolean {
+    return this.steps.left < 0;
+  }
+
   /** Whether an expression is found in a text; undefined when that cannot be told. */
   finds(source: string, text: string): boolean | undefined {
     if (!this.known.has(source)) this.known.set(source, parseRegex(source));

@@ -56,6 +56,7 @@ export class Engine {
       encoded: (prompt) => this.schedule(prompt),
       refused: (key, refusal) => this.refuse(key, refusal),
       tokens: (key, tokens) => send({ type: "tokens", key, tokens }),
+      text: (key, text) => send({ type: "text", key, text }),
       warn: (text) => send({ type: "log", level: "warn", text }),
     });
     this.canShare = model.canRemovePartial;
@@ -76,6 +77,11 @@ export class Engine {
       case "count":
         this.intake.count(message.key, message.request);
         return this.wake?.();
+      case "render":
+        this.intake.show(message.key, message.request);
+        return this.wake?.();
+      case "detokenize":
+        return this.intake.detokenize(message.key, message.tokens);
       case "tokenize":
         this.intake.submitText(message.key, message.text);
         return this.wake?.();

@@ -34,11 +34,13 @@ export interface IntakeHandlers {
   /** Also after `ready`, when its media cannot be encoded. */
   refused(key: RequestKey, refusal: Refusal): void;
   tokens(key: RequestKey, tokens: Int32Array): void;
+  text(key: RequestKey, text: string): void;
   warn(text: string): void;
 }
 
 type PromptJob =
   | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest; readonly counts: boolean }
+  | { readonly kind: "show"; readonly key: RequestKey }
   | { readonly kind: "tokenize"; readonly key: RequestKey };
 
 type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
@@ -48,6 +50,8 @@ type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 const NO_GAPS = "the model has no tokens for filling gaps";
 /** And of a prompt of token ids with a wrong one. */
 const BAD_TOKEN = "a token is not in the vocabulary";
+/** What stands for a medium where a prompt is only shown. */
+const MEDIUM = "<__media__>";
 const UNSUPPORTED = "unsupported_parameter";
 
 export class Intake {
@@ -88,6 +92,23 @@ export class Intake {
     this.render(key, request, true);
   }
 
+  /** Makes the prompt of a request only to show its text. */
+  show(key: RequestKey, request: GenerateRequest): void {
+    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
+    const prompt = promptOf(request, sampler, false, MEDIUM);
+    this.jobs.set(this.llama.submitPrompt({ ...prompt, media: true }), { kind: "show", key });
+  }
+
+  detokenize(key: RequestKey, tokens: readonly number[]): void {
+    const { vocabulary } = this.llama.model();
+    const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
+    if (wrong >= 0) {
+      return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
+    }
+    const bytes = tokens.map((token) => this.llama.piece(token, true));
+    this.handlers.text(key, new TextDecoder().decode(Buffer.concat(bytes)));
+  }
+
   private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
@@ -126,7 +147,8 @@ export class Intake {
     } else if (job?.kind === "generate" && done.sampler !== undefined) {
       this.prepare(job, done, done.sampler);
     } else {
-      if (job) this.handlers.tokens(job.key, done.tokens);
+      if (job?.kind === "show") this.handlers.text(job.key, done.text ?? "");
+      else if (job) this.handlers.tokens(job.key, done.tokens);
       // Its client left meanwhile.
       if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
     }

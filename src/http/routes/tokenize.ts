@@ -2,7 +2,13 @@
 
 import { Elysia } from "elysia";
 import { checker } from "../../contract/schema.ts";
-import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
+import {
+  CountTokensResponse,
+  DetokenizeRequest,
+  DetokenizeResponse,
+  TokenizeRequest,
+  TokenizeResponse,
+} from "../../contract/tokenize.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../app.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
@@ -11,6 +17,7 @@ import { jsonContent } from "../json-content.ts";
 /** Text to the model's own tokens, and their number. */
 export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
   const check = checker(TokenizeRequest);
+  const checkDetokenize = checker(DetokenizeRequest);
 
   const tokenize = async (request: Request) => {
     const body = check(await readJson(request, bodyCeilings.tokenizer));
@@ -40,6 +47,18 @@ export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
           requestBody: jsonContent(TokenizeRequest),
           responses: { 200: jsonContent(TokenizeResponse, "The token ids.") },
         },
+      },
+    )
+    .post(
+      "/v1/detokenize",
+      async ({ request }) => {
+        const { tokens } = checkDetokenize(await readJson(request, bodyCeilings.tokenizer));
+        const text = await engine.detokenize(tokens, request.signal);
+        return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(DetokenizeRequest), responses: { 200: jsonContent(DetokenizeResponse) } },
       },
     )
     .post(
