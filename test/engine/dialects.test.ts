@@ -1,0 +1,160 @@
+// One question in every dialect, to a real model: the same answer, the same counts.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startServer, type ServerProcess } from "../support/server.ts";
+
+let server: ServerProcess;
+beforeAll(async () => {
+  server = await startServer(["--ctx", "8192", "--threads", "1"]);
+});
+afterAll(() => server.stop());
+
+interface Answer {
+  readonly text: string;
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+const post = (path: string, body: object) =>
+  fetch(server.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+/** Every object in a stream of either kind. */
+async function objects(response: Response) {
+  const text = await response.text();
+  return text
+    .split("\n")
+    .map((line) => line.replace(/^data: /, ""))
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+}
+
+const QUESTION = "What is the capital of France?";
+const turns = [{ role: "user", content: QUESTION }];
+const join = (parts: readonly unknown[]) => parts.join("");
+
+const dialects: Readonly<Record<string, (stream: boolean) => Promise<Answer>>> = {
+  chat: async (stream) => {
+    const all = await objects(await post("/v1/chat/completions", { messages: turns, temperature: 0, stream }));
+    const { usage } = all.at(-1);
+    const text = stream
+      ? join(all.map(({ choices }) => choices[0]?.delta.content ?? ""))
+      : all[0].choices[0].message.content;
+    return { text, prompt: usage.prompt_tokens, completion: usage.completion_tokens };
+  },
+  responses: async (stream) => {
+    const all = await objects(await post("/v1/responses", { input: QUESTION, temperature: 0, stream }));
+    const { output, usage } = stream ? all.at(-1).response : all[0];
+    const told = join(all.map(({ type, delta }) => (type === "response.output_text.delta" ? delta : "")));
+    if (stream) expect(told).toBe(output[0].content[0].text);
+    return { text: output[0].content[0].text, prompt: usage.input_tokens, completion: usage.output_tokens };
+  },
+  messages: async (stream) => {
+    const body = { max_tokens: 100, messages: turns, temperature: 0, stream };
+    const all = await objects(await post("/v1/messages", body));
+    const { usage } = stream ? all.find(({ type }) => type === "message_delta") : all[0];
+    const text = stream ? join(all.map(({ delta }) => delta?.text ?? "")) : all[0].content[0].text;
+    return { text, prompt: usage.input_tokens + usage.cache_read_input_tokens, completion: usage.output_tokens };
+  },
+  completions: async (stream) => {
+    const { prompt } = (await objects(await post("/apply-template", { messages: turns })))[0];
+    // Special tokens are text to this route, so the prompt goes in as the tokens that the template makes.
+    const { tokens } = (await objects(await post("/v1/tokenize", { text: QUESTION })))[0];
+    const [start, end] = [1, 2];
+    const ids = async (text: string) => (await objects(await post("/v1/tokenize", { text })))[0].tokens as number[];
+    expect(prompt).toContain(QUESTION);
+    const rendered = [start, ...(await ids("user\n")), ...tokens, end, ...(await ids("\n")), start];
+    const thought = [...(await ids("assistant\n")), 3, ...(await ids("\n\n")), 4, ...(await ids("\n\n"))];
+    const body = { prompt: [...rendered, ...thought], max_tokens: 100, temperature: 0, stream };
+    const all = await objects(await post("/v1/completions", { ...body, stream_options: { include_usage: true } }));
+    const { usage } = all.at(-1);
+    const text = join(all.map(({ choices }) => choices[0]?.text ?? ""));
+    return { text, prompt: usage.prompt_tokens, completion: usage.completion_tokens };
+  },
+  ollama: async (stream) => {
+    const body = { messages: turns, options: { temperature: 0 }, stream };
+    const all = await objects(await post("/api/chat", body));
+    const { prompt_eval_count, eval_count } = all.at(-1);
+    return {
+      text: join(all.map(({ message }) => message.content)),
+      prompt: prompt_eval_count,
+      completion: eval_count,
+    };
+  },
+};
+
+test("the same words and counts in every dialect, streamed or not", async () => {
+  const expected = await dialects["chat"]?.(false);
+  expect(expected?.text).toBe("The capital of France is Paris.");
+  for (const [name, ask] of Object.entries(dialects)) {
+    for (const stream of [false, true])
+      expect([name, stream, await ask(stream)]).toEqual([name, stream, expected as Answer]);
+  }
+});
+
+describe("messages", () => {
+  test("an assistant's beginning is continued, not repeated", async () => {
+    const messages = [...turns, { role: "assistant", content: "The capital of" }];
+    const { content } = (await objects(await post("/v1/messages", { max_tokens: 50, messages, temperature: 0 })))[0];
+    expect(content).toEqual([{ type: "text", text: " France is Paris.", citations: null }]);
+  });
+
+  test("counting says what a call would count, with tools and system", async () => {
+    const tools = [{ name: "get_weather", description: "Get the weather.", input_schema: { type: "object" } }];
+    const prompt = { messages: turns, system: "Be brief.", tools };
+    const { input_tokens } = (await objects(await post("/v1/messages/count_tokens", prompt)))[0];
+    const { usage } = (await objects(await post("/v1/messages", { ...prompt, max_tokens: 4 })))[0];
+    expect(input_tokens).toBe(usage.input_tokens + usage.cache_read_input_tokens);
+    const plain = (await objects(await post("/v1/messages/count_tokens", { messages: turns })))[0];
+    expect(input_tokens).toBeGreaterThan(plain.input_tokens);
+  });
+
+  test("a first system line that changes with every request is not in the prompt", async () => {
+    const count = async (system: string) =>
+      (await objects(await post("/v1/messages/count_tokens", { messages: turns, system })))[0].input_tokens;
+    expect(await count("x-anthropic-billing-header: cc=1; cch=abcdef;\nBe brief.")).toBe(await count("Be brief."));
+  });
+
+  test("the stop sequence that ended it is told", async () => {
+    const body = { max_tokens: 50, messages: turns, temperature: 0, stop_sequences: ["xyz", " is"] };
+    const [answer] = await objects(await post("/v1/messages", body));
+    expect(answer).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: " is" });
+    expect(answer.content[0].text).toBe("The capital of France");
+  });
+});
+
+describe("responses", () => {
+  test("a chain remembers what was said", async () => {
+    const [first] = await objects(await post("/v1/responses", { input: "My name is Bob.", temperature: 0 }));
+    const next = { input: "What is my name?", previous_response_id: first.id, temperature: 0 };
+    const [second] = await objects(await post("/v1/responses", next));
+    expect(second.output[0].content[0].text).toContain("Bob");
+  });
+
+  test("a tool's result goes back by its call id", async () => {
+    const tools = [
+      {
+        type: "function",
+        name: "get_weather",
+        description: "Get the weather of a city.",
+        parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      },
+    ];
+    const ask = { input: "What is the weather in Paris?", tools, temperature: 0 };
+    const [first] = await objects(await post("/v1/responses", ask));
+    const [call] = first.output;
+    expect(JSON.parse(call.arguments)).toEqual({ city: "Paris" });
+    const output = { type: "function_call_output", call_id: call.call_id, output: "sunny, 22 degrees" };
+    const chained = { input: [output], previous_response_id: first.id, tools, temperature: 0 };
+    const [second] = await objects(await post("/v1/responses", chained));
+    expect(second.output[0].content[0].text).toContain("22");
+    const history = [{ role: "user", content: ask.input }, call, output];
+    const [whole] = await objects(
+      await post("/v1/responses", { ...chained, input: history, previous_response_id: null }),
+    );
+    expect(whole.output[0].content[0].text).toBe(second.output[0].content[0].text);
+  });
+});
