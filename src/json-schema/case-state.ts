@@ -10,6 +10,11 @@ export interface Forbidden {
   readonly node: SchemaNode;
   /** The keyword that forbids it. */
   readonly at: string;
+  /**
+   * Whether to escape it by a property that is not mentioned otherwise. Who writes a careless `oneOf` does not want
+   * properties of other variants with wrong values.
+   */
+  readonly mayAdd: boolean;
 }
 
 export interface Option {
@@ -70,7 +75,7 @@ export class CaseState {
   }
 
   watch(node: SchemaNode): void {
-    if (node.not) this.forbidden.push({ node: node.not, at: under(node.at, "not") });
+    if (node.not) this.forbidden.push({ node: node.not, at: under(node.at, "not"), mayAdd: true });
     if (node.unevaluatedItems || node.unevaluatedProperties) this.watchers.push(node);
   }
 

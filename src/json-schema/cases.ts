@@ -5,10 +5,10 @@ import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
 import { MAX_CASES, MAX_STEPS } from "./limits.ts";
-import { impliedKinds, isContradiction, kindsOf } from "./merge.ts";
+import { impliedKinds, isContradiction, kindsOf, memberNames, requiredNames } from "./merge.ts";
 import type { Negator } from "./negate.ts";
 import type { NodeMaker } from "./node-maker.ts";
-import type { Kinds } from "./kinds.ts";
+import { KIND, type Kinds } from "./kinds.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import { isPlain, type SchemaNode } from "./schema-node.ts";
 import { unevaluated } from "./unevaluated.ts";
@@ -64,7 +64,8 @@ export class CaseFinder {
       const left = room - done.length - open.length;
       const choice = state.choices.shift();
       // The first option is taken first.
-      if (choice) open.push(...this.choose(state, choice, cover, left).reverse());
+      if (choice)
+        open.push(...this.choose(state, choice, cover, isAlone(state, open, done) ? Infinity : left).reverse());
       else if (cover) done.push(state.finish(false));
       else this.settle(state, open, done, left);
     }
@@ -80,7 +81,7 @@ export class CaseFinder {
       const next = state.copy();
       if (!isTagged) next.forbidden.push(...forbidden);
       const isPossible = nodes.every((node) => this.add(next, node, cover, choice.from));
-      return isPossible && !isContradiction(next.nodes, state.nodes.length, this.regexes) ? [next] : [];
+      return isPossible && !this.isContradiction(next, state.nodes.length, cover) ? [next] : [];
     });
   }
 
@@ -94,6 +95,12 @@ export class CaseFinder {
       );
     this.tagged.set(from, known);
     return known;
+  }
+
+  /** Whether only objects are left, and of them none. */
+  private isContradiction({ kinds, nodes }: CaseState, start: number, cover: boolean): boolean {
+    const left = cover ? kinds : kinds & impliedKinds(nodes);
+    return left === KIND.object && isContradiction(nodes, start, this.regexes);
   }
 
   /** Resolves what can be resolved only when all choices were made. */
@@ -117,13 +124,17 @@ export class CaseFinder {
   }
 
   /** The cases of a state in which a node does not hold, or undefined when they cannot be written down. */
-  private without(state: CaseState, { node }: Forbidden, room: number): Case[] | undefined {
+  private without(state: CaseState, { node, mayAdd }: Forbidden, room: number): Case[] | undefined {
     const negation = room > 0 && this.spend(state.weight) ? this.negator.negate(node) : undefined;
     if (!negation) return undefined;
     const next = state.copy();
     const cases = this.add(next, negation.node, false) ? this.expand(next, false, room) : [];
+    const names = memberNames(state.nodes);
+    const usual = cases.filter((one) => [...requiredNames(one.nodes)].every((name) => names.has(name)));
+    if (usual.length > 0) return usual;
     // An opposite that leaves out valid values may leave none; then it is better to say that it is not enforced.
-    return cases.length === 0 && negation.narrower ? undefined : cases;
+    const isUnsure = cases.length > 0 ? !mayAdd : negation.narrower;
+    return isUnsure ? undefined : cases;
   }
 
   /** Whether so much more may be done. */
@@ -146,3 +157,7 @@ export class CaseFinder {
     return [...(target ? [target] : []), ...allOf].every((other) => this.add(state, other, cover, node));
   }
 }
+
+/** Whether nothing multiplies with the next choice of a state. */
+const isAlone = ({ choices }: CaseState, open: readonly CaseState[], done: readonly Case[]): boolean =>
+  open.length + done.length + choices.length === 0;

@@ -33,11 +33,14 @@ export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): C
 const plain = (node: SchemaNode): Option => ({ nodes: [node] });
 
 const others = ({ at, oneOf = [] }: SchemaNode, chosen: SchemaNode) =>
-  oneOf.filter((other) => other !== chosen).map((other) => ({ node: other, at: under(at, "oneOf") }));
+  oneOf.filter((other) => other !== chosen).map((other) => ({ node: other, at: under(at, "oneOf"), mayAdd: false }));
 
 const branches = ({ at }: SchemaNode, condition: Condition): Option[] => [
   { nodes: [condition.if, ...(condition.whenTrue ? [condition.whenTrue] : [])] },
-  { nodes: condition.whenFalse ? [condition.whenFalse] : [], forbidden: [{ node: condition.if, at: under(at, "if") }] },
+  {
+    nodes: condition.whenFalse ? [condition.whenFalse] : [],
+    forbidden: [{ node: condition.if, at: under(at, "if"), mayAdd: true }],
+  },
 ];
 
 /** A dependency is only about objects that have the property. */

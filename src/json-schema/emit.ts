@@ -4,7 +4,7 @@ import type { ArrayForm } from "./array-plan.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
-import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
+import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
 import type { ObjectForm } from "./object-plan.ts";
 import { isLarge, Plans } from "./plans.ts";
@@ -30,6 +30,7 @@ class Emitter {
   private readonly names = new Map<Unit, string>();
   private readonly bodies = new Map<string, JsonObject>();
   private readonly strings = new Map<string, { target: JsonObject; plan: JsonObject }[]>();
+  private readonly ruleNames = new Map<string, number>();
   private repetitions = 0;
   private depth = 0;
 
@@ -42,22 +43,22 @@ class Emitter {
   ) {}
 
   root(part: Part): Emitted {
-    const schema = this.part({ part, notes: notesOf(part.nodes) }, 0, true);
+    const schema = this.part({ part, notes: notesOf(part.nodes) }, "", true);
     this.shareStrings();
     const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
     const definitions = this.bodies.size > 0 && { $defs: Object.fromEntries(this.bodies) };
     return { schema: { ...named, ...definitions }, lost: [...this.lost] };
   }
 
-  /** `path`: characters of the names that lead here. */
-  private part({ part, notes }: Use, path: number, isRoot = false): JsonObject {
+  /** `path`: how the converter will name rules here. */
+  private part({ part, notes }: Use, path: string, isRoot = false): JsonObject {
     const options: JsonObject[] = [];
     let anything = false;
     for (const { unit, lost } of part.cases) {
       if (unit.alive === 0) continue;
       this.lose(lost);
       anything ||= isAny(unit);
-      const own = this.unit(unit, path, isRoot);
+      const own = this.unit(unit, options.length > 0 ? `${path}-${options.length}` : path, isRoot);
       options.push(...own);
       if (own.length === 1 && own[0] && !("$ref" in own[0])) annotate(own[0], unit.nodes, notes);
     }
@@ -67,9 +68,9 @@ class Emitter {
     return Object.assign(distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }, notes);
   }
 
-  private unit(unit: Unit, path: number, isRoot: boolean): JsonObject[] {
+  private unit(unit: Unit, path: string, isRoot: boolean): JsonObject[] {
     if (isAny(unit)) return [{}];
-    const isDefined = this.shared.has(unit) || (path > MAX_PATH_NAMES && isLarge(unit));
+    const isDefined = this.shared.has(unit) || (path.length > MAX_PATH_NAMES && isLarge(unit));
     if (isRoot || !isDefined) return this.body(unit, path);
     return [{ $ref: `#/$defs/${this.names.get(unit) ?? this.define(unit)}` }];
   }
@@ -79,7 +80,7 @@ class Emitter {
     this.names.set(unit, name);
     // Takes the place now: the body may hold definitions of its own.
     this.bodies.set(name, {});
-    const options = this.body(unit, name.length);
+    const options = this.body(unit, name);
     this.bodies.set(name, annotate(options.length === 1 ? { ...options[0] } : { anyOf: options }, unit.nodes, {}));
     return name;
   }
@@ -88,7 +89,7 @@ class Emitter {
     return `r${this.bodies.size + 1}-${this.tag}`;
   }
 
-  private body(unit: Unit, path: number): JsonObject[] {
+  private body(unit: Unit, path: string): JsonObject[] {
     const { nodes, alive, values } = unit;
     if (++this.depth > MAX_EXPANSION_DEPTH) {
       throw fault(this.param, "", `more than ${MAX_EXPANSION_DEPTH} arrays and objects are inside one another`);
@@ -107,19 +108,19 @@ class Emitter {
     return options;
   }
 
-  private objects(unit: Unit, path: number): JsonObject[] {
+  private objects(unit: Unit, path: string): JsonObject[] {
     const { forms, lost } = this.plans.object(unit);
     this.lose(lost);
-    return forms.map((form) => this.object(form, path));
+    return forms.map((form, index) => this.object(form, forms.length > 1 ? `${path}-${index}` : path));
   }
 
-  private object(form: ObjectForm, path: number): JsonObject {
+  private object(form: ObjectForm, path: string): JsonObject {
     if (form.kind === "map") {
-      const value = form.value && this.part(form.value, path + "additional-value".length);
+      const value = form.value && this.part(form.value, `${path}-additional-value`);
       const isAnything = !value || Object.keys(value).length === 0;
       return { type: "object", ...(!isAnything && { additionalProperties: value }) };
     }
-    const properties = form.members.map(({ name, use }) => [name, this.part(use, path + name.length + 1)] as const);
+    const properties = form.members.map(({ name, use }) => [name, this.part(use, this.rulePath(path, name))] as const);
     const required = form.members.filter((member) => member.required).map(({ name }) => name);
     return {
       type: "object",
@@ -129,18 +130,31 @@ class Emitter {
     };
   }
 
-  private arrays(unit: Unit, path: number): JsonObject[] {
-    const { forms, lost } = this.plans.array(unit);
-    this.lose(lost);
-    return forms.map((form) => this.array(form, unit.nodes, path));
+  /** The converter numbers rules whose names it cannot tell apart, and tries all numbers for each. */
+  private rulePath(path: string, name: string): string {
+    const inside = `${path}-${name.replace(/[^a-zA-Z0-9-]+/g, "-")}`;
+    const uses = (this.ruleNames.get(inside) ?? 0) + 1;
+    this.ruleNames.set(inside, uses);
+    if (uses <= MAX_SAME_NAMES) return inside;
+    throw fault(
+      this.param,
+      "",
+      `more than ${MAX_SAME_NAMES} properties have names that are alike in ASCII letters and digits`,
+    );
   }
 
-  private array(form: ArrayForm, nodes: Unit["nodes"], path: number): JsonObject {
+  private arrays(unit: Unit, path: string): JsonObject[] {
+    const { forms, lost } = this.plans.array(unit);
+    this.lose(lost);
+    return forms.map((form, index) => this.array(form, unit.nodes, forms.length > 1 ? `${path}-${index}` : path));
+  }
+
+  private array(form: ArrayForm, nodes: Unit["nodes"], path: string): JsonObject {
     if (form.kind === "tuple") {
-      return { type: "array", prefixItems: form.items.map((item) => this.part(item, path + "tuple-00".length)) };
+      return { type: "array", prefixItems: form.items.map((item, index) => this.part(item, `${path}-tuple-${index}`)) };
     }
     const { item, min, max } = form;
-    const items = item && max > 0 ? this.part(item, path + "item".length) : {};
+    const items = item && max > 0 ? this.part(item, `${path}-item`) : {};
     const isCounted = this.spend(max === Infinity ? min : max);
     if (!isCounted)
       this.lose(nodes.filter((node) => node.array).flatMap(({ at }) => [under(at, "minItems"), under(at, "maxItems")]));

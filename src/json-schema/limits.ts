@@ -38,3 +38,5 @@ export const MAX_JSON_DEPTH = 192;
 export const MAX_COPIES = 16;
 /** Characters of the names that lead to a subschema; the converter names its rules by them. */
 export const MAX_PATH_NAMES = 400;
+/** Properties whose rules get the same name but for a number. */
+export const MAX_SAME_NAMES = 500;

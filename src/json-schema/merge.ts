@@ -118,7 +118,7 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
   return { nodes: found, unknown };
 }
 
-/** Whether the nodes from `start` on make it plain that an object cannot satisfy them all: no value is left for one property. */
+/** Whether the nodes from `start` on leave no value for some property that an object must have. */
 export function isContradiction(nodes: Nodes, start: number, regexes: RegexCache): boolean {
   const required = requiredNames(nodes);
   return [...memberNames(nodes.slice(start))].some((name) => {

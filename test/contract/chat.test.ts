@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/contract/chat.ts";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { SvcError } from "../../src/domain/errors.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, serve } from "../http/harness.ts";
+import { crash, scripts } from "./scripts.ts";
 
 const token = (text: string, logprob: number): TokenLogprob => {
   const bytes = [...Buffer.from(text)];
@@ -29,33 +29,6 @@ const withLogprobs: FakeScript = {
 };
 const unicode: FakeScript = { steps: [{ text: "Grüße, 世界 " }, { text: '👩‍👩‍👧 "quoted"\n\u2028\u0000end' }] };
 const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
-const reasoning: FakeScript = {
-  steps: [{ type: "reasoning", text: "Let me " }, { type: "reasoning", text: "see…" }, { text: "42" }],
-  usage: { reasoningTokens: 2 },
-};
-const oneCall: FakeScript = {
-  steps: [
-    { text: "I look." },
-    { type: "tool_call", index: 0, id: "call_1", name: "weather" },
-    { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
-    { type: "tool_arguments", index: 0, text: 'rich <"x">"}' },
-  ],
-  reason: "tool_calls",
-};
-const twoCalls: FakeScript = {
-  steps: [
-    { type: "reasoning", text: "Both." },
-    { type: "tool_call", index: 0, id: "call_1", name: "weather" },
-    { type: "tool_arguments", index: 0, text: "{}" },
-    { type: "tool_call", index: 1, id: "call_2", name: "weather" },
-    { type: "tool_arguments", index: 1, text: "{}" },
-  ],
-  reason: "tool_calls",
-};
-const crash = new SvcError(
-  "engine_crashed",
-  "The model engine stopped by signal SIGKILL while computing this request.",
-);
 const id = { "x-request-id": "golden" };
 
 const checkCompletion = checker(ChatCompletion);
@@ -81,9 +54,9 @@ describe("chat completion as JSON", () => {
     ["chat-unicode.json", unicode, { stream: false }],
     ["chat-logprobs.json", withLogprobs, { logprobs: true, top_logprobs: 2 }],
     ["chat-empty.json", { steps: [] }, {}],
-    ["chat-reasoning.json", reasoning, { reasoning_effort: "low" }],
-    ["chat-tool-call.json", oneCall, { tools }],
-    ["chat-two-tool-calls.json", twoCalls, { tools }],
+    ["chat-reasoning.json", scripts.reasoning as FakeScript, { reasoning_effort: "low" }],
+    ["chat-tool-call.json", scripts["tool-call"] as FakeScript, { tools }],
+    ["chat-two-tool-calls.json", scripts["two-tool-calls"] as FakeScript, { tools }],
     ["chat-two-choices.json", hello, { n: 2 }],
   ];
   test.each(rows)("%s", async (name, script, body) => {
@@ -155,9 +128,9 @@ describe("chat completion as a stream", () => {
     ["chat-without-usage.sse", hello, { stream_options: { include_usage: false } }],
     ["chat-unicode.sse", unicode, {}],
     ["chat-logprobs.sse", withLogprobs, { logprobs: true, top_logprobs: 2 }],
-    ["chat-reasoning.sse", reasoning, { reasoning_effort: "low" }],
-    ["chat-tool-call.sse", oneCall, { tools }],
-    ["chat-two-tool-calls.sse", twoCalls, { tools }],
+    ["chat-reasoning.sse", scripts.reasoning as FakeScript, { reasoning_effort: "low" }],
+    ["chat-tool-call.sse", scripts["tool-call"] as FakeScript, { tools }],
+    ["chat-two-tool-calls.sse", scripts["two-tool-calls"] as FakeScript, { tools }],
     ["chat-failed.sse", { steps: [{ text: "Hel" }, { fail: crash }] }, {}],
     ["chat-failed-unexpectedly.sse", { steps: [{ text: "Hel" }, { fail: new Error("a native secret") }] }, {}],
   ];

@@ -4,6 +4,7 @@ import type { MessagesResponse, MessagesUsage } from "../../contract/messages.ts
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
+import { objectOf } from "../fields/json-object.ts";
 
 export interface MessagesAnswer {
   readonly id: string;
@@ -51,17 +52,7 @@ function add(blocks: Building[], event: GenerateEvent, showThinking: boolean): v
 function finished(block: Building): MessagesResponse["content"][number] {
   if (block.type === "text") return { ...block, citations: null };
   if (block.type === "thinking") return { ...block, signature: "" };
-  return { type: "tool_use", id: block.id, name: block.name, input: parseInput(block.json) };
-}
-
-/** Arguments that the token limit has cut are no object: the client gets none, and the stop reason says why. */
-function parseInput(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json) };
 }
 
 function message(answer: MessagesAnswer, content: MessagesResponse["content"], finish: FinishEvent): MessagesResponse {

@@ -3,6 +3,7 @@
 import type { OllamaAnswer } from "../../contract/ollama.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import { objectOf } from "../fields/json-object.ts";
 import { typedError } from "../fields/typed-error.ts";
 
 /** `chat` answers have a message, `generate` answers a response. */
@@ -121,15 +122,6 @@ class CallCollector {
   take(): Call[] {
     const { open } = this;
     this.open = undefined;
-    return open ? [{ function: { name: open.name, arguments: asObject(open.json) } }] : [];
-  }
-}
-
-function asObject(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
+    return open ? [{ function: { name: open.name, arguments: objectOf(open.json) } }] : [];
   }
 }

@@ -4,8 +4,6 @@ import { Elysia } from "elysia";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import {
-  DetokenizeRequest,
-  DetokenizeResponse,
   PlainTokenizeRequest,
   PlainTokenizeResponse,
   RenderedPrompt,
@@ -13,22 +11,18 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
-import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../app.ts";
+import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const { config, engine, version } = deps;
   const checkTokenize = checker(PlainTokenizeRequest);
-  const checkDetokenize = checker(DetokenizeRequest);
-  const loaded = () => {
-    const { model } = engine.status();
-    if (model) return model;
-    throw new SvcError("engine_unavailable", "The model is still loading.", { retryAfterSeconds: 1 });
-  };
+  const detokenize = detokenizing(deps);
 
   return new Elysia({ name: "route.llama" })
     .post(
@@ -45,18 +39,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         },
       },
     )
-    .post(
-      "/detokenize",
-      async ({ request }) => {
-        const { tokens } = checkDetokenize(await readJson(request, bodyCeilings.tokenizer));
-        const text = await engine.detokenize(tokens, request.signal);
-        return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
-      },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(DetokenizeRequest), responses: { 200: jsonContent(DetokenizeResponse) } },
-      },
-    )
+    .post("/detokenize", detokenize.handler, detokenize.hooks)
     .post(
       "/apply-template",
       async ({ request }) => {
@@ -72,7 +55,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .get(
       "/props",
       () => {
-        const { id, path, parallel, maxModelLen, vision, audio } = loaded();
+        const { id, path, parallel, maxModelLen, vision, audio } = loadedModel(engine);
         return Response.json({
           default_generation_settings: { n_ctx: maxModelLen },
           total_slots: parallel,
@@ -87,7 +70,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .get(
       "/slots",
       () => {
-        const { parallel, maxModelLen } = loaded();
+        const { parallel, maxModelLen } = loadedModel(engine);
         const { running } = engine.status().stats;
         const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running });
         return Response.json(Array.from({ length: parallel }, slot));

@@ -14,11 +14,11 @@ import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
-import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../app.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** For tools that know no other API. */
@@ -36,12 +36,6 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       frames: (events, options) => encodeOllamaStream(events, context, options),
       format: "ndjson",
     });
-  };
-
-  const loaded = () => {
-    const { model } = engine.status();
-    if (model) return model;
-    throw new SvcError("engine_unavailable", "The model is still loading.", { retryAfterSeconds: 1 });
   };
 
   return new Elysia({ name: "route.ollama" })
@@ -67,7 +61,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/api/show",
       async ({ request }) => {
         checkShow(await readJson(request, bodyCeilings.tokenizer));
-        return Response.json(encodeShow(loaded()));
+        return Response.json(encodeShow(loadedModel(engine)));
       },
       {
         parse: "none",

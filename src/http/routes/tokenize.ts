@@ -2,22 +2,17 @@
 
 import { Elysia } from "elysia";
 import { checker } from "../../contract/schema.ts";
-import {
-  CountTokensResponse,
-  DetokenizeRequest,
-  DetokenizeResponse,
-  TokenizeRequest,
-  TokenizeResponse,
-} from "../../contract/tokenize.ts";
+import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../app.ts";
+import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** Text to the model's own tokens, and their number. */
 export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
   const check = checker(TokenizeRequest);
-  const checkDetokenize = checker(DetokenizeRequest);
+  const detokenize = detokenizing({ engine });
 
   const tokenize = async (request: Request) => {
     const body = check(await readJson(request, bodyCeilings.tokenizer));
@@ -49,18 +44,7 @@ export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
         },
       },
     )
-    .post(
-      "/v1/detokenize",
-      async ({ request }) => {
-        const { tokens } = checkDetokenize(await readJson(request, bodyCeilings.tokenizer));
-        const text = await engine.detokenize(tokens, request.signal);
-        return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
-      },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(DetokenizeRequest), responses: { 200: jsonContent(DetokenizeResponse) } },
-      },
-    )
+    .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
     .post(
       "/v1/count_tokens",
       async ({ request }) => {

@@ -1,0 +1,23 @@
+// Token ids to text, under the two paths that clients know.
+
+import { checker } from "../contract/schema.ts";
+import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
+import type { AppDeps } from "./app.ts";
+import { bodyCeilings, readJson } from "./json-body.ts";
+import { jsonContent } from "./json-content.ts";
+
+/** The handler and the description of a route that detokenizes. */
+export function detokenizing({ engine }: Pick<AppDeps, "engine">) {
+  const check = checker(DetokenizeRequest);
+  return {
+    handler: async ({ request }: { request: Request }) => {
+      const { tokens } = check(await readJson(request, bodyCeilings.tokenizer));
+      const text = await engine.detokenize(tokens, request.signal);
+      return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
+    },
+    hooks: {
+      parse: "none",
+      detail: { requestBody: jsonContent(DetokenizeRequest), responses: { 200: jsonContent(DetokenizeResponse) } },
+    },
+  } as const;
+}
