@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/contract/chat.ts";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 import { expectGolden } from "../http/golden.ts";
