@@ -1,0 +1,202 @@
+// Chat templates of other models with the parsers that belong to them (templates/FIDELITY.md says what is checked), random
+// tool-call texts through those parsers, and svc-mini's own template.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { chat, library, load, prompt } from "./harness.ts";
+import { WEATHER_CALL, ZONE_CALL, type Family } from "./templates/family.ts";
+import { checkTemplate } from "./templates/fidelity.ts";
+import { fidelityTable, unexplained, type Row } from "./templates/fidelity-table.ts";
+import {
+  CHECKED_PARAMETERS,
+  forcedCall,
+  generateAnswer,
+  HARD_PARAMETERS,
+  MANY_TOOLS,
+} from "./templates/own-answers.ts";
+import { prompts } from "./templates/reading.ts";
+import { readRandomTexts, tell, unknownViolations, type Tally, type Told } from "./templates/robustness.ts";
+import { families, loadTemplate, missing, TEMPLATES } from "./templates/sources.ts";
+import { tool, TOOLS } from "./templates/tools.ts";
+
+const FIDELITY = join(import.meta.dir, "templates/FIDELITY.md");
+/** One of each kind; `bun test/native/templates/thousand.ts` reads more of more families. */
+const RANDOM_TEXTS = 15;
+
+let llama: NativeLlama;
+beforeAll(() => {
+  llama = library();
+});
+
+if (missing !== undefined) console.log(`skipped: ${missing}`);
+
+describe.skipIf(missing !== undefined)("templates of other models", () => {
+  test("every template belongs to one family", () => {
+    const files = readdirSync(TEMPLATES).filter((name) => name.endsWith(".jinja"));
+    const known = families.flatMap((family) => family.templates.map((template) => `${template}.jinja`));
+    expect(known.toSorted()).toEqual(files.toSorted());
+  });
+
+  test.each(families.flatMap(({ name, calls }) => (calls ? [[name, calls] as const] : [])))(
+    "%s: random texts are written as those by hand",
+    (_, { single, parallel, write }) => {
+      expect(write([WEATHER_CALL])).toBe(single);
+      if (parallel !== undefined) expect(write([WEATHER_CALL, ZONE_CALL])).toBe(parallel);
+    },
+  );
+
+  test("what they render and read is what FIDELITY.md says", async () => {
+    const rows: Row[] = [];
+    for (const family of families) {
+      for (const template of family.templates) {
+        await loadTemplate(llama, template);
+        rows.push({
+          template,
+          family: family.name,
+          results: checkTemplate(llama, family, family.templates[0] === template),
+        });
+        llama.unload();
+      }
+    }
+    rows.sort((a, b) => (a.template < b.template ? -1 : 1));
+    expect(unexplained(rows)).toEqual([]);
+    const table = fidelityTable(rows);
+    if (process.env["UPDATE_GOLDENS"] === "1") await Bun.write(FIDELITY, table);
+    expect(table).toBe(await Bun.file(FIDELITY).text());
+  }, 60_000);
+});
+
+describe.skipIf(missing !== undefined)("random tool-call texts", () => {
+  /** One family of each way to write calls, without those whose prompts take long. */
+  const distinct = families.filter(
+    ({ calls, slow }, index) => calls && !slow && families.findLastIndex((family) => family.calls === calls) === index,
+  );
+  const tallies = new Map<Family, Tally>();
+
+  const violations = (filter: (family: Family, violation: Tally["violations"][number]) => boolean) =>
+    [...tallies].flatMap(([family, tally]) =>
+      unknownViolations(family, tally).flatMap((one) =>
+        filter(family, one) ? [`${family.name}: ${one.what} (${one.kind}): ${one.text}`] : [],
+      ),
+    );
+
+  test("are read without an exception, and those as they should be exactly", async () => {
+    for (const family of distinct) {
+      await loadTemplate(llama, family.templates[0] ?? "");
+      tallies.set(family, readRandomTexts(llama, family, 1, RANDOM_TEXTS));
+      llama.unload();
+    }
+    const plain = ["one call", "calls", "reasoning, call"];
+    // Their parsers tell a name before it is complete, and take calls back; see below.
+    const early = ["Apertus", "Ling 3"];
+    const found = violations(({ name }, { what, kind }) => {
+      if (what === "exception" || what === "unknown tool") return true;
+      return !early.includes(name) && (what === "call is also text" || (what === "not exact" && plain.includes(kind)));
+    });
+    expect(found).toEqual([]);
+  }, 60_000);
+
+  // To be mended in ffi/llama/answer.cpp (what is told of a broken text depends on when it was read, names are told too
+  // early) and in src/engine/child/answer.ts (line breaks in strings, a comma at the end).
+  test.failing("come to the same in one piece and in many, are never lost, and their arguments are JSON", () => {
+    expect(violations(() => true)).toEqual([]);
+  });
+});
+
+describe("svc-mini's own template", () => {
+  const ping = `<tool_call>{"name": "ping", "arguments": {}}</tool_call>`;
+  const request = chat([{ role: "user", content: "Hi" }], { tools: [...TOOLS, tool("ping", {}, [])] });
+
+  beforeAll(async () => {
+    await load(llama, { parallel: 1 });
+  });
+  afterAll(() => llama.unload());
+
+  /** Byte by byte, as the smallest tokens. */
+  const told = (text: string, whole = true, changes: Partial<typeof request> = {}): Told => {
+    const asked = { ...request, ...changes };
+    const pieces = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+    const results = prompts(llama, [asked]).map((result) => tell(llama, asked, result, pieces, whole));
+    return results.toArray()[0] ?? { reasoning: "", content: "", calls: [] };
+  };
+  const weather = (values: string) => `<tool_call>{"name": "get_weather", "arguments": ${values}`;
+
+  test("a tool that nobody offered is text", () => {
+    const text = `<tool_call>{"name": "launch", "arguments": {}}</tool_call>`;
+    expect(told(text)).toEqual({ reasoning: "", content: text, calls: [] });
+  });
+
+  test("a call without arguments has empty ones", () => {
+    expect(told(ping)).toEqual({ reasoning: "", content: "", calls: [{ name: "ping", arguments: "{}" }] });
+  });
+
+  test("arguments hold markup, quotes and emoji", () => {
+    const city = `<b>"Zürich"</b> </tool_call> 👩‍👩‍👧 \\ \n`;
+    const { calls, content } = told(`${weather(JSON.stringify({ city, days: 3 }))}}</tool_call>`);
+    expect(content).toBe("");
+    expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city, days: 3 }]);
+  });
+
+  test("a call that the limit cuts stays open, one that the model ends is closed", () => {
+    const cut = weather(`{"city": "Zür`);
+    expect(told(cut, false).calls).toEqual([{ name: "get_weather", arguments: `{"city": "Zür` }]);
+    expect(told(cut).calls).toEqual([{ name: "get_weather", arguments: `{"city": "Zür"}` }]);
+    expect(told(`<tool_call>{"name": "get_weather"`).calls).toEqual([{ name: "get_weather", arguments: "{}" }]);
+  });
+
+  test.each(["<tool_call>get_weather(Oslo)</tool_call>", `Sure.\n<tool_call>{"nome": "x"}</tool_call> So.`])(
+    "what is no call is text: %s",
+    (text) => {
+      expect(told(text)).toEqual({ reasoning: "", content: text, calls: [] });
+    },
+  );
+
+  test("text and reasoning before a call are told, markup in reasoning is no call", () => {
+    const text = `<think>\nA <tool_call>?\n</think>\n\nSo:\n${ping}`;
+    const { reasoning, content, calls } = told(text, true, { enableThinking: true });
+    expect({ reasoning: reasoning.trim(), content: content.trim(), calls: calls.length }).toEqual({
+      reasoning: "A <tool_call>?",
+      content: "So:",
+      calls: 1,
+    });
+  });
+
+  test("60 tools with 100 KB of schema are rendered and have a grammar", () => {
+    const many = chat([{ role: "user", content: "Hi" }], { tools: MANY_TOOLS });
+    const times = [1, 2].map(() => {
+      const started = performance.now();
+      const { format, sampler } = prompt(llama, many);
+      if (sampler !== undefined) llama.freeSampler(sampler);
+      expect(format).toMatchObject({ parsed: true, constrained: true, unconstrained: false });
+      return Math.round(performance.now() - started);
+    });
+    const size = Math.round(JSON.stringify(MANY_TOOLS).length / 1024);
+    expect(size).toBeGreaterThan(100);
+    console.log(`60 tools, ${size} KB of schema: ${times[0]} ms at first, ${times[1]} ms again`);
+  });
+
+  test.each(Object.entries(HARD_PARAMETERS))("what a grammar cannot say is left out of it: %s", (_, parameters) => {
+    const { format, sampler } = prompt(llama, forcedCall(parameters));
+    if (sampler !== undefined) llama.freeSampler(sampler);
+    expect(format).toMatchObject({ parsed: true, constrained: true, unconstrained: false });
+  });
+
+  test.each(Object.entries(CHECKED_PARAMETERS))(
+    "generated arguments follow the schema: %s",
+    (_, [parameters, follows]) => {
+      const { calls, content } = generateAnswer(llama, forcedCall(parameters), 200);
+      expect(content).toBe("");
+      expect(calls.map((call) => call.name)).toEqual(["t"]);
+      expect(calls.map((call) => follows(JSON.parse(call.arguments) as never))).toEqual([true]);
+    },
+  );
+
+  // The parser is not built, so that the call becomes text; one for any object would do.
+  test.failing("parameters that no grammar can be made of still give a call", () => {
+    const next = { anyOf: [{ $ref: "#" }, { type: "null" }] };
+    const { calls } = generateAnswer(llama, forcedCall({ properties: { next }, required: ["next"] }), 200);
+    expect(calls.map((call) => call.name)).toEqual(["t"]);
+  });
+});

@@ -1,0 +1,60 @@
+// Reads an answer with the native parser, in one piece or in many.
+
+import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
+import type { NativeLlama } from "../../../ffi/llama/binding.ts";
+
+/** All that was reported of one answer. */
+export interface Reading {
+  reasoning: string;
+  content: string;
+  calls: { name: string; arguments: string }[];
+  /** The text did not follow the format. */
+  failed: boolean;
+}
+
+/**
+ * The results of many prompts, in order. They are submitted beforehand, so that the prompt thread works while answers are
+ * read. A sampler is freed when the next result is asked for.
+ */
+export function* prompts(llama: NativeLlama, requests: readonly ChatPrompt[]): Generator<PromptResult, void> {
+  const jobs = requests.map((request) => llama.submitPrompt(request));
+  for (const job of jobs) {
+    const result = llama.takePrompt(60_000);
+    if (result?.job !== job) throw new Error("no result for this prompt");
+    try {
+      yield result;
+    } finally {
+      if ("sampler" in result && result.sampler !== undefined) llama.freeSampler(result.sampler);
+    }
+  }
+}
+
+/** Pushes the pieces, reads after each of them when there are several, and once more at the end. */
+export function readAnswer(llama: NativeLlama, result: PromptResult, pieces: readonly Uint8Array[]): Reading {
+  if ("error" in result) throw new Error(result.error);
+  const reading: Reading = { reasoning: "", content: "", calls: [], failed: false };
+  const { sampler, format } = result;
+  if (!format.parsed || sampler === undefined) return { ...reading, content: Buffer.concat(pieces).toString("utf8") };
+  for (const piece of pieces) {
+    llama.pushAnswer(sampler, piece);
+    if (pieces.length > 1) add(reading, llama.readAnswer(sampler, false));
+  }
+  add(reading, llama.readAnswer(sampler, true));
+  return reading;
+}
+
+function add(reading: Reading, news: ReturnType<NativeLlama["readAnswer"]>): void {
+  if (!news) return;
+  reading.reasoning += news.reasoning ?? "";
+  reading.content += news.content ?? "";
+  reading.failed ||= news.failed === true;
+  for (const { index, name, arguments: text } of news.calls ?? []) {
+    if (name !== undefined) {
+      if (index !== reading.calls.length) throw new Error(`call ${index} was announced out of turn`);
+      reading.calls.push({ name, arguments: "" });
+    }
+    const call = reading.calls[index];
+    if (!call) throw new Error(`call ${index} was never announced`);
+    call.arguments += text ?? "";
+  }
+}
