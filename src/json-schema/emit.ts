@@ -3,15 +3,15 @@
 import type { ArrayForm } from "./array-plan.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
+import type { JsonObject } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
-import { MAX_COPIES, MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES, MAX_TOTAL_REPETITION } from "./limits.ts";
+import { MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
 import type { ObjectForm } from "./object-plan.ts";
 import { isLarge, Plans } from "./plans.ts";
 import { under } from "./schema-node.ts";
 import { StringPlanner } from "./string-plan.ts";
-
-export type JsonObject = Record<string, unknown>;
+import { StringPool } from "./string-pool.ts";
 
 export interface Emitted {
   readonly schema: JsonObject;
@@ -29,9 +29,8 @@ class Emitter {
   private readonly lost = new Set<string>();
   private readonly names = new Map<Unit, string>();
   private readonly bodies = new Map<string, JsonObject>();
-  private readonly strings = new Map<string, { target: JsonObject; plan: JsonObject }[]>();
+  private readonly strings = new StringPool();
   private readonly ruleNames = new Map<string, number>();
-  private repetitions = 0;
   private depth = 0;
 
   /** `shared`: units that become definitions. */
@@ -44,7 +43,11 @@ class Emitter {
 
   root(part: Part): Emitted {
     const schema = this.part({ part, notes: notesOf(part.nodes) }, "", true);
-    this.shareStrings();
+    this.strings.share((body) => {
+      const name = this.nextName();
+      this.bodies.set(name, body);
+      return name;
+    });
     const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
     const definitions = this.bodies.size > 0 && { $defs: Object.fromEntries(this.bodies) };
     return { schema: { ...named, ...definitions }, lost: [...this.lost] };
@@ -155,9 +158,10 @@ class Emitter {
     }
     const { item, min, max } = form;
     const items = item && max > 0 ? this.part(item, `${path}-item`) : {};
-    const isCounted = this.spend(max === Infinity ? min : max);
-    if (!isCounted)
+    const isCounted = this.strings.spend(max === Infinity ? min : max);
+    if (!isCounted) {
       this.lose(nodes.filter((node) => node.array).flatMap(({ at }) => [under(at, "minItems"), under(at, "maxItems")]));
+    }
     return {
       type: "array",
       ...(Object.keys(items).length > 0 && { items }),
@@ -169,46 +173,17 @@ class Emitter {
   private string(unit: Unit): JsonObject {
     const { schema, lost, repetitions } = this.plans.string(unit);
     this.lose(lost);
-    const target = { ...schema };
-    if (repetitions === 0 && !("pattern" in schema)) return target;
-    const text = JSON.stringify(schema);
-    const uses = this.strings.get(text) ?? [];
-    if (uses.length <= MAX_COPIES && !this.spend(repetitions)) {
-      const facts = unit.nodes.flatMap(({ at, string }) =>
-        Object.keys(string ?? {}).map((keyword) => under(at, keyword)),
-      );
-      this.lose(facts);
-      return { type: "string" };
-    }
-    uses.push({ target, plan: schema });
-    this.strings.set(text, uses);
-    return target;
+    const written = this.strings.write(schema, repetitions);
+    if (written) return written;
+    const keywords = unit.nodes.flatMap(({ at, string }) => Object.keys(string ?? {}).map((name) => under(at, name)));
+    this.lose(keywords);
+    return { type: "string" };
   }
 
   private number({ nodes, kinds }: Unit): JsonObject {
     const plan = numberPlan(nodes, kinds);
     this.lose(plan?.lost ?? []);
     return { ...plan?.schema };
-  }
-
-  /** Strings with the same pattern in many places: the converter would go through all its rules for each of them. */
-  private shareStrings(): void {
-    for (const uses of this.strings.values()) {
-      if (uses.length <= MAX_COPIES) continue;
-      const name = this.nextName();
-      this.bodies.set(name, { ...uses[0]?.plan });
-      for (const { target, plan } of uses) {
-        for (const key of Object.keys(plan)) delete target[key];
-        target["$ref"] = `#/$defs/${name}`;
-      }
-    }
-  }
-
-  /** Whether so many more repetitions are within bounds. */
-  private spend(repetitions: number): boolean {
-    if (this.repetitions + repetitions > MAX_TOTAL_REPETITION) return false;
-    this.repetitions += repetitions;
-    return true;
   }
 
   private lose(paths: readonly string[]): void {
@@ -226,8 +201,9 @@ const boolean = (excluded: readonly unknown[]): JsonObject => {
 /** Adds the words of some nodes, save those that stand at the place of use. */
 function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonObject {
   for (const node of nodes) {
-    for (const [key, note] of Object.entries(node.notes ?? {}))
+    for (const [key, note] of Object.entries(node.notes ?? {})) {
       if (!(key in schema) && used[key] !== note) schema[key] = note;
+    }
   }
   return schema;
 }

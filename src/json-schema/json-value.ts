@@ -2,6 +2,8 @@
 
 import { KIND, type Kinds } from "./kinds.ts";
 
+export type JsonObject = Record<string, unknown>;
+
 /** The same text for equal values: property order does not count, 1 and 1.0 are the same number. */
 export function valueKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(valueKey).join(",")}]`;
@@ -12,7 +14,7 @@ export function valueKey(value: unknown): string {
   return value === 0 ? "0" : JSON.stringify(value);
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function kindOf(value: unknown): Kinds {

@@ -1,13 +1,14 @@
 // What the strings of a case look like to the converter.
 
 import { formatPattern, isKnownFormat } from "./formats.ts";
+import type { JsonObject } from "./json-value.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { lengthRange } from "./merge.ts";
 import { grammarPattern, lengthPattern } from "./pattern.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
 export interface StringPlan {
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: JsonObject;
   readonly lost: readonly string[];
   /** Counted repetitions that the grammar will have. */
   readonly repetitions: number;

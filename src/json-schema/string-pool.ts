@@ -1,0 +1,50 @@
+// Strings with patterns and lengths, as they occur in a whole schema.
+
+import { MAX_COPIES, MAX_TOTAL_REPETITION } from "./limits.ts";
+import type { JsonObject } from "./json-value.ts";
+
+interface Occurrence {
+  readonly written: JsonObject;
+  readonly plan: JsonObject;
+}
+
+/** Counts repetitions, each of which is a rule of the grammar, and makes definitions of patterns that occur often. */
+export class StringPool {
+  private readonly known = new Map<string, Occurrence[]>();
+  private repetitions = 0;
+
+  /** A schema to write out, or undefined when the grammar would have too many repetitions. */
+  write(plan: JsonObject, repetitions: number): JsonObject | undefined {
+    const written = { ...plan };
+    if (repetitions === 0 && !("pattern" in plan)) return written;
+    const text = JSON.stringify(plan);
+    const occurrences = this.known.get(text) ?? [];
+    if (occurrences.length <= MAX_COPIES && !this.spend(repetitions)) return undefined;
+    occurrences.push({ written, plan });
+    this.known.set(text, occurrences);
+    return written;
+  }
+
+  /** Whether so many more repetitions are within bounds. */
+  spend(repetitions: number): boolean {
+    if (this.repetitions + repetitions > MAX_TOTAL_REPETITION) return false;
+    this.repetitions += repetitions;
+    return true;
+  }
+
+  /**
+   * Turns what was written out often into references, because the converter goes through all its rules for each
+   * pattern. `define` takes a definition and gives its name.
+   */
+  share(define: (schema: JsonObject) => string): void {
+    for (const occurrences of this.known.values()) {
+      const [first] = occurrences;
+      if (!first || occurrences.length <= MAX_COPIES) continue;
+      const name = define({ ...first.plan });
+      for (const { written, plan } of occurrences) {
+        for (const key of Object.keys(plan)) delete written[key];
+        written["$ref"] = `#/$defs/${name}`;
+      }
+    }
+  }
+}
