@@ -11,7 +11,8 @@ export function markAlive(graph: Graph): void {
   const units = graph.allUnits().reverse();
   const parts = graph.allParts().reverse();
   settle(units, parts);
-  for (const unit of units) {
+  // Where a part has other cases, one without a usual form is left out.
+  for (const unit of parts.filter(({ alive }) => !alive).flatMap(({ cases }) => cases.map((one) => one.unit))) {
     const isOpen = unit.nodes.every(({ object }) => !object?.additional?.never);
     const possible = (unit.object && isOpen ? KIND.object : 0) | (unit.array ? KIND.array : 0);
     unit.relaxed = possible & ~unit.alive;

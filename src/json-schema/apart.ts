@@ -62,9 +62,9 @@ export class Apart {
     const common = a.kinds & b.kinds;
     if (common === 0) return true;
     const values = listedValues(a.nodes);
-    if (values) return values.every((value) => this.refuses(b, value));
+    if (values) return values.every((value) => this.isRefused(value, b));
     const others = listedValues(b.nodes);
-    if (others) return others.every((value) => this.refuses(a, value));
+    if (others) return others.every((value) => this.isNotEmitted(value, a));
     if ((common & (KIND.null | KIND.boolean)) !== 0) return false;
     if ((common & NUMBER) !== 0 && !numbersApart(a, b)) return false;
     if ((common & KIND.string) !== 0 && !rangesApart(lengthRange(a.nodes), lengthRange(b.nodes))) return false;
@@ -72,8 +72,13 @@ export class Apart {
     return (common & KIND.object) === 0 || this.objects(finder, a, b, closed, levels);
   }
 
-  private refuses({ nodes, kinds }: Case, value: unknown): boolean {
+  private isRefused(value: unknown, { nodes, kinds }: Case): boolean {
     return (kinds & kindOf(value)) === 0 || nodes.some((node) => this.literals.check(value, node) === false);
+  }
+
+  /** What a node applies in place does not count: it may be the very thing that is being looked into. */
+  private isNotEmitted(value: unknown, { nodes, kinds }: Case): boolean {
+    return (kinds & kindOf(value)) === 0 || nodes.some((node) => this.literals.fits(value, node) === false);
   }
 
   private arrays(finder: CaseFinder, a: Case, b: Case, levels: number): boolean {

@@ -2,7 +2,7 @@
 
 import type { Case } from "./cases.ts";
 import { EVERY_KIND, type Kinds } from "./kinds.ts";
-import { impliedKinds } from "./merge.ts";
+import { emptyKinds, impliedKinds } from "./merge.ts";
 import { saysSomething, under, type SchemaNode } from "./schema-node.ts";
 
 /** A node that must not hold. */
@@ -88,6 +88,7 @@ export class CaseState {
   /** `infer`: keywords about one type narrow the case to that type. */
   finish(infer: boolean): Case {
     const { nodes, lost, isLoose } = this;
-    return { nodes, lost, isLoose, kinds: infer ? this.kinds & impliedKinds(nodes) : this.kinds };
+    const kinds = (infer ? this.kinds & impliedKinds(nodes) : this.kinds) & ~emptyKinds(nodes);
+    return { nodes, lost, isLoose, kinds };
   }
 }

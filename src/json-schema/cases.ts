@@ -33,13 +33,15 @@ export class CaseFinder {
     private readonly negator: Negator,
     private readonly apart: Apart,
     private readonly regexes: RegexCache,
+    /** Whether keywords about one type narrow an untyped schema to that type. */
+    private readonly infers: boolean,
   ) {}
 
   /** The cases of a value that satisfies all of `nodes`. None: there is no such value. */
   find(nodes: readonly SchemaNode[]): readonly Case[] {
     const [only] = nodes;
     if (only && nodes.length === 1 && isPlain(only)) {
-      const kinds = kindsOf(nodes) & impliedKinds(nodes);
+      const kinds = this.infers ? kindsOf(nodes) & impliedKinds(nodes) : kindsOf(nodes);
       return only.never ? [] : [{ nodes, kinds, lost: [], isLoose: false }];
     }
     const state = new CaseState();
@@ -99,7 +101,7 @@ export class CaseFinder {
 
   /** Whether only objects are left, and of them none. */
   private isContradiction({ kinds, nodes }: CaseState, start: number, cover: boolean): boolean {
-    const left = cover ? kinds : kinds & impliedKinds(nodes);
+    const left = cover || !this.infers ? kinds : kinds & impliedKinds(nodes);
     return left === KIND.object && isContradiction(nodes, start, this.regexes);
   }
 
@@ -111,7 +113,8 @@ export class CaseFinder {
       return;
     }
     // Every time anew: an opposite that was added since may have opened up what was apart.
-    const one = state.finish(true);
+    const one = state.finish(this.infers);
+    if (one.kinds === 0) return;
     const doubtful = state.forbidden.find(({ node }) => !this.apart.isApart(this, one, node));
     if (!doubtful) {
       done.push(one);

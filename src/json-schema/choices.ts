@@ -21,7 +21,7 @@ export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): C
   if (oneOf && !cover)
     add(
       "oneOf",
-      oneOf.map((other) => ({ nodes: [other], forbidden: others(node, other) })),
+      oneOf.map((other, index) => ({ nodes: [other], forbidden: others(node, index) })),
       true,
     );
   if (cover) return choices;
@@ -32,8 +32,8 @@ export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): C
 
 const plain = (node: SchemaNode): Option => ({ nodes: [node] });
 
-const others = ({ at, oneOf = [] }: SchemaNode, chosen: SchemaNode) =>
-  oneOf.filter((other) => other !== chosen).map((other) => ({ node: other, at: under(at, "oneOf"), mayAdd: false }));
+const others = ({ at, oneOf = [] }: SchemaNode, chosen: number) =>
+  oneOf.filter((_, index) => index !== chosen).map((other) => ({ node: other, at: under(at, "oneOf"), mayAdd: false }));
 
 const branches = ({ at }: SchemaNode, condition: Condition): Option[] => [
   { nodes: [condition.if, ...(condition.whenTrue ? [condition.whenTrue] : [])] },

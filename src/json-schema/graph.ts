@@ -144,7 +144,7 @@ export class Graph {
           value !== null &&
           typeof value !== "boolean" &&
           (kinds & kindOf(value)) !== 0 &&
-          nodes.every((node) => node.excluded || this.literals.check(value, node) !== false),
+          nodes.every((node) => this.literals.fits(value, node) !== false),
       );
       if (isLeft) lost.push(at);
     }

@@ -14,7 +14,7 @@ export const MAX_EXPANSION_DEPTH = 128;
 /** Alternatives that one subschema may be multiplied out to. */
 export const MAX_CASES = 256;
 /** Pairs of subschemas that are compared in search of a contradiction. */
-export const MAX_COMPARISONS = 8_000;
+export const MAX_COMPARISONS = 3_000;
 /** Steps each of checking literal values, of matching patterns and of multiplying out; past them nothing more is found. */
 export const MAX_STEPS = 100_000;
 /** Subschemas made while rewriting. */
@@ -40,3 +40,5 @@ export const MAX_COPIES = 16;
 export const MAX_PATH_NAMES = 400;
 /** Properties whose rules get the same name but for a number. */
 export const MAX_SAME_NAMES = 500;
+/** Values of an `enum` that is used in several places; a longer one becomes a definition. */
+export const MAX_INLINE_VALUES = 16;

@@ -37,20 +37,29 @@ export class LiteralChecker {
     return all(this.verdicts(value, node));
   }
 
+  /** Like `check`, but of what the node itself allows; what it excludes or applies in place is left aside. */
+  fits(value: unknown, node: SchemaNode): Verdict {
+    if (--this.steps < 0) return undefined;
+    return all(this.own(value, node));
+  }
+
   private *verdicts(value: unknown, node: SchemaNode): Iterable<Verdict> {
-    const kind = kindOf(value);
+    yield* this.own(value, node);
+    if (node.excluded) yield !this.keysOf(node.excluded).has(valueKey(value));
+    yield* this.applied(value, node);
+  }
+
+  private *own(value: unknown, node: SchemaNode): Iterable<Verdict> {
     if (node.never) yield false;
-    if (node.kinds !== undefined) yield (node.kinds & kind) !== 0;
-    if (node.values || node.excluded) {
+    if (node.kinds !== undefined) yield (node.kinds & kindOf(value)) !== 0;
+    if (node.values) {
       const key = valueKey(value);
-      for (const list of node.values ?? []) yield this.keysOf(list).has(key);
-      if (node.excluded) yield !this.keysOf(node.excluded).has(key);
+      for (const list of node.values) yield this.keysOf(list).has(key);
     }
     if (node.number && typeof value === "number") yield numberIs(value, node.number);
     if (node.string && typeof value === "string") yield this.stringIs(value, node.string);
     if (node.array && Array.isArray(value)) yield this.arrayIs(value, node.array);
     if (node.object && isObject(value)) yield this.objectIs(value, node.object);
-    yield* this.applied(value, node);
   }
 
   private *applied(value: unknown, node: SchemaNode): Iterable<Verdict> {

@@ -57,6 +57,22 @@ export function numberRange(nodes: Nodes): NumberRange {
   return { ...(min && { min }), ...(max && { max }) };
 }
 
+export const isEmptyRange = ({ min, max }: NumberRange): boolean =>
+  min !== undefined &&
+  max !== undefined &&
+  (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)));
+
+/** The kinds of which the bounds leave no value. */
+export function emptyKinds(nodes: Nodes): Kinds {
+  const isEmpty = ([min, max]: readonly [number, number]) => min > max;
+  return (
+    (isEmptyRange(numberRange(nodes)) ? NUMBER : 0) |
+    (isEmpty(lengthRange(nodes)) ? KIND.string : 0) |
+    (isEmpty(itemRange(nodes)) ? KIND.array : 0) |
+    (isEmpty(sizeRange(nodes)) ? KIND.object : 0)
+  );
+}
+
 /** The largest of the smallest counts and the smallest of the largest. */
 function countRange(pairs: readonly (readonly [number | undefined, number | undefined])[]): readonly [number, number] {
   const min = Math.max(0, ...pairs.map(([low]) => low ?? 0));

@@ -3,7 +3,7 @@
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
 import { isMultiple, kindOf } from "./json-value.ts";
-import { numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
+import { isEmptyRange, numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
 export interface NumberPlan {
@@ -72,11 +72,6 @@ function multiples(low: number, high: number, steps: readonly Step[]): readonly 
 }
 
 const listOf = (values: readonly number[]) => (values.length === 1 ? { const: values[0] } : { enum: values });
-
-const isEmptyRange = ({ min, max }: NumberRange): boolean =>
-  min !== undefined &&
-  max !== undefined &&
-  (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)));
 
 const boundPaths = (...bounds: readonly (PlacedBound | undefined)[]): string[] =>
   bounds.flatMap((bound) => (bound ? [under(bound.at, bound.keyword)] : []));

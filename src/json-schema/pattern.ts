@@ -50,7 +50,7 @@ export function grammarPattern(source: string, lengths: Lengths): GrammarPattern
   const regex = parseRegex(source);
   const spellable = regex && possible(regex);
   const alternatives = spellable && wholeAlternatives(spellable);
-  if (!alternatives) return undefined;
+  if (!alternatives || alternatives.length === 0) return undefined;
   if (alternatives.some(isEverything)) return "anything";
   const narrowed = withLengths(alternatives, lengths.min, lengths.max);
   const fitting = narrowed && narrowed.length > 0 && narrowed.every(isAllowed) ? narrowed : undefined;

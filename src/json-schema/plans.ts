@@ -3,7 +3,7 @@
 import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
 import type { Part, Unit, Use } from "./graph.ts";
 import { KIND } from "./kinds.ts";
-import { MAX_COPIES } from "./limits.ts";
+import { MAX_INLINE_VALUES } from "./limits.ts";
 import { objectPlan, type ObjectPlan } from "./object-plan.ts";
 import { StringPlanner, type StringPlan } from "./string-plan.ts";
 
@@ -62,4 +62,4 @@ export class Plans {
 
 /** Whether a unit contains others, so that writing it out could go on and on, or is long in itself. */
 export const isLarge = ({ object, array, values }: Unit): boolean =>
-  object !== undefined || array !== undefined || (values?.length ?? 0) > MAX_COPIES;
+  object !== undefined || array !== undefined || (values?.length ?? 0) > MAX_INLINE_VALUES;

@@ -5,7 +5,7 @@ import { Apart } from "./apart.ts";
 import { CaseFinder } from "./cases.ts";
 import { emit } from "./emit.ts";
 import { fault } from "./fault.ts";
-import { Graph } from "./graph.ts";
+import { Graph, type Part } from "./graph.ts";
 import { MAX_STEPS } from "./limits.ts";
 import { LiteralChecker } from "./literal.ts";
 import { Negator } from "./negate.ts";
@@ -13,6 +13,7 @@ import { NodeMaker } from "./node-maker.ts";
 import { SchemaParser } from "./parse.ts";
 import { resolveReferences } from "./references.ts";
 import { RegexCache } from "./regex-cache.ts";
+import type { SchemaNode } from "./schema-node.ts";
 import { checkSize } from "./size.ts";
 
 export interface PreparedSchema {
@@ -37,15 +38,22 @@ export function prepareSchema(schema: unknown, param: string): PreparedSchema {
   const node = parser.parse(schema, "");
   resolveReferences(parser, param);
 
+  // Untyped schemas are taken for what they describe, unless they describe what cannot be.
+  const root = living(node, maker, param, true) ?? living(node, maker, param, false);
+  if (!root) throw fault(param, "", "no value can satisfy it");
+  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), param);
+  return { schema: prepared, inexpressible: lost };
+}
+
+/** The resolved schema, or undefined when no value can satisfy it. */
+function living(node: SchemaNode, maker: NodeMaker, param: string, infers: boolean): Part | undefined {
   const regexes = new RegexCache();
   const literals = new LiteralChecker(regexes, MAX_STEPS);
-  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes);
+  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes, infers);
   const graph = new Graph(finder, literals, regexes, param);
   const root = graph.build(node);
   markAlive(graph);
-  if (!root.alive) throw fault(param, "", "no value can satisfy it");
-  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), param);
-  return { schema: prepared, inexpressible: lost };
+  return root.alive ? root : undefined;
 }
 
 /** A short name for a text. The converter keeps the definitions of all tools of a request apart by their names alone. */

@@ -19,7 +19,10 @@ export type Sequence = readonly Regex[];
 export function wholeAlternatives(regex: Regex): readonly Sequence[] | undefined {
   try {
     const budget = new Budget();
-    return spread([regex], budget).map((sequence) => anchored(sequence).flatMap((item) => flat(solid(item, budget))));
+    return spread([regex], budget).flatMap((sequence) => {
+      const whole = anchored(sequence);
+      return whole ? [whole.flatMap((item) => flat(solid(item, budget)))] : [];
+    });
   } catch (error) {
     if (error instanceof TooMuch) return undefined;
     throw error;
@@ -42,22 +45,25 @@ const flat = (regex: Regex): Sequence => (regex.kind === "sequence" ? regex.item
 function spread(sequence: Sequence, budget: Budget): Sequence[] {
   const items = sequence.flatMap(flat);
   budget.spend(1 + items.length);
-  const index = items.findIndex((item) => item.kind === "choice" && (items.length === 1 || hasAnchor(item)));
+  const isAlone = items.filter(({ kind }) => kind !== "start" && kind !== "end").length === 1;
+  const index = items.findIndex((item) => item.kind === "choice" && (isAlone || hasAnchor(item)));
   const choice = items[index];
   if (choice?.kind !== "choice") return [items];
-  if (choice.items.length > MAX_ALTERNATIVES && items.length > 1) throw new TooMuch();
+  if (choice.items.length > MAX_ALTERNATIVES && !isAlone) throw new TooMuch();
   return choice.items.flatMap((item) => spread([...items.slice(0, index), item, ...items.slice(index + 1)], budget));
 }
 
-/** The sequence for a whole text. */
-function anchored(items: Sequence): Sequence {
-  const first = items.findIndex((item) => item.kind !== "start");
-  const begin = first < 0 ? items.length : first;
-  let end = items.length;
-  while (end > begin && items[end - 1]?.kind === "end") end--;
+/** The sequence for a whole text; undefined when its anchors can never hold. */
+function anchored(items: Sequence): Sequence | undefined {
+  const begin = items.findLastIndex((item) => item.kind === "start") + 1;
+  const firstEnd = items.findIndex((item) => item.kind === "end");
+  const end = firstEnd < 0 ? items.length : firstEnd;
   const inner = items.slice(begin, end);
-  if (inner.some(hasAnchor)) throw new TooMuch();
-  return [...(begin > 0 ? [] : [ANYTHING]), ...inner, ...(end < items.length ? [] : [ANYTHING])];
+  // What stands before the start of a text, or behind its end, must be empty.
+  const outer = begin <= end ? [...items.slice(0, begin), ...items.slice(end)] : items;
+  if (!outer.every(canBeEmpty)) return undefined;
+  if ([...inner, ...outer].some((item) => item.kind === "repeat" && hasAnchor(item))) throw new TooMuch();
+  return [...(begin > 0 ? [] : [ANYTHING]), ...inner, ...(firstEnd < 0 ? [ANYTHING] : [])];
 }
 
 /** The same texts; what is repeated is never empty, or the grammar could go around in a circle. */

@@ -1,0 +1,13 @@
+// Five hundred random schemas, and what the model and chance write under them: `bun test/json-schema/five-hundred.ts`.
+
+import { library, load } from "../native/harness.ts";
+import { sampleSchemas } from "./sampling.ts";
+
+const llama = library();
+await load(llama);
+const { failures, ...counts } = sampleSchemas(llama, 500, 100, 1000);
+llama.unload();
+console.log(counts);
+for (const failure of failures) console.log(failure);
+console.log(`${failures.length} texts do not validate`);
+process.exit(failures.length > 0 ? 1 : 0);

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import { prepareSchema } from "../../src/json-schema/prepare.ts";
+
+const PARAM = "response_format.json_schema.schema";
+
+/** What is said about a schema that is refused. */
+function refusal(schema: unknown): string {
+  try {
+    prepareSchema(schema, PARAM);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    expect(error.code).toBe("invalid_value");
+    expect(error.details.param).toBe(PARAM);
+    expect(error.message).toStartWith(`'${PARAM}' is not a usable JSON schema`);
+    return error.message;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("what is no schema", () => {
+  test.each([
+    ["text", "object", "got string"],
+    ["null", null, "got null"],
+    ["an unknown type", { type: "text" }, "'/type'"],
+    ["a type that is no name", { type: ["string", 1] }, "'/type'"],
+    ["no types", { type: [] }, "'/type'"],
+    ["an empty enum", { enum: [] }, "'/enum'"],
+    ["properties that are a list", { properties: [] }, "'/properties': it must be an object, got array"],
+    ["a subschema that is text", { properties: { a: "string" } }, "'/properties/a': a schema must be"],
+    ["required as a flag", { properties: { a: { required: true } } }, "'/properties/a/required'"],
+    ["required numbers", { required: [1] }, "'/required': it must hold strings"],
+    ["a negative length", { minLength: -1 }, "'/minLength': it must be a whole number"],
+    ["half an item", { maxItems: 1.5 }, "'/maxItems'"],
+    ["a bound that is text", { minimum: "1" }, "'/minimum': it must be a number, got string"],
+    ["multiples of nothing", { multipleOf: 0 }, "'/multipleOf'"],
+    ["an invalid pattern", { items: { pattern: "(" } }, "'/items/pattern'"],
+    ["an invalid property pattern", { patternProperties: { "[": {} } }, "'/patternProperties'"],
+    ["no alternatives", { anyOf: [] }, "'/anyOf': it must not be empty"],
+    ["a number out of range", { const: Infinity }, "out of range"],
+    ["half a surrogate pair", { const: "\ud800" }, "surrogate"],
+    ["half a surrogate pair in a name", { properties: { "\udc00": {} } }, "surrogate"],
+    ["a fault in an unused definition", { $defs: { a: { type: 1 } } }, "'/$defs/a/type'"],
+  ])("%s", (_, schema, expected) => expect(refusal(schema)).toContain(expected));
+});
+
+describe("what no value can satisfy", () => {
+  test.each([
+    ["false", false],
+    ["crossed bounds", { minimum: 2, maximum: 1 }],
+    ["an empty open range", { exclusiveMinimum: 1, maximum: 1 }],
+    ["crossed lengths", { minLength: 2, maxLength: 1 }],
+    ["crossed items", { minItems: 2, maxItems: 1 }],
+    ["values of another type", { type: "string", enum: [1, null] }],
+    ["const outside enum", { enum: [1], const: 2 }],
+    ["parts that contradict", { allOf: [{ type: "string" }, { type: "integer" }] }],
+    ["a forbidden property that is required", { properties: { a: false }, required: ["a"], type: "object" }],
+    ["no whole number between", { type: "integer", minimum: 1.1, maximum: 1.9 }],
+    ["no multiple between", { type: "integer", minimum: 4, maximum: 6, multipleOf: 7 }],
+    ["a property that is not allowed", { type: "object", required: ["a"], additionalProperties: false }],
+    ["itself inside itself", { type: "object", properties: { a: { $ref: "#" } }, required: ["a"] }],
+    ["not anything", { not: {} }],
+  ])("%s", (_, schema) => expect(refusal(schema)).toBeString());
+
+  test("an untyped schema is then taken at its word", () => {
+    expect(prepareSchema({ allOf: [{ minItems: 3 }, { maxItems: 1 }] }, PARAM).schema).toMatchObject({
+      anyOf: expect.anything(),
+    });
+  });
+});
+
+describe("references", () => {
+  test.each([
+    ["another document", { $ref: "http://example.com/schema" }, "leads out of this schema"],
+    ["nothing", { properties: { a: { $ref: "#/$defs/b" } } }, "'/properties/a/$ref': it leads to nothing"],
+    ["an unknown anchor", { $ref: "#b" }, "leads to nothing"],
+    ["what is no schema", { $ref: "#/$defs/a/type", $defs: { a: { type: "string" } } }, "no schema"],
+    ["what inherits", { $ref: "#/toString" }, "leads to nothing"],
+    ["broken escapes", { $ref: "#/%zz" }, "leads to nothing"],
+    ["a number", { $ref: 1 }, "it must be a string"],
+    ["itself", { $ref: "#" }, "refers to itself"],
+    [
+      "itself through others",
+      {
+        $ref: "#/$defs/a",
+        $defs: { a: { anyOf: [{ type: "null" }, { $ref: "#/$defs/b" }] }, b: { allOf: [{ $ref: "#/$defs/a" }] } },
+      },
+      "refers to itself",
+    ],
+    ["itself in not", { not: { $ref: "#" } }, "refers to itself"],
+  ])("to %s", (_, schema, expected) => expect(refusal(schema)).toContain(expected));
+});
+
+describe("size", () => {
+  const nested = (levels: number, wrap: (inner: object) => object): object => {
+    let schema: object = { type: "string" };
+    for (let level = 0; level < levels; level++) schema = wrap(schema);
+    return schema;
+  };
+  const definitions = (count: number, body: (next: object) => object) => ({
+    $ref: "#/$defs/d0",
+    $defs: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `d${index}`,
+        index === count - 1 ? { type: "string" } : body({ $ref: `#/$defs/d${index + 1}` }),
+      ]),
+    ),
+  });
+
+  test("depth, number of values and names are limited", () => {
+    expect(() =>
+      prepareSchema(
+        nested(63, (items) => ({ type: "array", items })),
+        PARAM,
+      ),
+    ).not.toThrow();
+    expect(refusal(nested(64, (items) => ({ type: "array", items })))).toContain(
+      "more than 64 schemas are inside one another",
+    );
+    expect(refusal({ enum: Array.from({ length: 20_001 }, (_, index) => index) })).toContain("more than 20000 values");
+    expect(refusal({ const: nested(300, (inner) => ({ inner })) })).toContain("nested deeper than 192 levels");
+    expect(refusal({ properties: { ["x".repeat(257)]: {} } })).toContain("at most 256 characters, got 257");
+    expect(refusal(definitions(400, (next) => next))).toContain("more than 256 schemas refer to one another");
+    expect(refusal(definitions(200, (items) => ({ type: "array", items })))).toContain(
+      "more than 128 arrays and objects",
+    );
+  });
+
+  test("what multiplies is cut off and reported", () => {
+    const twice = (keyword: string) => definitions(60, (next) => ({ [keyword]: [next, { ...next, maxLength: 9 }] }));
+    for (const keyword of ["anyOf", "oneOf"]) {
+      expect(prepareSchema(twice(keyword), PARAM).inexpressible).not.toEqual([]);
+    }
+    expect(prepareSchema(twice("allOf"), PARAM)).toEqual({
+      schema: { type: "string", maxLength: 9 },
+      inexpressible: [],
+    });
+    const conditions = Array.from({ length: 60 }, (_, index) => ({ properties: { [`a${index}`]: { const: 1 } } }));
+    expect(
+      prepareSchema({ allOf: conditions.map((one) => ({ if: one, else: { required: ["b"] } })) }, PARAM).inexpressible,
+    ).not.toEqual([]);
+    const greedy = { enum: ["a".repeat(5000)], pattern: "^(?:(?:a+)+)+b$" };
+    expect(refusal(greedy)).toContain("no value");
+  });
+
+  test("repetitions are limited in number", () => {
+    const properties = Array.from({ length: 90 }, (_, index) => [
+      `p${index}`,
+      { type: "string", maxLength: 1900 + index },
+    ]);
+    const { inexpressible } = prepareSchema({ type: "object", properties: Object.fromEntries(properties) }, PARAM);
+    expect(inexpressible.length).toBeGreaterThan(30);
+    expect(inexpressible.length).toBeLessThan(50);
+  });
+});
+
+test("a message shows identifiers of a schema, and no other text of it", () => {
+  const schema = { properties: { order_id: { properties: { "a secret\n": { anyOf: [{ type: "nonsense" }] } } } } };
+  const message = refusal(schema);
+  expect(message).toContain("'/properties/order_id/properties/…/anyOf/0/type'");
+  expect(message).not.toContain("secret");
+  expect(message).not.toContain("nonsense");
+});
