@@ -36,16 +36,51 @@ AnswerReader::AnswerReader(std::shared_ptr<const AnswerFormat> made) : format(st
 
 void AnswerReader::push(const uint8_t * bytes, size_t count) { text.append(reinterpret_cast<const char *>(bytes), count); }
 
-bool AnswerReader::parse(bool final) {
+// Whether the text up to `length` can still become what the format says.
+bool AnswerReader::follows(size_t length) const {
+    const common_chat_parser_params & parser = format->parser;
+    if (parser.parser.empty()) return true;
+    common_peg_parse_context context(parser.generation_prompt + text.substr(0, length), COMMON_PEG_PARSE_FLAG_LENIENT);
+    const common_peg_parse_result result = parser.parser.parse(context);
+    // Some parsers end before the text does, and what they left would be lost.
+    const bool all = context.input.find_first_not_of(" \n\r\t", result.end) == std::string::npos;
+    return result.need_more_input() || (result.success() && all);
+}
+
+// The longest beginning of the text up to `length` that follows the format.
+size_t AnswerReader::followed(size_t length) const {
+    size_t good = 0;
+    for (size_t bad = length; bad - good > 1;) {
+        const size_t middle = good + (bad - good) / 2;
+        (follows(middle) ? good : bad) = middle;
+    }
+    return whole_characters(text.substr(0, good));
+}
+
+// Parses the text up to `length`; false when it is not what the format says, or less than was reported already.
+bool AnswerReader::parse_to(size_t length, bool partial) {
     try {
-        current = common_chat_parse(final ? text : text.substr(0, whole_characters(text)), !final, format->parser);
+        common_chat_msg now = common_chat_parse(text.substr(0, length), partial, format->parser);
+        if (now.tool_calls.size() < reported.tool_calls.size()) return false;
+        current = std::move(now);
         return true;
     } catch (const std::exception &) {
         return false;
     }
 }
 
-common_json AnswerReader::news() {
+// False from the first byte on that does not follow the format. What is reported of the text before it must not depend on
+// how often somebody asked.
+bool AnswerReader::parse(bool final) {
+    if (broken) return false;
+    const size_t length = final ? text.size() : whole_characters(text);
+    if (parse_to(length, !final) && (!final || follows(length))) return true;
+    broken = true;
+    parse_to(followed(length), true);
+    return false;
+}
+
+common_json AnswerReader::news(bool complete) {
     common_json out = common_json::object();
     const std::string reasoning = advance(reported.reasoning_content, current.reasoning_content);
     if (!reasoning.empty()) out["reasoning"] = reasoning;
@@ -55,6 +90,8 @@ common_json AnswerReader::news() {
     for (size_t i = 0; i < current.tool_calls.size(); i++) {
         const common_chat_tool_call & now = current.tool_calls[i];
         if (now.name.empty()) break;
+        // A name may still grow into another one until something follows it.
+        if (i + 1 == current.tool_calls.size() && now.arguments.size() < 2 && !complete) break;
         common_json call = common_json::object();
         if (i == reported.tool_calls.size()) {
             reported.tool_calls.push_back({now.name, "", now.id});
@@ -79,21 +116,22 @@ std::string AnswerReader::unread() const {
         return at == std::string::npos ? "" : text.substr(at + written.size());
     }
     if (reported.reasoning_content.empty()) return text;
+    // Reasoning that the prompt began is not in the text.
     const size_t at = text.find(reported.reasoning_content);
-    if (at == std::string::npos) return "";
-    const std::string rest = text.substr(at + reported.reasoning_content.size());
+    const std::string rest = at == std::string::npos ? text : text.substr(at + reported.reasoning_content.size());
     for (const auto & tag : format->thinking_ends) {
         const size_t end = rest.find(tag);
         if (end != std::string::npos) return rest.substr(end + tag.size());
     }
-    return rest;
+    return at == std::string::npos ? "" : rest;
 }
 
 common_json AnswerReader::read(bool final) {
+    const bool was_broken = broken;
     const bool parsed = parse(final);
-    if (parsed || !final) return parsed ? news() : common_json::object();
-    // Not what the format says. Whatever can be read of it counts; the rest is what the model said.
-    common_json out = parse(false) ? news() : common_json::object();
+    common_json out = was_broken ? common_json::object() : news(parsed && final);
+    if (parsed || !final) return out;
+    // Not what the format says. Whatever was read of it counts; the rest is what the model said.
     if (reported.tool_calls.empty()) {
         const std::string rest = unread();
         if (!rest.empty()) out["content"] = (out.contains("content") ? out.at("content").get<std::string>() : "") + rest;

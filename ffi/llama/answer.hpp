@@ -16,12 +16,17 @@ class AnswerReader {
     common_json read(bool final);
 
   private:
+    bool follows(size_t length) const;
+    size_t followed(size_t length) const;
+    bool parse_to(size_t length, bool partial);
     bool parse(bool final);
-    common_json news();
+    common_json news(bool complete);
     std::string unread() const;
 
     std::shared_ptr<const AnswerFormat> format;
     std::string text;
+    // The text does not follow the format, and nothing more of it is parsed.
+    bool broken = false;
     common_chat_msg current;
     // As far as it has been reported.
     common_chat_msg reported;

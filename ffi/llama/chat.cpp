@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <functional>
 #include <list>
 #include <stdexcept>
 
@@ -17,10 +18,15 @@ namespace {
 // Formats kept; a server sees few sets of tools and schemas at a time.
 constexpr size_t FORMATS_KEPT = 64;
 
+const char * const ANY_OBJECT = R"({"type": "object"})";
+
 using FormatPtr = std::shared_ptr<const AnswerFormat>;
 
 struct ChatTemplate {
     common_chat_templates_ptr templates;
+    // The same without tokens that begin and end a text: llama.cpp learns the format of answers from what is rendered, and
+    // would take the end of the text for a part of a call.
+    common_chat_templates_ptr bare;
     // llama.cpp renders it as it is written, so it need not be analysed again for each prompt (5 ms; rendering is 0.5).
     bool verbatim = false;
     bool thinks = false;
@@ -132,7 +138,7 @@ common_grammar_trigger as_token(common_grammar_trigger trigger, std::set<llama_t
     return trigger;
 }
 
-// llama.cpp prints grammars that it refuses, and they are the client's own words.
+// llama.cpp prints grammars and patterns that it refuses, and they are the client's own words.
 class SilentStderr {
   public:
     SilentStderr() : kept(dup(STDERR_FILENO)), nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC)) {
@@ -152,7 +158,6 @@ class SilentStderr {
 
 // Whether a sampler can be made of a grammar. Also of llama.cpp's own: those of large schemas exceed its limits.
 bool compiles(const std::string & grammar) {
-    const SilentStderr silence;
     llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, grammar.c_str(), "root");
     if (sampler) llama_sampler_free(sampler);
     return sampler != nullptr;
@@ -223,37 +228,64 @@ std::string without_preamble(const std::string & grammar) {
     return compiles(strict) ? strict : grammar;
 }
 
-common_chat_params apply(const common_chat_templates_inputs & inputs) {
+// Makes the tools' arguments any object, of which a grammar can always be made. False when they are already.
+bool loosen(common_chat_templates_inputs & inputs) {
+    bool changed = false;
+    for (auto & tool : inputs.tools) {
+        changed = changed || tool.parameters != ANY_OBJECT;
+        tool.parameters = ANY_OBJECT;
+    }
+    return changed;
+}
+
+common_chat_params learn(const common_chat_templates_inputs & inputs) {
+    const bool plain = inputs.force_pure_content || inputs.continue_final_message != COMMON_CHAT_CONTINUATION_NONE;
+    if (!chat_template.verbatim || plain) return common_chat_templates_apply(chat_template.templates.get(), inputs);
+    common_chat_params params = common_chat_templates_apply(chat_template.bare.get(), inputs);
+    common_chat_templates_inputs pure = inputs;
+    pure.force_pure_content = true;
+    params.prompt = common_chat_templates_apply(chat_template.templates.get(), pure).prompt;
+    return params;
+}
+
+// Sets `loosened` when the tools' schemas are not what the grammar enforces.
+common_chat_params apply(const common_chat_templates_inputs & inputs, bool & loosened) {
     try {
-        common_chat_params params = common_chat_templates_apply(chat_template.templates.get(), inputs);
+        common_chat_params params = learn(inputs);
         const bool forced = !inputs.tools.empty() && inputs.tool_choice == COMMON_CHAT_TOOL_CHOICE_REQUIRED;
         if (forced && !params.grammar.empty()) params.grammar = without_preamble(params.grammar);
         return params;
     } catch (const std::invalid_argument &) {
+        if (inputs.force_pure_content) throw;
+        // No grammar can be made of some tool's schema: names and frame are still known.
+        common_chat_templates_inputs less = inputs;
+        if (loosen(less)) {
+            loosened = true;
+            return apply(less, loosened);
+        }
         // The template can be rendered but not analysed: what the model writes is then content, all of it.
-        if (!chat_template.verbatim || inputs.force_pure_content) throw;
-        common_chat_templates_inputs pure = inputs;
-        pure.force_pure_content = true;
-        return common_chat_templates_apply(chat_template.templates.get(), pure);
+        if (!chat_template.verbatim) throw;
+        less.force_pure_content = true;
+        return common_chat_templates_apply(chat_template.templates.get(), less);
     }
 }
 
 // The same request with tools whose arguments are any object: the grammar for names and frame is always small.
 common_chat_params apply_with_loose_tools(common_chat_templates_inputs inputs) {
-    for (auto & tool : inputs.tools) tool.parameters = R"({"type": "object"})";
-    return apply(inputs);
+    bool loosened = loosen(inputs);
+    return apply(inputs, loosened);
 }
 
 // Tools and a schema together: the model may call or answer, and whatever it does is constrained. The parser is the one
 // for tools; an answer in the schema is content to it.
-common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs) {
+common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bool & loosened) {
     common_chat_templates_inputs answering = inputs;
     answering.tools.clear();
-    const common_chat_params schema = apply(answering);
+    const common_chat_params schema = apply(answering, loosened);
     inputs.json_schema.clear();
-    common_chat_params either = apply(inputs);
+    common_chat_params either = apply(inputs, loosened);
     inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
-    const common_chat_params calling = apply(inputs);
+    const common_chat_params calling = apply(inputs, loosened);
     if (schema.grammar.empty() || calling.grammar.empty()) {
         either.grammar.clear();
         return either;
@@ -284,7 +316,7 @@ std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
 }
 
 FormatPtr build_format(const common_json & request, const common_chat_templates_inputs & inputs,
-                       const common_chat_params & params) {
+                       const common_chat_params & params, bool loosened) {
     auto format = std::make_shared<AnswerFormat>();
     const bool constrain = request.at("constrain").get<bool>();
     const bool calls = !inputs.tools.empty();
@@ -313,30 +345,72 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
         const common_chat_params loose = apply_with_loose_tools(inputs);
         take_constraint(*format, loose, COMMON_GRAMMAR_TYPE_TOOL_CALLS);
     }
+    if (constrain && loosened) format->unconstrained = true;
     format->compiled = compile(*format);
     return format;
 }
 
-// The prompt as the client's own tools make it. A template with code of its own may refuse to build a grammar for them;
-// then the tools that can be enforced stand in the prompt, too.
+// A schema as older templates expect it: one type for everything.
+common_json with_single_types(const common_json & schema) {
+    if (schema.is_array()) {
+        common_json out = common_json::array();
+        for (const auto & item : schema) out.push_back(with_single_types(item));
+        return out;
+    }
+    if (!schema.is_object()) return schema;
+    common_json out = common_json::object();
+    for (const auto & entry : schema.items()) out[entry.key()] = with_single_types(entry.value());
+    if (schema.contains("properties") && schema.at("properties").is_object()) {
+        for (const auto & property : schema.at("properties").items()) {
+            common_json & one = out["properties"][property.key()];
+            if (!one.is_object()) continue;
+            if (!one.contains("type")) one["type"] = "object";
+            if (!one.at("type").is_array()) continue;
+            const common_json types = one.at("type");
+            one["type"] = "object";
+            for (const auto & type : types) {
+                if (type == "null") continue;
+                one["type"] = type;
+                break;
+            }
+        }
+    }
+    return out;
+}
+
+// The prompt as the client's own tools make it. A template that cannot render them, or refuses to build a grammar for them,
+// gets the ones that can be enforced, then plainer ones, and at last names alone.
 std::pair<std::string, std::string> render_prompt(const common_chat_templates_inputs & inputs,
                                                   const common_chat_templates_inputs & enforced) {
-    common_chat_templates_inputs asked = inputs;
-    asked.json_schema.clear();
-    asked.force_pure_content = chat_template.verbatim && inputs.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
-    common_chat_params rendered;
+    const auto rendered = [](common_chat_templates_inputs asked) {
+        asked.json_schema.clear();
+        asked.force_pure_content = chat_template.verbatim && asked.continue_final_message == COMMON_CHAT_CONTINUATION_NONE;
+        // No schema changes the prompt.
+        bool loosened = false;
+        const common_chat_params params = apply(asked, loosened);
+        return std::pair{params.prompt, params.generation_prompt};
+    };
     try {
-        rendered = apply(asked);
+        return rendered(inputs);
     } catch (const std::exception &) {
         if (inputs.tools.empty()) throw;
-        rendered = apply(enforced);
     }
-    return {rendered.prompt, rendered.generation_prompt};
+    common_chat_templates_inputs plainer = inputs;
+    for (auto & tool : plainer.tools) tool.parameters = with_single_types(common_json::parse(tool.parameters)).dump();
+    for (const common_chat_templates_inputs & asked : {std::cref(enforced), std::cref(plainer)}) {
+        try {
+            return rendered(asked);
+        } catch (const std::exception &) {
+        }
+    }
+    loosen(plainer);
+    return rendered(plainer);
 }
 
 } // namespace
 
 RenderedChat render_chat(const common_json & request) {
+    const SilentStderr silence;
     const common_chat_templates_inputs inputs = read_inputs(request);
     common_chat_templates_inputs enforced = enforced_inputs(inputs, request);
     const bool both = !inputs.tools.empty() && !inputs.json_schema.empty();
@@ -346,12 +420,14 @@ RenderedChat render_chat(const common_json & request) {
     const auto [prompt, generation_prompt] = render_prompt(inputs, enforced);
     const std::string key = key_of(request, generation_prompt);
     if (auto known = find_format(key)) return {prompt, known};
-    const common_chat_params params = either ? apply_tools_or_schema(enforced) : apply(enforced);
-    return {prompt, keep_format(key, build_format(request, enforced, params))};
+    bool loosened = false;
+    const common_chat_params params = either ? apply_tools_or_schema(enforced, loosened) : apply(enforced, loosened);
+    return {prompt, keep_format(key, build_format(request, enforced, params, loosened))};
 }
 
 FormatPtr text_format(const common_json & request) {
     if (!request.contains("schema") && !request.contains("grammar")) return nullptr;
+    const SilentStderr silence;
     const std::string key = "text " + key_of(request, "");
     if (auto known = find_format(key)) return known;
     auto format = std::make_shared<AnswerFormat>();
@@ -384,10 +460,11 @@ common_json template_abilities() {
 bool load_chat_template(const std::string & override_source) {
     chat_template.templates = common_chat_templates_init(state.model, override_source);
     const common_chat_templates * templates = chat_template.templates.get();
+    chat_template.bare = common_chat_templates_init(nullptr, common_chat_templates_source(templates));
     chat_template.verbatim = !is_specialized(common_chat_templates_source(templates));
     chat_template.abilities = common_chat_templates_get_caps(templates);
     try {
-        const common_chat_params params = apply(probe_inputs());
+        const common_chat_params params = learn(probe_inputs());
         chat_template.stops = params.additional_stops;
         chat_template.thinks = params.supports_thinking || !params.thinking_end_tags.empty();
     } catch (const std::exception &) {
@@ -401,6 +478,7 @@ bool load_chat_template(const std::string & override_source) {
 void forget_chat_template() {
     chat_template.formats.clear();
     chat_template.templates.reset();
+    chat_template.bare.reset();
 }
 
 } // namespace svc

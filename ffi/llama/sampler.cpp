@@ -1,6 +1,7 @@
 #include "sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -180,34 +181,30 @@ void Sampler::accept(llama_token token) {
 }
 
 // The most probable of the tokens that the grammar allows. Mostly that is the most probable of all, and if not, one of
-// the next few: the whole vocabulary is looked at last.
+// the next few. Looking at the whole vocabulary costs the grammar milliseconds, so that comes last, and once.
 llama_token Sampler::choose_allowed(const float * logits) {
-    const llama_token best = highest(logits, state.n_vocab);
-    const auto allowed = [&](std::vector<llama_token_data> & some) {
+    constexpr size_t FEW = 16;
+    const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); };
+    const auto allowed = [&](const auto & tokens) {
+        std::vector<llama_token_data> some;
+        some.reserve(tokens.size());
+        for (const llama_token token : tokens) some.push_back({token, logits[token], 0});
         llama_token_data_array array = {some.data(), some.size(), -1, false};
         llama_sampler_apply(grammar.get(), &array);
+        llama_token found = LLAMA_TOKEN_NULL;
         for (const auto & one : some) {
-            if (one.logit > -INFINITY) return one.id;
+            if (one.logit > -INFINITY && (found == LLAMA_TOKEN_NULL || before(one.id, found))) found = one.id;
         }
-        return LLAMA_TOKEN_NULL;
+        return found;
     };
-    std::vector<llama_token_data> some = {{best, logits[best], 0}};
-    const llama_token first = allowed(some);
-    if (first != LLAMA_TOKEN_NULL) return first;
-    std::vector<llama_token> order(static_cast<size_t>(state.n_vocab));
-    std::iota(order.begin(), order.end(), 0);
-    const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); };
-    constexpr size_t FIRST_LOOK = 16;
-    for (size_t from = 0, count = FIRST_LOOK; from < order.size(); from = count, count *= 16) {
-        count = std::min(count, order.size());
-        const auto start = order.begin() + static_cast<ptrdiff_t>(from), end = order.begin() + static_cast<ptrdiff_t>(count);
-        std::partial_sort(start, end, order.end(), before);
-        some.clear();
-        for (auto token = start; token != end; ++token) some.push_back({*token, logits[*token], 0});
-        const llama_token found = allowed(some);
-        if (found != LLAMA_TOKEN_NULL) return found;
-    }
-    return LLAMA_TOKEN_NULL;
+    llama_token found = allowed(std::array{highest(logits, state.n_vocab)});
+    if (found != LLAMA_TOKEN_NULL) return found;
+    std::vector<llama_token> all(static_cast<size_t>(state.n_vocab));
+    std::iota(all.begin(), all.end(), 0);
+    std::array<llama_token, FEW> few;
+    const auto end = std::partial_sort_copy(all.begin(), all.end(), few.begin(), few.end(), before);
+    found = allowed(std::vector<llama_token>(few.begin(), end));
+    return found != LLAMA_TOKEN_NULL ? found : allowed(all);
 }
 
 llama_token Sampler::choose(float * logits, int32_t row) {

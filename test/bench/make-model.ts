@@ -48,7 +48,7 @@ const CHAT_TEMPLATE =
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 /** Part of the file name: a change of what is written must not meet an old file. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Path of the model's Q8_0 file in `folder`, written first when it is not there. The same bytes every time. */
 export function makeModel(name: BenchModel, folder: string, log: (line: string) => void = console.error): string {
@@ -124,13 +124,14 @@ function listTensors(shape: ModelShape, isPlain: (token: number) => boolean): Te
   return [
     {
       ...embedding,
-      // The embedding is the output matrix too. A zero row has logit 0, far below the best of so many random ones: the
-      // model never ends its turn and writes letters and spaces only, so every answer has the length asked for.
+      // The embedding is the output matrix too. A row near zero has a logit near 0, far below the best of so many random
+      // ones: the model never ends its turn and writes letters and spaces only, so every answer has the length asked
+      // for. Not zero itself: what a schema asks for would then be a choice among equals, which servers make differently.
       fill: (bytes, firstRow, rowCount) => {
         fillRandom(bytes, random, 0.02);
         const size = rowBytes("q8_0", shape.hidden);
         for (let row = 0; row < rowCount; row++) {
-          if (!isPlain(firstRow + row)) bytes.fill(0, row * size, (row + 1) * size);
+          if (!isPlain(firstRow + row)) setDeviation(bytes.subarray(row * size, (row + 1) * size), 1e-4);
         }
       },
     },
@@ -144,6 +145,10 @@ function fillRandom(bytes: Uint8Array, next: (words: Uint32Array) => void, devia
   const words = new Uint32Array(Math.ceil(bytes.length / 4));
   next(words);
   bytes.set(new Uint8Array(words.buffer, 0, bytes.length));
+  setDeviation(bytes, deviation);
+}
+
+function setDeviation(bytes: Uint8Array, deviation: number): void {
   // Odd bytes from -127 to 127 have a standard deviation of 73.9.
   const scale = new Uint16Array(new Float16Array([deviation / 73.9]).buffer)[0] ?? 0;
   for (let block = 0; block < bytes.length; block += 34) {

@@ -113,7 +113,7 @@ const ENDLESS = {
   minItems: 500,
 };
 
-/** Decode rate of a single stream that a JSON schema constrains. */
+/** Rate of a single stream that a JSON schema constrains, prefill included. */
 function constrained(tokens: number): Measurement {
   return {
     id: "constrained",
@@ -123,8 +123,9 @@ function constrained(tokens: number): Measurement {
         chat_template_kwargs: { enable_thinking: false },
       };
       const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
-      const value = ((tokens - 1) / (result.ended - (result.tokens[0] ?? NaN))) * 1000;
-      return [{ label: "decode under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
+      // White space before the JSON is no content: the first token may show late.
+      const value = (tokens / (result.ended - result.started)) * 1000;
+      return [{ label: "end to end under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
     },
   };
 }

@@ -5,6 +5,7 @@ import { newToolCallId } from "../../domain/ids.ts";
 import type { OutputEvent } from "../../domain/generate.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 import { closeJson } from "../../text/json-close.ts";
+import { JsonText } from "../../text/json-text.ts";
 import { TextPipeline } from "../../text/pipeline.ts";
 import { VisibleText, type Released } from "../../text/visible-text.ts";
 
@@ -76,7 +77,7 @@ export class ParsedAnswer implements Answer {
   stopSequence: string | undefined;
   reasoningTokens = 0;
   private readonly visible: VisibleText;
-  private readonly calls: { readonly id: string; arguments: string }[] = [];
+  private readonly calls: { readonly id: string; readonly json: JsonText; arguments: string }[] = [];
   /** White space at the beginning of the text, which is nothing when a call follows. */
   private blank = "";
   private written = false;
@@ -176,14 +177,15 @@ export class ParsedAnswer implements Answer {
     const events: OutputEvent[] = [];
     if (name !== undefined) {
       events.push(...this.closeCall());
-      const call = { id: id || newToolCallId(), arguments: "" };
+      const call = { id: id || newToolCallId(), json: new JsonText(), arguments: "" };
       this.calls[index] = call;
       events.push({ type: "tool_call", index, id: call.id, name });
     }
     const call = this.calls[index];
-    if (call && piece !== undefined) {
-      call.arguments += piece;
-      events.push({ type: "tool_arguments", index, text: piece });
+    const text = call && piece !== undefined ? call.json.push(piece) : "";
+    if (call && text !== "") {
+      call.arguments += text;
+      events.push({ type: "tool_arguments", index, text });
     }
     return events;
   }

@@ -63,33 +63,12 @@ export const NOTES: readonly Note[] = [
       "which this template ignores.",
   },
   {
-    templates: [
-      "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use",
-      "NousResearch-Hermes-3-Llama-3.1-8B-tool_use",
-      "CohereForAI-c4ai-command-r-plus-tool_use",
-      "GigaChat3-10B-A1.8B",
-      "GigaChat3.1-10B-A1.8B",
-      "ByteDance-Seed-OSS",
-    ],
+    templates: ["CohereForAI-c4ai-command-r-plus-tool_use", "GigaChat3-10B-A1.8B"],
     columns: ["schemas"],
     cause: "upstream",
     reason:
-      `Rendering fails where Python goes on: \`"type": ["string", "null"]\` cannot be looked up in a map or list` +
-      " (Command R+: nor `items` of an array; Seed: nor a property without `type`).",
-  },
-  {
-    templates: ["CohereForAI-c4ai-command-r-plus-tool_use"],
-    columns: ["→ types"],
-    cause: "upstream",
-    reason: "A tool that takes a list cannot be rendered, see above.",
-  },
-  {
-    templates: ["Mistral-Small-3.2-24B-Instruct-2506"],
-    columns: ["→ call", "→ 2 calls", "→ types"],
-    cause: "upstream",
-    reason:
-      `With an end-of-text token that is not empty, ${LLAMA_CPP} derives name[ARGS][CALL_ID]id[ARGS]; its own test has ` +
-      "an empty one. Grammar and parser are both wrong.",
+      "Rendering fails where Python goes on, with plain types too (Command R+: `items` of an array). svc then tells the " +
+      "model the tools' names and descriptions only.",
   },
   {
     templates: ["upstage-Solar-Open-100B"],
