@@ -142,6 +142,10 @@ describe("structured output", () => {
     expect(decode(format({ strict: true })).constraint).toMatchObject({ strict: true });
     expect(decode({ response_format: { type: "json_object" } }).constraint?.schema).toEqual({ type: "object" });
     expect(decode({ response_format: { type: "text" } }).constraint).toBeUndefined();
+    // llama.cpp takes an empty schema for no constraint at all, and the answer has to be JSON.
+    expect(
+      decode({ response_format: { type: "json_schema", json_schema: { name: "n", schema: {} } } }).constraint,
+    ).toMatchObject({ schema: { anyOf: [{}] } });
     expect(failure(() => decode({ response_format: { type: "json_schema" } }))).toEqual([
       "missing_required_parameter",
       "response_format.json_schema",
