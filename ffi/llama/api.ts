@@ -5,6 +5,8 @@ export interface LoadConfig {
   readonly path: string;
   readonly context: number;
   readonly parallel: number;
+  /** Sequence ids wanted, at least `parallel`; in the stream layout, and of some models, it is `parallel`. */
+  readonly sequences: number;
   readonly unified: boolean;
   readonly batch: number;
   readonly microBatch: number;
@@ -29,6 +31,8 @@ export interface LoadedModel {
   readonly trainedContext: number;
   readonly context: number;
   readonly contextPerSequence: number;
+  /** Sequence ids. */
+  readonly sequences: number;
   readonly batch: number;
   readonly hasChatTemplate: boolean;
   readonly template: {

@@ -45,12 +45,6 @@ std::string describe_device() {
            (state.threads == 1 ? " thread)" : " threads)");
 }
 
-// A state that is updated in place has no positions to remove; a sliding window has lost the ones before it.
-bool can_remove_partial() {
-    return !llama_model_is_recurrent(state.model) && !llama_model_is_hybrid(state.model) &&
-           llama_model_n_swa(state.model) == 0;
-}
-
 std::string meta(const char * key) {
     char text[256];
     return llama_model_meta_val_str(state.model, key, text, sizeof text) >= 0 ? text : "";
@@ -76,6 +70,13 @@ common_json sampling_of_file() {
 }
 
 } // namespace
+
+// A state that is updated in place has no positions to remove; a sliding window has lost the ones before it.
+bool can_remove_partial() {
+    return !llama_model_is_recurrent(state.model) && !llama_model_is_hybrid(state.model) &&
+           llama_model_n_swa(state.model) == 0;
+}
+
 } // namespace svc
 
 using namespace svc;
@@ -96,6 +97,7 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["trainedContext"] = llama_model_n_ctx_train(state.model);
         info["context"] = llama_n_ctx(state.context);
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
+        info["sequences"] = state.n_seq_max;
         info["batch"] = state.n_batch;
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;

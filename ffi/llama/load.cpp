@@ -58,12 +58,20 @@ void load_model(const common_json & config) {
     state.n_vocab = llama_vocab_n_tokens(state.vocab);
 }
 
+// A unified cache has cheap sequences, so that finished requests can stay in it. Recurrent models pay for each one, and
+// so do those with sliding windows.
+int sequences(const common_json & config) {
+    const int parallel = config.at("parallel").get<int>();
+    if (!config.at("unified").get<bool>() || !can_remove_partial()) return parallel;
+    return std::max(parallel, config.at("sequences").get<int>());
+}
+
 void create_context(const common_json & config) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(config.at("context").get<int>());
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
-    params.n_seq_max = static_cast<uint32_t>(config.at("parallel").get<int>());
+    params.n_seq_max = static_cast<uint32_t>(sequences(config));
     // One sampled row a sequence: without this, buffers are reserved for the logits of whole batches.
     params.n_outputs_max = params.n_seq_max;
     params.n_threads = params.n_threads_batch = state.threads;

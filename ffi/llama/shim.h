@@ -29,7 +29,7 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 
 // ---- model and context ----
 
-// Starts loading on a native thread. `config` is JSON: {path, context, parallel, unified, batch, microBatch, threads,
+// Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, unified, batch, microBatch, threads,
 // gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
 // (Jinja source in place of the model's own, or "")}. 0, or negative.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
@@ -40,7 +40,7 @@ SVC_API double svc_load_progress(void);
 // Frees model, context, samplers and prompts, so that another model can be loaded. Not while one is loading.
 SVC_API int32_t svc_unload(void);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, contextPerSequence, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
+// context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
 // canRemovePartial, sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 // Returns the length, or negative (also when it does not fit).

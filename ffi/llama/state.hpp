@@ -87,6 +87,9 @@ void forget_prompts();
 // Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
 void start_thread(void (*body)(void *), void * argument);
 
+// Whether the end of a sequence can be cut off and the rest still be used.
+bool can_remove_partial();
+
 // A function of the CPU variant that was chosen at run time; null when there is none.
 void * cpu_function(const char * name);
 

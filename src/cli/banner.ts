@@ -16,7 +16,7 @@ export function banner(
   const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
   const lines: [string, string][] = [
     ["model", `${model.id} (${model.description}; ${size})`],
-    ["context", contextText(model, config.parallel, context.note)],
+    ["context", contextText(model, config.parallel, context)],
     ["device", model.device],
     ["can", abilities(model)],
     ["address", `${url}/v1  ·  docs ${url}/docs`],
@@ -40,9 +40,14 @@ function abilities({ template, vision, audio }: ModelInfo): string {
   return can.filter((one) => one !== false).join(", ");
 }
 
-function contextText({ context, maxModelLen }: ModelInfo, parallel: number, note: string | undefined): string {
+function contextText(
+  { context, maxModelLen }: ModelInfo,
+  parallel: number,
+  { kvMode, note }: Runtime["context"],
+): string {
   const limit = maxModelLen < context ? `, at most ${maxModelLen} each` : "";
-  return `${context} tokens for up to ${parallel} requests at once${limit}${note ? ` (${note})` : ""}`;
+  const mode = kvMode === "streams" ? "fixed shares" : "divided freely";
+  return `${context} tokens for up to ${parallel} requests at once, ${mode}${limit}${note ? ` (${note})` : ""}`;
 }
 
 /** Every address of the machine is listened on: this one works here. */

@@ -46,11 +46,10 @@ export function createRuntime(config: Config): Runtime {
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
-  const kvMode = config.kvMode === "auto" ? "unified" : config.kvMode;
   const context = chooseContext({
     model: file,
     kvType: config.kvType,
-    kvMode,
+    kvMode: config.kvMode,
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
     availableBytes: availableMemory(),
@@ -62,7 +61,9 @@ export function createRuntime(config: Config): Runtime {
       modelPath: file.path,
       context: context.context,
       maxModelLen: context.maxModelLen,
-      kvMode,
+      kvMode: context.kvMode,
+      kvTokenBytes: context.tokenBytes,
+      prefixCache: config.prefixCache,
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,

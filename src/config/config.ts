@@ -46,6 +46,7 @@ export interface Config {
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvType: "f16" | "q8_0" | "q4_0" | "f32" | "bf16";
   readonly kvMode: "auto" | "unified" | "streams";
+  readonly prefixCache: boolean;
   readonly batch: number;
   readonly microBatch: number;
   readonly mmap: boolean;

@@ -341,7 +341,14 @@ export const options: readonly Option[] = [
     type: "choice",
     choices: ["auto", "unified", "streams"],
     default: "auto",
-    help: "unified: requests divide the context freely. streams: each of --parallel has a fixed share, which is faster with many at once. auto is unified.",
+    help: "unified: requests divide the context freely. streams: each of --parallel has a fixed share, which is faster with many at once. auto: streams where that leaves each enough, else unified.",
+  },
+  {
+    name: "prefix-cache",
+    group: "Engine",
+    type: "boolean",
+    default: true,
+    help: "Compute what requests have in common once, and keep what they computed for later ones; --no-prefix-cache computes each whole prompt.",
   },
   {
     name: "batch",

@@ -58,6 +58,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     flashAttention: text("flash-attention") as Config["flashAttention"],
     kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),
     kvMode: text("kv-mode") as Config["kvMode"],
+    prefixCache: flag("prefix-cache"),
     batch: number("batch") as number,
     microBatch: Math.min(number("micro-batch") as number, number("batch") as number),
     mmap: flag("mmap"),

@@ -121,6 +121,8 @@ export interface GenerateRequest {
   readonly topLogprobs?: number;
   /** Answers wanted. Each has its own generator; the prompt is computed once. */
   readonly choices: number;
+  /** Whose request it is: clients take turns. Absent: nobody's in particular. */
+  readonly client?: string;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
 }

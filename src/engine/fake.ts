@@ -68,14 +68,15 @@ export class FakeEngine implements EnginePort {
   }
 
   status(): EngineStatus {
-    const stats = { waiting: 0, kvUsed: 0, kvTotal: 8192, steps: 0, preemptions: 0, residentBytes: 0 };
+    const stats = { waiting: 0, kvUsed: 0, kvCached: 0, kvTotal: 8192, steps: 0 };
+    const counts = { preemptions: 0, evictedTokens: 0, residentBytes: 0 };
     return {
       state: this.state,
       modelId: fakeModel.id,
       modelCreated: fakeModel.created,
       ...(this.model && { model: this.model }),
       restarts: 0,
-      stats: { ...stats, running: this.live },
+      stats: { ...stats, ...counts, running: this.live },
     };
   }
 

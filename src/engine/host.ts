@@ -38,8 +38,10 @@ const NO_STATS: Levels = {
   running: 0,
   waiting: 0,
   kvUsed: 0,
+  kvCached: 0,
   steps: 0,
   preemptions: 0,
+  evictedTokens: 0,
   residentBytes: 0,
 };
 
@@ -56,7 +58,7 @@ export class EngineHost implements EnginePort {
   private nextKey = 1;
   private stats = NO_STATS;
   /** Cumulative counts of earlier engine processes. */
-  private past = { steps: 0, preemptions: 0 };
+  private past = { steps: 0, preemptions: 0, evictedTokens: 0 };
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {
@@ -87,6 +89,7 @@ export class EngineHost implements EnginePort {
         ...this.stats,
         steps: this.past.steps + this.stats.steps,
         preemptions: this.past.preemptions + this.stats.preemptions,
+        evictedTokens: this.past.evictedTokens + this.stats.evictedTokens,
         kvTotal: this.model?.context ?? this.options.engine.context,
       },
     };
@@ -313,6 +316,7 @@ export class EngineHost implements EnginePort {
 
     this.past.steps += this.stats.steps;
     this.past.preemptions += this.stats.preemptions;
+    this.past.evictedTokens += this.stats.evictedTokens;
     this.stats = NO_STATS;
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {

@@ -28,12 +28,15 @@ export interface EngineStats {
   readonly running: number;
   /** Requests accepted and waiting for a sequence or for room in the KV cache. */
   readonly waiting: number;
-  /** KV cells in use and in all. */
+  /** KV cells of running requests, those kept of finished ones, and all that there are. */
   readonly kvUsed: number;
+  readonly kvCached: number;
   readonly kvTotal: number;
   /** Cumulative counts since the first engine process started. */
   readonly steps: number;
   readonly preemptions: number;
+  /** Tokens kept of finished requests that had to make room. */
+  readonly evictedTokens: number;
   readonly residentBytes: number;
 }
 

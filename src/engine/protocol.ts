@@ -6,7 +6,7 @@ import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/genera
 import type { ModelInfo } from "../domain/model.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -24,7 +24,11 @@ export interface EngineOptions {
   readonly maxModelLen: number;
   readonly parallel: number;
   readonly kvMode: "unified" | "streams";
+  /** Whether what finished requests computed serves later ones. */
+  readonly prefixCache: boolean;
   readonly kvType: string;
+  /** Bytes that a token takes in the KV cache. */
+  readonly kvTokenBytes: number;
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;

@@ -5,7 +5,13 @@ import type { ModelFile } from "./model-file.ts";
 /** Bytes of one number in the KV cache; quantised types store blocks of 32 with a 2-byte scale. */
 const TYPE_BYTES = { f32: 4, f16: 2, bf16: 2, q8_0: 34 / 32, q4_0: 18 / 32 } as const;
 
+/** How requests divide the KV cache: freely, or each with a share of its own. */
+export type KvMode = "unified" | "streams";
+
 export interface ContextChoice {
+  readonly kvMode: KvMode;
+  /** Bytes that a token takes in the KV cache. */
+  readonly tokenBytes: number;
   /** Tokens in the KV cache. */
   readonly context: number;
   /** Largest prompt plus output of one request. */
@@ -20,7 +26,7 @@ export interface ContextNeeds {
     "trainedContext" | "kvHeads" | "keyLength" | "valueLength" | "vocabulary" | "tensorBytes"
   >;
   readonly kvType: keyof typeof TYPE_BYTES;
-  readonly kvMode: "unified" | "streams";
+  readonly kvMode: KvMode | "auto";
   readonly parallel: number;
   /** Tokens asked for with --ctx. */
   readonly requested?: number;
@@ -40,6 +46,10 @@ const LARGEST_DEFAULT_BYTES = 2 * GIB;
 /** Compute buffers: a float for each word of the vocabulary in each row of a micro-batch, and some more. */
 const COMPUTE_ROWS = 512;
 const COMPUTE_REST = 64 * 2 ** 20;
+/** Streams are faster than a unified cache where more requests than this run at once, by a quarter at 32. */
+const FEW_REQUESTS = 8;
+/** Tokens for each request that are enough to give up dividing freely. */
+const ENOUGH = 8192;
 
 /** Bytes of KV cache per token: an upper bound, because sliding windows are not counted as smaller. */
 export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNeeds["kvType"]): number {
@@ -51,18 +61,27 @@ export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNee
  * Chooses the size of the KV cache. With --ctx exactly that (rounded up to 256), with a note when it is more than the
  * model was trained for or than the memory holds. Without it: enough for every parallel request to have the trained
  * length, at most 32,768 tokens (each, with `streams`) and 2 GiB, and at most half of the memory that is left beside
- * weights and compute buffers. With `streams`, each of the parallel requests owns an equal share.
+ * weights and compute buffers. With `streams`, each of the parallel requests owns an equal share; `auto` is that where
+ * many run at once and each has enough, else `unified`.
  */
 export function chooseContext(needs: ContextNeeds): ContextChoice {
+  const { kvMode, parallel, model } = needs;
+  if (kvMode !== "auto") return contextOf({ ...needs, kvMode });
+  const streams = contextOf({ ...needs, kvMode: "streams" });
+  const enough = streams.maxModelLen >= Math.min(model.trainedContext, ENOUGH);
+  return parallel > FEW_REQUESTS && enough ? streams : contextOf({ ...needs, kvMode: "unified" });
+}
+
+function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextChoice {
   const { model, requested, kvMode, parallel } = needs;
   const perRequest = (context: number) => (kvMode === "streams" ? Math.floor(context / parallel) : context);
-  const perToken = kvBytesPerToken(model, needs.kvType);
+  const tokenBytes = kvBytesPerToken(model, needs.kvType);
   const compute = model.vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST;
   const free = Math.max(0, needs.availableBytes - model.tensorBytes - compute);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
-    const note = requestedNote(requested, model.trainedContext, context * perToken, free);
-    return { context, maxModelLen: perRequest(requested), ...(note && { note }) };
+    const note = requestedNote(requested, model.trainedContext, context * tokenBytes, free);
+    return { kvMode, tokenBytes, context, maxModelLen: perRequest(requested), ...(note && { note }) };
   }
   const trained = model.trainedContext;
   const wanted =
@@ -70,11 +89,11 @@ export function chooseContext(needs: ContextNeeds): ContextChoice {
       ? Math.min(trained, LARGEST_DEFAULT) * parallel
       : Math.min(trained * parallel, LARGEST_DEFAULT);
   const room = free * KV_SHARE;
-  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / perToken / ROUND) * ROUND;
+  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / tokenBytes / ROUND) * ROUND;
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < LARGEST_DEFAULT_BYTES);
-  return { context, maxModelLen, ...(note && { note }) };
+  return { kvMode, tokenBytes, context, maxModelLen, ...(note && { note }) };
 }
 
 function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {

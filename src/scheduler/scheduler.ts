@@ -1,40 +1,32 @@
 // Continuous batching as bookkeeping: which tokens of which request go into the next decode call. Pure and
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
-// Policy: first come, first served. Every running stream decodes in every step; prompts are prefilled in chunks that are
-// sized, from measured costs, to a stall budget while anyone decodes (or to a decode step, where that takes longer).
-// Several requests that wait for their first token together buy longer steps, because small chunks would make all of
-// them wait for far more than their prompts. A request is admitted when its tokens and a little headroom fit the KV
-// cache; when the cache fills up all the same, the newest request gives its room back and is computed again later, so
-// that no request fails because of another's size.
+// Policy: every running stream decodes in every step. Prompts are prefilled in chunks that are sized, from measured
+// costs, to a stall budget while anyone decodes; the shortest remaining work first, with ageing. What a prompt shares
+// with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
+// Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
+// those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
+// computed again later, so that no request fails because of another's size.
 
-import { Sequence, type Key, type MediaSpan, type SequenceRequest } from "./sequence.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { KvCache, type KvCommand, type KvLimits } from "./kv-cache.ts";
+import type { MediaSpan } from "./media-span.ts";
+import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { StepCost } from "./step-cost.ts";
 
-export interface SchedulerLimits {
-  /** Sequences that may run at once. */
+export interface SchedulerLimits extends PrefillLimits, KvLimits {
+  /** Requests that may run at once. */
   readonly parallel: number;
-  /** KV cells shared by all sequences. */
-  readonly cells: number;
-  /** Most rows in one decode call. */
-  readonly batch: number;
-  /** Longest pause of running streams for other requests' prompts, in milliseconds. */
-  readonly stallBudgetMs: number;
 }
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
-/** A chunk smaller than this costs nearly as much as one of this size. */
-const SMALLEST_CHUNK = 16;
-/** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
-const QUIET_STEP_MS = 250;
-/** What each of several requests that wait for their first token adds to a step, and the longest such step. */
-const CROWD_SHARE_MS = 200;
-const CROWD_STEP_MS = 1500;
-/** The same while nobody decodes: only newcomers wait for it to end, and together prompts start and end in step. */
-const QUIET_CROWD_STEP_MS = 4000;
-/** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
-const EFFICIENT_CHUNK = 128;
+/** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
+const WORTH_WAITING = 32;
+/** A request that makes room for another client's has run for at least so long. */
+const SHORTEST_TURN_MS = 250;
+
 /** One row of a decode batch. */
 export interface PlanRow {
   readonly key: Key;
@@ -59,13 +51,6 @@ export interface StepPlan {
   readonly prefillRows: number;
 }
 
-/** Makes the first `length` positions of one sequence the beginning of another. */
-export interface SequenceCopy {
-  readonly from: number;
-  readonly to: number;
-  readonly length: number;
-}
-
 /** One piece of a medium, for a decode call of its own. */
 export interface MediaStep {
   readonly key: Key;
@@ -88,22 +73,20 @@ export interface Sampled {
 }
 
 export class Scheduler {
-  private readonly waiting: Sequence[] = [];
+  private readonly queue = new FairQueue();
   /** In order of admission: the last one is the newest. */
   private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
-  private readonly freeIds: boolean[];
-  private released: number[] = [];
-  private copies: SequenceCopy[] = [];
+  private readonly kv: KvCache;
   private readonly cost = new StepCost();
+  private readonly budget: PrefillBudget;
   private preemptionCount = 0;
   /** The last step was a medium's. */
   private mediaBefore = false;
-  /** Requests that wait for their first token together, until the last of them has it. */
-  private crowd = 0;
 
   constructor(private readonly limits: SchedulerLimits) {
-    this.freeIds = Array.from({ length: limits.parallel }, () => true);
+    this.kv = new KvCache(limits);
+    this.budget = new PrefillBudget(limits, this.cost);
   }
 
   get runningCount(): number {
@@ -111,7 +94,12 @@ export class Scheduler {
   }
 
   get waitingCount(): number {
-    return this.waiting.length;
+    return this.queue.size;
+  }
+
+  /** Tokens of the requests that wait. */
+  get waitingTokens(): number {
+    return this.queue.tokens;
   }
 
   get preemptions(): number {
@@ -120,58 +108,59 @@ export class Scheduler {
 
   /** KV cells that hold tokens of running requests. */
   get cellsUsed(): number {
-    return this.running.reduce((sum, sequence) => sum + sequence.computed, 0);
+    return this.kv.runningCells;
+  }
+
+  /** KV cells that hold tokens of finished requests only, for later ones. */
+  get cellsCached(): number {
+    return this.kv.cells - this.kv.runningCells;
+  }
+
+  /** Tokens of finished requests that were given up, in all. */
+  get evictedTokens(): number {
+    return this.kv.evicted;
   }
 
   get hasWork(): boolean {
     return this.byKey.size > 0;
   }
 
-  /** Queues a request. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
-  add(request: SequenceRequest): void {
-    const sequence = new Sequence(request);
+  /** Queues a request at a time in milliseconds. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
+  add(request: SequenceRequest, now: number): void {
+    const sequence = new Sequence(request, now);
     this.byKey.set(request.key, sequence);
-    this.waiting.push(sequence);
+    this.queue.add(sequence);
   }
 
-  /** Forgets a request, finished or cancelled; its cells are free from the next plan on. */
-  remove(key: Key): void {
+  /** Forgets a request, finished or cancelled; what it computed may serve later ones. */
+  remove(key: Key, now: number): void {
     const sequence = this.byKey.get(key);
     if (!sequence) return;
     this.byKey.delete(key);
-    const queued = this.waiting.indexOf(sequence);
-    if (queued >= 0) this.waiting.splice(queued, 1);
-    else this.stopRunning(sequence);
+    if (!this.queue.take(sequence)) this.stop(sequence, now, true);
+    this.queue.forget(sequence);
   }
 
-  /** Prompt tokens of a request that were not computed for it. */
-  sharedTokens(key: Key): number {
-    return this.byKey.get(key)?.shared ?? 0;
+  /** Prompt tokens of a request that were in the cache when it came. */
+  cachedTokens(key: Key): number {
+    return this.byKey.get(key)?.cached ?? 0;
   }
 
-  /** Sequences to copy after the clearing and before the next decode call; each is reported once. */
-  takeCopies(): readonly SequenceCopy[] {
-    const copies = this.copies;
-    if (copies.length > 0) this.copies = [];
-    return copies;
-  }
-
-  /** Sequence ids whose KV cells must be cleared before the next decode call; each is reported once. */
-  takeReleased(): readonly number[] {
-    const ids = this.released;
-    if (ids.length > 0) this.released = [];
-    return ids;
+  /** What is to be done to the KV cache before the next decode call; each command is given once. */
+  takeCommands(): readonly KvCommand[] {
+    return this.kv.takeCommands();
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */
-  plan(): StepPlan | undefined {
-    this.makeRoomForDecoding();
-    this.admit();
+  plan(now: number): StepPlan | undefined {
+    this.makeRoomForDecoding(now);
+    this.admit(now);
     const decoding = this.running.filter((sequence) => sequence.decoding);
-    const rows = decoding.map((sequence) => this.row(sequence, sequence.computed));
+    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, decoding.length, started);
+    const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
+    if (!this.kv.makeRoom(rows.length, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
     const owner = rows.every((row) => row.key === first) ? first : undefined;
@@ -179,7 +168,7 @@ export class Scheduler {
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
-  planMedia(): MediaStep | undefined {
+  planMedia(now: number): MediaStep | undefined {
     const others = this.running.some((sequence) => sequence.decoding || !sequence.mediaNext);
     if (this.mediaBefore && others) {
       this.mediaBefore = false;
@@ -190,6 +179,7 @@ export class Scheduler {
       if (!span) continue;
       const offset = sequence.computed - span.start;
       const count = span.whole ? span.tokens : Math.min(span.tokens - offset, this.limits.batch);
+      if (!this.kv.makeRoom(count, now)) continue;
       this.mediaBefore = true;
       const position = sequence.position(span.start);
       const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
@@ -203,78 +193,105 @@ export class Scheduler {
   /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
   applyMedia({ key, span, count }: MediaStep, done: boolean): void {
     const sequence = this.byKey.get(key);
-    if (sequence) sequence.computed = done ? sequence.computed + count : span.start;
+    if (!sequence) return;
+    sequence.computed = done ? sequence.computed + count : span.start;
+    if (done) this.kv.extend(sequence);
+    else this.kv.shorten(sequence);
   }
 
   /** Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order. */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     this.cost.record(plan.decodeRows, plan.prefillRows, ms);
     const sampled: Sampled[] = [];
-    for (const row of plan.rows) {
+    for (const [at, row] of plan.rows.entries()) {
       const sequence = this.byKey.get(row.key);
-      if (sequence) sequence.computed = row.index + 1;
+      if (!sequence) continue;
+      sequence.computed = row.index + 1;
+      if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
       if (!row.sample) continue;
       const token = tokens[sampled.length] as number;
-      sequence?.append(token);
-      sampled.push({ key: row.key, token, last: sequence !== undefined && sequence.generated >= sequence.maxTokens });
+      sequence.append(token);
+      this.queue.charge(sequence.client, 0, 1);
+      sampled.push({ key: row.key, token, last: sequence.generated >= sequence.maxTokens });
     }
     return sampled;
   }
 
   /** The cache refused a batch that should have fitted: gives back the newest request's room. False if it is alone. */
-  preemptNewest(): boolean {
+  preemptNewest(now: number): boolean {
     const newest = this.running.at(-1);
     if (!newest || this.running.length === 1) return false;
-    this.stopRunning(newest);
-    newest.computed = 0;
-    this.waiting.unshift(newest);
-    this.preemptionCount++;
+    this.preempt(newest, now, false);
     return true;
   }
 
-  private makeRoomForDecoding(): void {
-    const growth = () => this.running.filter((sequence) => sequence.decoding).length;
-    while (this.cellsUsed + growth() > this.limits.cells && this.preemptNewest());
-  }
-
-  private admit(): void {
-    let reserved = this.running.reduce((sum, sequence) => sum + this.reservation(sequence), 0);
-    for (let index = 0; index < this.waiting.length; index++) {
-      const next = this.waiting[index] as Sequence;
-      const leader = next.leader === undefined ? undefined : this.byKey.get(next.leader);
-      // Its prompt will be there soon, for nothing; whoever is behind need not wait for that.
-      if (leader && leader.computed < next.promptLength - 1) continue;
-      const need = this.reservation(next);
-      const id = this.freeIds.indexOf(true);
-      if (id < 0 || (this.running.length > 0 && reserved + need > this.limits.cells)) return;
-      this.waiting.splice(index--, 1);
-      this.freeIds[id] = false;
-      next.id = id;
-      this.running.push(next);
-      if (leader) this.share(leader, next);
-      reserved += need;
+  private makeRoomForDecoding(now: number): void {
+    for (;;) {
+      const growth = this.running.filter((sequence) => sequence.decoding).length;
+      if (this.kv.makeRoom(growth, now) || !this.preemptNewest(now)) return;
     }
   }
 
-  /** All but the last prompt token, whose logits each request needs for itself. */
-  private share(leader: Sequence, follower: Sequence): void {
-    const length = follower.promptLength - 1;
-    if (length < 1) return;
-    this.copies.push({ from: leader.id, to: follower.id, length: follower.position(length) });
-    follower.computed = follower.shared = length;
+  private admit(now: number): void {
+    while (this.queue.size > 0) {
+      const next = this.queue.inOrder().find((sequence) => !this.waitsForLeader(sequence, now));
+      if (!next || !this.fits(next, now) || !this.takeTurn(next, now)) return;
+      this.queue.take(next);
+      this.kv.acquire(next, now, this.cost.prefillTokenMs);
+      next.cached ??= next.computed;
+      next.admittedAt = now;
+      this.queue.charge(next.client, next.remaining, 0);
+      this.running.push(next);
+    }
   }
 
-  private reservation(sequence: Sequence): number {
-    const remaining = sequence.maxTokens - sequence.generated;
-    return sequence.length + Math.min(remaining, HEADROOM);
+  /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
+  private waitsForLeader(sequence: Sequence, now: number): boolean {
+    if (!this.limits.reuse || !this.limits.cut) return false;
+    const awaited = sequence.awaits;
+    if (awaited && awaited.leader.running && awaited.leader.computed < awaited.length) return true;
+    sequence.awaits = undefined;
+    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs) + WORTH_WAITING;
+    for (const leader of this.running) {
+      if (leader.decoding) continue;
+      const shared = leader.sharedWith(sequence, sequence.length - 1);
+      if (shared < length || shared <= leader.computed) continue;
+      sequence.awaits = { leader, length: shared };
+      length = shared;
+    }
+    return sequence.awaits !== undefined;
   }
 
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[]): number {
+  /** Whether the cache has room for a request beside the running ones and their growth. */
+  private fits(sequence: Sequence, now: number): boolean {
+    if (this.limits.layout === "streams" || this.running.length === 0) return true;
+    const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
+    const shared = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    return this.kv.runningCells + pending + needs(sequence) - shared <= this.limits.cells;
+  }
+
+  /** Whether a sequence is free for this request, or one that another client has beyond its share. */
+  private takeTurn(sequence: Sequence, now: number): boolean {
+    if (this.running.length < this.limits.parallel) return true;
+    const counts = new Map<string, number>();
+    for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return false;
+    const victim = this.running.findLast(
+      ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
+    );
+    if (victim) this.preempt(victim, now, true);
+    return victim !== undefined;
+  }
+
+  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
     const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-    let budget = this.prefillBudget(decodeRows, prefilling);
-    budget = Math.min(budget, this.limits.batch - rows.length, this.limits.cells - this.cellsUsed - decodeRows);
+    let budget = Math.min(this.budget.tokens(decodeRows, prefilling), this.limits.batch - rows.length);
+    if (this.limits.layout === "unified") {
+      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - decodeRows);
+    }
     let added = 0;
-    for (const sequence of prefilling) {
+    for (const sequence of byRemainingWork(prefilling, this.cost, now)) {
       // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
       if (added > 0 && sequence.textEnd - sequence.computed > budget - added) break;
       const end = Math.min(sequence.textEnd, sequence.computed + budget - added);
@@ -282,44 +299,37 @@ export class Scheduler {
         sequence.started = true;
         started.push(sequence.key);
       }
-      for (let index = sequence.computed; index < end; index++, added++) rows.push(this.row(sequence, index));
+      for (let index = sequence.computed; index < end; index++, added++) rows.push(rowOf(sequence, index));
       if (added >= budget) break;
     }
     return added;
   }
 
-  /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
-  private prefillBudget(decodeRows: number, prefilling: readonly Sequence[]): number {
-    if (prefilling.length === 0) return (this.crowd = 0);
-    const { stallBudgetMs, batch } = this.limits;
-    const left = prefilling.reduce((sum, sequence) => sum + sequence.length - sequence.computed, 0);
-    // The last of a crowd are not cut into the small chunks of a single newcomer.
-    this.crowd = Math.max(left <= batch ? this.crowd : 0, prefilling.length);
-    const several = this.crowd > 1;
-    if (decodeRows === 0) {
-      const ms = several ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
-      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
-    }
-    const crowd = several ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
-    const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
-    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
+  /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
+  private preempt(sequence: Sequence, now: number, keep: boolean): void {
+    this.stop(sequence, now, keep);
+    sequence.computed = 0;
+    this.queue.putBack(sequence);
+    this.preemptionCount++;
   }
 
-  private row(sequence: Sequence, index: number): PlanRow {
-    return {
-      key: sequence.key,
-      sequence: sequence.id,
-      token: sequence.token(index),
-      index,
-      position: sequence.position(index),
-      sample: index === sequence.length - 1,
-    };
-  }
-
-  private stopRunning(sequence: Sequence): void {
+  private stop(sequence: Sequence, now: number, keep: boolean): void {
     this.running.splice(this.running.indexOf(sequence), 1);
-    this.freeIds[sequence.id] = true;
-    this.released.push(sequence.id);
-    sequence.id = -1;
+    this.kv.release(sequence, now, keep);
   }
+}
+
+/** Cells that a request will take beyond those that it has. */
+const needs = (sequence: Sequence): number =>
+  sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);
+
+function rowOf(sequence: Sequence, index: number): PlanRow {
+  return {
+    key: sequence.key,
+    sequence: sequence.id,
+    token: sequence.ids[index] as number,
+    index,
+    position: sequence.position(index),
+    sample: index === sequence.length - 1,
+  };
 }

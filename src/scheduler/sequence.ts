@@ -1,28 +1,20 @@
 // The state of one request inside the scheduler.
 
-/** Numbers a request; given by the caller, opaque here. */
-export type Key = number;
+import { positionAt, type MediaSpan } from "./media-span.ts";
 
-/** A part of a prompt that is no text: its tokens are embeddings, decoded apart from everybody's. */
-export interface MediaSpan {
-  /** Index of its first token in the prompt. */
-  readonly start: number;
-  readonly tokens: number;
-  /** By how much positions advance behind it; not always by its tokens. */
-  readonly positions: number;
-  /** It must be decoded whole. */
-  readonly whole: boolean;
-}
+/** Numbers a request; given by the caller, opaque here, later requests have larger ones. */
+export type Key = number;
 
 export interface SequenceRequest {
   readonly key: Key;
+  /** Token ids. Those of media are below zero and stand for the content: equal content, equal ids. */
   readonly prompt: Int32Array;
   /** Most tokens to sample; at least 1, and prompt plus output must fit the model's limit. */
   readonly maxTokens: number;
   /** In order. */
   readonly media?: readonly MediaSpan[];
-  /** A request with the same prompt: once that is computed, it is copied instead of computed again. */
-  readonly leader?: Key;
+  /** Whose request it is: clients get equal shares. */
+  readonly client?: string;
 }
 
 /** Everything the plan needs to know about a request; owned by the scheduler. */
@@ -30,27 +22,35 @@ export class Sequence {
   readonly key: Key;
   readonly promptLength: number;
   readonly maxTokens: number;
+  readonly media: readonly MediaSpan[];
+  readonly client: string;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
-  private tokens: Int32Array;
+  ids: Int32Array;
   length: number;
-  /** Positions that are in the KV cache. */
+  /** Tokens that are in the KV cache. */
   computed = 0;
   /** KV sequence id while running, -1 while waiting. */
   id = -1;
-  readonly leader: Key | undefined;
-  readonly media: readonly MediaSpan[];
-  /** Prompt tokens that were copied from the leader. */
-  shared = 0;
+  /** Prompt tokens that were in the cache when it was first admitted. */
+  cached: number | undefined;
+  /** When it was admitted last. */
+  admittedAt = 0;
   /** Some of its rows have been in a plan. */
   started = false;
+  /** It waits for this request to compute what both begin with, up to so many tokens. */
+  awaits: { readonly leader: Sequence; readonly length: number } | undefined;
 
-  constructor(request: SequenceRequest) {
+  constructor(
+    request: SequenceRequest,
+    /** When it came, in milliseconds. */
+    readonly addedAt: number,
+  ) {
     this.key = request.key;
     this.promptLength = request.prompt.length;
     this.maxTokens = request.maxTokens;
-    this.leader = request.leader;
     this.media = request.media ?? [];
-    this.tokens = request.prompt;
+    this.client = request.client ?? "";
+    this.ids = request.prompt;
     this.length = request.prompt.length;
   }
 
@@ -58,20 +58,23 @@ export class Sequence {
     return this.length - this.promptLength;
   }
 
+  get running(): boolean {
+    return this.id >= 0;
+  }
+
   /** All but the newest token is in the cache: the next row samples. */
   get decoding(): boolean {
     return this.computed === this.length - 1 && this.generated > 0;
   }
 
-  token(index: number): number {
-    return this.tokens[index] as number;
+  /** Tokens to compute until it decodes. */
+  get remaining(): number {
+    return this.length - this.computed;
   }
 
   /** Position of a text token in the KV cache, or of a span's first. */
   position(index: number): number {
-    let position = index;
-    for (const span of this.media) if (span.start < index) position += span.positions - span.tokens;
-    return position;
+    return positionAt(this.media, index);
   }
 
   /** The span that holds the next token to compute, or undefined when that is text. */
@@ -84,12 +87,20 @@ export class Sequence {
     return this.media.find(({ start }) => start >= this.computed)?.start ?? this.length;
   }
 
+  /** Tokens that both begin with; `limit` at most. */
+  sharedWith(other: Sequence, limit: number): number {
+    const end = Math.min(limit, this.length, other.length);
+    let index = 0;
+    while (index < end && this.ids[index] === other.ids[index]) index++;
+    return index;
+  }
+
   append(token: number): void {
-    if (this.length === this.tokens.length) {
+    if (this.length === this.ids.length) {
       const larger = new Int32Array(Math.max(64, this.length + Math.min(this.length, 1024)));
-      larger.set(this.tokens);
-      this.tokens = larger;
+      larger.set(this.ids);
+      this.ids = larger;
     }
-    this.tokens[this.length++] = token;
+    this.ids[this.length++] = token;
   }
 }

@@ -18,6 +18,16 @@ export class StepCost {
     else this.mixedToken = blend(this.mixedToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
   }
 
+  /** What computing a prompt token costs, alone in the batch; undefined until anything was measured. */
+  get prefillTokenMs(): number | undefined {
+    return this.prefillToken ?? this.mixedToken;
+  }
+
+  /** What so many prompt tokens take by themselves. */
+  prefillMs(tokens: number): number {
+    return tokens * (this.prefillTokenMs ?? 1);
+  }
+
   /** What a step of so many decoding rows costs: as measured, or at least what as many prompt tokens do. */
   decodeStepMs(rows: number): number {
     return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));

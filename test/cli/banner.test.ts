@@ -23,13 +23,16 @@ const model: ModelInfo = {
   device: "CPU (zen4 variant, 2 threads)",
   created: 0,
 };
+const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1 } as const;
 const render = (modelGiven: boolean, url = "http://127.0.0.1:9999", note?: string) =>
-  banner({ config, context: { context: 8192, maxModelLen: 4096, ...(note && { note }) }, modelGiven }, model, url);
+  banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, url);
 
 test("shows model, context and why, device, address, and a request to paste", () => {
   const text = render(true, "http://127.0.0.1:9999", "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
-  expect(text).toContain("8192 tokens for up to 32 requests at once, at most 4096 each (capped by free memory)");
+  expect(text).toContain(
+    "8192 tokens for up to 32 requests at once, divided freely, at most 4096 each (capped by free memory)",
+  );
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
   expect(text).toContain("tools, JSON schemas\n");
   expect(text).toContain("http://127.0.0.1:9999/v1");

@@ -12,6 +12,9 @@ const OPTIONS = {
   microBatch: 64,
   parallel: 4,
   stallBudgetMs: 50,
+  kvMode: "unified",
+  prefixCache: true,
+  kvTokenBytes: 1,
   sampling: { topK: 7 },
 } as EngineOptions;
 

@@ -19,6 +19,8 @@ function startHost(modelPath = "model", loadTimeoutMs = 5000): EngineHost {
       maxModelLen: 128,
       parallel: 2,
       kvMode: "unified",
+      prefixCache: true,
+      kvTokenBytes: 100,
       kvType: "f16",
       batch: 64,
       microBatch: 64,

@@ -27,6 +27,7 @@ export const testConfig: Config = {
   flashAttention: "auto",
   kvType: "f16",
   kvMode: "auto",
+  prefixCache: true,
   batch: 512,
   microBatch: 512,
   mmap: true,

@@ -46,8 +46,8 @@ describe("without --ctx", () => {
 
   test("a small model has its whole length for every parallel request", () => {
     const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
-    expect(chooseContext({ ...needs, model: small })).toEqual({ context: 16_384, maxModelLen: 4096 });
-    expect(chooseContext({ ...needs, model: small, kvMode: "streams" })).toEqual({
+    expect(chooseContext({ ...needs, model: small })).toMatchObject({ context: 16_384, maxModelLen: 4096 });
+    expect(chooseContext({ ...needs, model: small, kvMode: "streams" })).toMatchObject({
       context: 16_384,
       maxModelLen: 4096,
     });
@@ -61,7 +61,7 @@ describe("without --ctx", () => {
 
 describe("with --ctx", () => {
   test("it is taken, in whole blocks of 256", () => {
-    expect(chooseContext({ ...needs, requested: 5000 })).toEqual({ context: 5120, maxModelLen: 5000 });
+    expect(chooseContext({ ...needs, requested: 5000 })).toMatchObject({ context: 5120, maxModelLen: 5000 });
   });
 
   test("more than the model was trained for is allowed and said", () => {
@@ -78,5 +78,23 @@ describe("with --ctx", () => {
 
   test("with streams every request has its share", () => {
     expect(chooseContext({ ...needs, kvMode: "streams", requested: 8192 }).maxModelLen).toBe(2048);
+  });
+});
+
+describe("how requests divide it", () => {
+  const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
+
+  test("a few requests at once: freely", () => {
+    expect(chooseContext({ ...needs, model: small, kvMode: "auto", parallel: 8 }).kvMode).toBe("unified");
+  });
+
+  test("many, where each has enough: in streams", () => {
+    const choice = chooseContext({ ...needs, model: small, kvMode: "auto", parallel: 16 });
+    expect(choice).toMatchObject({ kvMode: "streams", maxModelLen: 4096 });
+  });
+
+  test("many, where that would leave each too little: freely", () => {
+    expect(chooseContext({ ...needs, kvMode: "auto", parallel: 32 }).kvMode).toBe("unified");
+    expect(chooseContext({ ...needs, kvMode: "auto", parallel: 32, requested: 16_384 }).kvMode).toBe("unified");
   });
 });

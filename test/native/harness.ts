@@ -26,6 +26,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     path: MODEL,
     context: 2048,
     parallel: 4,
+    sequences: 4,
     unified: true,
     batch: 512,
     microBatch: 512,

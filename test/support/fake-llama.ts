@@ -55,6 +55,7 @@ export class FakeLlama implements Llama {
       trainedContext: this.context,
       context: this.context,
       contextPerSequence: this.context,
+      sequences: 8,
       batch: 64,
       hasChatTemplate: true,
       template: { tools: true, parallelTools: true, thinking: true, system: true },

@@ -20,6 +20,8 @@ const GATHER_LIMIT_MS = 100;
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
 const FLOAT_BYTES = 4;
+/** What copying a stream of the KV cache moves in a millisecond, on a slow machine. */
+const COPY_BYTES_PER_MS = 3e6;
 /** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
 const CANCEL_WAIT_MS = 100;
 
@@ -29,11 +31,8 @@ export class Engine {
   private readonly intake: Intake;
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
-  private readonly canShare: boolean;
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
-  /** Of each group of requests with one prompt, the one that computes it. */
-  private readonly leaders = new Map<string, RequestKey>();
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -59,12 +58,16 @@ export class Engine {
       text: (key, text) => send({ type: "text", key, text }),
       warn: (text) => send({ type: "log", level: "warn", text }),
     });
-    this.canShare = model.canRemovePartial;
     this.scheduler = new Scheduler({
       parallel: options.parallel,
-      cells: model.context,
       batch: model.batch,
       stallBudgetMs: options.stallBudgetMs,
+      layout: options.kvMode,
+      cells: model.context,
+      sequences: model.sequences,
+      reuse: options.prefixCache,
+      cut: model.canRemovePartial,
+      copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
     });
   }
 
@@ -143,24 +146,17 @@ export class Engine {
 
   private schedule({ key, request, tokens, media }: ReadyPrompt): void {
     const room = this.options.maxModelLen - tokens.length;
-    const leader = this.leaderOf(request.group, key);
     if (media) this.mediaPrompts.set(key, media);
-    this.scheduler.add({
-      key,
-      prompt: tokens,
-      maxTokens: Math.min(request.maxTokens ?? room, room),
-      ...(media && { media: media.spans }),
-      ...(leader !== undefined && { leader }),
-    });
-  }
-
-  /** The first live request of a group, whose prompt the others share where the model's cache can be cut. */
-  private leaderOf(group: string | undefined, key: RequestKey): RequestKey | undefined {
-    if (group === undefined || !this.canShare) return undefined;
-    const leader = this.leaders.get(group);
-    if (leader !== undefined && this.active.has(leader)) return leader;
-    this.leaders.set(group, key);
-    return undefined;
+    this.scheduler.add(
+      {
+        key,
+        prompt: tokens,
+        maxTokens: Math.min(request.maxTokens ?? room, room),
+        ...(media && { media: media.spans }),
+        ...(request.client !== undefined && { client: request.client }),
+      },
+      this.clock.now(),
+    );
   }
 
   /** Strictness was promised, and the sampler does not hold the model to all of it. */
@@ -189,6 +185,7 @@ export class Engine {
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
     const { media } = this;
     const { width } = media.projector();
+    this.prepareCache();
     if (step.starts) this.announce([step.key], this.clock.now());
     const result = this.llama.decodeEmbeddings(
       {
@@ -204,24 +201,23 @@ export class Engine {
     if (result === "done") this.steps++;
     else this.llama.kvRemove(step.sequence, step.position, -1);
     if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest())
+    if (result === "no-room" && !this.scheduler.preemptNewest(this.clock.now()))
       throw new Error("the KV cache refused media that fit it");
   }
 
   private step(): void {
-    const media = this.scheduler.planMedia();
-    if (media) return this.stepMedia(media);
-    const plan = this.scheduler.plan();
-    this.clearReleased();
-    for (const { from, to, length } of this.scheduler.takeCopies()) this.llama.kvCopy(from, to, length);
-    if (!plan) return;
     const before = this.clock.now();
+    const media = this.scheduler.planMedia(before);
+    if (media) return this.stepMedia(media);
+    const plan = this.scheduler.plan(before);
+    this.prepareCache();
+    if (!plan) return;
     if (plan.started.length > 0) this.announce(plan.started, before);
     const result = this.decode(plan);
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
-      if (!this.scheduler.preemptNewest()) throw new Error("the KV cache refused a batch that fits it");
-      return this.clearReleased();
+      if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
+      return this.prepareCache();
     }
     const now = this.clock.now();
     this.steps++;
@@ -268,22 +264,25 @@ export class Engine {
     this.send({ type: "started", keys, stats: this.stats() });
   }
 
-  private clearReleased(): void {
-    for (const id of this.scheduler.takeReleased()) this.llama.kvRemove(id, 0, -1);
+  private prepareCache(): void {
+    for (const command of this.scheduler.takeCommands()) {
+      if (command.type === "copy") this.llama.kvCopy(command.from, command.to, command.position);
+      else this.llama.kvRemove(command.sequence, command.position, -1);
+    }
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
-    const shared = this.scheduler.sharedTokens(request.key);
+    const now = this.clock.now();
+    const cached = this.scheduler.cachedTokens(request.key);
     this.active.delete(request.key);
-    this.scheduler.remove(request.key);
+    this.scheduler.remove(request.key, now);
     this.llama.freeSampler(request.sampler);
     // Its media may still be in work.
     this.intake.cancel(request.key);
     const prompt = this.mediaPrompts.get(request.key);
     if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
-    for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
-    return request.finish(reason, shared, this.clock.now());
+    return request.finish(reason, cached, now);
   }
 
   private sampleMemory(now: number): void {
@@ -296,7 +295,9 @@ export class Engine {
   }
 
   private stats(): Levels {
-    const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, preemptions } = this.scheduler;
-    return { running, waiting, kvUsed, steps: this.steps, preemptions, residentBytes: this.resident.bytes };
+    const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
+    const { preemptions, evictedTokens } = this.scheduler;
+    const { steps, resident } = this;
+    return { running, waiting, kvUsed, kvCached, steps, preemptions, evictedTokens, residentBytes: resident.bytes };
   }
 }

@@ -10,6 +10,9 @@ import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type T
 import { Engine } from "./engine.ts";
 
 const POLL_MS = 10;
+/** Sequences beyond those that run, to keep what finished requests computed; and llama.cpp's limit. */
+const IDLE_SEQUENCES = 64;
+const MOST_SEQUENCES = 256;
 
 /** Runs the llama engine in this process; never returns. */
 export async function runEngine(): Promise<never> {
@@ -46,7 +49,14 @@ export async function runEngine(): Promise<never> {
   const engine = new Engine(llama, options, send, systemClock, media);
   receive = (message) => engine.receive(message);
   early.forEach(receive);
-  const { canRemovePartial: _, sampling: __, contextPerSequence: ___, batch: ____, ...model } = llama.model();
+  const {
+    canRemovePartial: _,
+    sampling: __,
+    contextPerSequence: ___,
+    batch: ____,
+    sequences: _____,
+    ...model
+  } = llama.model();
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
   send({ type: "ready", model: { ...model, vision, audio } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
@@ -80,6 +90,7 @@ async function load(options: EngineOptions, send: (message: FromEngine) => void)
     path: options.modelPath,
     context: options.context,
     parallel: options.parallel,
+    sequences: Math.min(options.parallel + IDLE_SEQUENCES, MOST_SEQUENCES),
     unified: options.kvMode === "unified",
     batch: options.batch,
     microBatch: options.microBatch,

@@ -2,12 +2,12 @@
 
 import type { Media as MediaLibrary, MediaChunk, MediaJob, Medium } from "../../../ffi/media/api.ts";
 import type { Media } from "../../domain/media.ts";
-import type { MediaSpan } from "../../scheduler/sequence.ts";
+import type { MediaSpan } from "../../scheduler/media-span.ts";
 
 /** A prompt as the scheduler and the decode loop need it. */
 export interface MediaPrompt {
   readonly job: MediaJob;
-  /** One for each token; those of media are -1. */
+  /** One for each token; those of media are below zero and the same for the same content. */
   readonly tokens: Int32Array;
   readonly spans: readonly (MediaSpan & { readonly chunk: number; readonly nonCausal: boolean })[];
 }
@@ -16,6 +16,9 @@ export interface MediaPrompt {
 export type MediaNews<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
   | { readonly tag: Tag; readonly state: "failed"; readonly error: string; readonly badMedium: boolean };
+
+/** Makes a number of 32 bits negative. */
+const SIGN = 1 << 31;
 
 /** `Tag` is what the caller wants back with the news of its prompt. */
 export class MediaPrompts<Tag> {
@@ -72,12 +75,15 @@ export class MediaPrompts<Tag> {
   private read(job: MediaJob): MediaPrompt {
     const chunks = this.library.chunks(job);
     const length = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
-    const tokens = new Int32Array(length).fill(-1);
+    const tokens = new Int32Array(length);
     const spans: MediaPrompt["spans"][number][] = [];
     let start = 0;
     for (const [index, chunk] of chunks.entries()) {
       if (chunk.kind === "text") tokens.set(chunk.tokens, start);
-      else spans.push({ ...spanOf(chunk, start), chunk: index, nonCausal: chunk.nonCausal });
+      else {
+        spans.push({ ...spanOf(chunk, start), chunk: index, nonCausal: chunk.nonCausal });
+        for (let at = 0; at < chunk.tokens; at++) tokens[start + at] = tokenOf(chunk, at);
+      }
       start += sizeOf(chunk);
     }
     return { job, tokens, spans };
@@ -86,6 +92,10 @@ export class MediaPrompts<Tag> {
 
 const sizeOf = (chunk: { readonly tokens: number | Int32Array }): number =>
   typeof chunk.tokens === "number" ? chunk.tokens : chunk.tokens.length;
+
+/** Stands for one embedding of a medium. */
+const tokenOf = ({ id, part }: MediaChunk, at: number): number =>
+  Number(Bun.hash.wyhash(`${id} ${part} ${at}`) & 0x7fffffffn) | SIGN;
 
 const spanOf = ({ tokens, positions, nonCausal }: MediaChunk, start: number): MediaSpan => ({
   start,

@@ -1,0 +1,230 @@
+// What the KV cache holds: for running requests, and for whoever comes next with the same beginning. Decides which
+// sequence a request continues, which is copied and which is given up, and says it as commands for the native library.
+
+import { cutBefore, positionAt, type MediaSpan } from "./media-span.ts";
+import { PrefixTree, type Holder } from "./prefix-tree.ts";
+import type { Sequence } from "./sequence.ts";
+
+export interface KvLimits {
+  /** Unified: all sequences divide the cells, and share what they have in common. Streams: each has a fixed share. */
+  readonly layout: "unified" | "streams";
+  /** Cells of all sequences. */
+  readonly cells: number;
+  /** Sequence ids; at least as many as requests may run. */
+  readonly sequences: number;
+  /** Whether finished requests leave their cells to later ones. */
+  readonly reuse: boolean;
+  /** Whether the model's state can be cut at any token; else a later request must continue all of it. */
+  readonly cut: boolean;
+  /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
+  readonly copyMs: number;
+}
+
+/** To be carried out in order before the next decode call. */
+export type KvCommand =
+  /** Clears a sequence from a position on. */
+  | { readonly type: "remove"; readonly sequence: number; readonly position: number }
+  /** Makes the beginning of one sequence, up to a position, all of another. */
+  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number };
+
+/** A sequence that nobody runs. */
+interface Idle {
+  readonly media: readonly MediaSpan[];
+  /** When a request last used it. */
+  readonly at: number;
+  /** Requests that it has served. */
+  readonly uses: number;
+}
+
+/** How a request comes by tokens that are in the cache. */
+interface Reuse {
+  readonly length: number;
+  readonly holder: Holder;
+  /** It goes on in the found sequence itself, whose other tokens are lost by that; else it gets a copy. */
+  readonly takesOver: boolean;
+}
+
+/** Fewer shared tokens are not worth a copy. */
+const FEWEST_SHARED = 16;
+/** Ages closer than this are the same. */
+const AGE_GRAIN_MS = 1000;
+/** Cells are freed in pieces of at least this many, to be done with it for a while. */
+const TRIM_GRAIN = 64;
+
+export class KvCache {
+  private readonly tree = new PrefixTree();
+  private readonly idle = new Map<number, Idle>();
+  private readonly runs = new Map<number, number>();
+  private commands: KvCommand[] = [];
+  private evictedTokens = 0;
+
+  constructor(private readonly limits: KvLimits) {}
+
+  /** Cells that hold tokens. */
+  get cells(): number {
+    return this.tree.cells;
+  }
+
+  /** Cells that running requests need. */
+  get runningCells(): number {
+    return this.tree.cellsOf((id) => !this.idle.has(id));
+  }
+
+  /** Tokens of finished requests that were given up, in all. */
+  get evicted(): number {
+    return this.evictedTokens;
+  }
+
+  /** What is to be done before the next decode call; each command is given once. */
+  takeCommands(): readonly KvCommand[] {
+    const { commands } = this;
+    if (commands.length > 0) this.commands = [];
+    return commands;
+  }
+
+  /** Tokens of a request that need not be computed. `ms`: what computing one costs, if that is known. */
+  reusable(sequence: Sequence, now: number, ms: number | undefined): number {
+    return this.find(sequence, now, ms)?.length ?? 0;
+  }
+
+  /**
+   * Gives a request a sequence id, with as many of its tokens as are in the cache. There must be one that nobody runs.
+   * `ms`: what computing a token costs, if that is known.
+   */
+  acquire(sequence: Sequence, now: number, ms: number | undefined): void {
+    const reuse = this.find(sequence, now, ms);
+    const uses = reuse ? this.usesOf(reuse.holder.id) + 1 : 0;
+    if (!reuse) sequence.id = this.freeId(now);
+    else sequence.id = reuse.takesOver ? this.takeOver(reuse, sequence) : this.fork(reuse, sequence, now);
+    sequence.computed = reuse?.length ?? 0;
+    if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, -1, 0);
+    this.runs.set(sequence.id, uses);
+  }
+
+  /** More of a running request's tokens are in the cache. */
+  extend(sequence: Sequence): void {
+    this.tree.extend(sequence.id, sequence.ids, sequence.computed);
+  }
+
+  /** Fewer are, because their step was given up. The cells themselves are cleared by the caller. */
+  shorten(sequence: Sequence): void {
+    this.tree.trim(sequence.id, sequence.computed);
+  }
+
+  /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
+  release(sequence: Sequence, now: number, keep: boolean): void {
+    const { id, media } = sequence;
+    const uses = this.runs.get(id) ?? 0;
+    this.runs.delete(id);
+    sequence.id = -1;
+    const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
+    this.idle.set(id, { media, at: now, uses });
+    // Somebody else holds all of it.
+    if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
+  }
+
+  /** Frees cells until so many are free; false when running requests hold too many. */
+  makeRoom(needed: number, now: number): boolean {
+    if (this.limits.layout === "streams") return true;
+    for (;;) {
+      const missing = this.tree.cells + needed - this.limits.cells;
+      if (missing <= 0) return true;
+      const id = this.leastValuable("cells", now);
+      if (id === undefined) return false;
+      this.shrink(id, Math.max(missing, TRIM_GRAIN));
+    }
+  }
+
+  private find(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
+    const { reuse, cut, layout, copyMs } = this.limits;
+    if (!reuse) return undefined;
+    const limit = sequence.length - 1;
+    const isIdle = (id: number) => this.idle.has(id);
+    const match = cut ? this.tree.match(sequence.ids, limit) : this.tree.matchWhole(sequence.ids, limit, isIdle);
+    const length = cutBefore(sequence.media, match.length);
+    if (length < FEWEST_SHARED || (length < match.length && !cut)) return undefined;
+    const idle = match.holders.find(({ id }) => isIdle(id));
+    if (idle && this.canTakeOver(idle, length, now)) return { length, holder: idle, takesOver: true };
+    const [nearest] = match.holders;
+    const worth = layout === "unified" || ms === undefined || length * ms > copyMs;
+    return nearest && cut && worth ? { length, holder: idle ?? nearest, takesOver: false } : undefined;
+  }
+
+  private canTakeOver(idle: Holder, length: number, now: number): boolean {
+    if (idle.length === length) return true;
+    if (this.unusedId() !== undefined) return false;
+    // Somebody's sequence has to go: this one, where most of it is used again or it is the next to go anyway.
+    const used = this.limits.layout === "streams" && 2 * length >= idle.length;
+    return used || this.leastValuable("id", now) === idle.id;
+  }
+
+  private takeOver({ holder, length }: Reuse, { media }: Sequence): number {
+    if (holder.length > length) {
+      this.commands.push({ type: "remove", sequence: holder.id, position: positionAt(media, length) });
+      this.evictedTokens += holder.length - length;
+      this.tree.trim(holder.id, length);
+    }
+    this.idle.delete(holder.id);
+    return holder.id;
+  }
+
+  private fork({ holder, length }: Reuse, { media }: Sequence, now: number): number {
+    const source = this.idle.get(holder.id);
+    if (source) this.idle.set(holder.id, { ...source, at: now, uses: source.uses + 1 });
+    const id = this.freeId(now, holder.id);
+    this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length) });
+    this.tree.add(id, holder.id, length);
+    return id;
+  }
+
+  private usesOf(id: number): number {
+    return this.idle.get(id)?.uses ?? this.runs.get(id) ?? 0;
+  }
+
+  /** The lowest id that is not in use, so that ids stay compact. */
+  private unusedId(): number | undefined {
+    for (let id = 0; id < this.limits.sequences; id++) if (!this.tree.has(id)) return id;
+    return undefined;
+  }
+
+  private freeId(now: number, except?: number): number {
+    const unused = this.unusedId();
+    if (unused !== undefined) return unused;
+    const id = this.leastValuable("id", now, except);
+    if (id === undefined) throw new Error("every sequence is running");
+    this.drop(id);
+    return id;
+  }
+
+  /**
+   * Of the idle sequences the one whose loss is expected to cost the least, for what it frees: an id, whatever it holds,
+   * or cells, of which each saves a token.
+   */
+  private leastValuable(frees: "id" | "cells", now: number, except?: number): number | undefined {
+    let found: { id: number; score: number } | undefined;
+    for (const [id, { at, uses }] of this.idle) {
+      const tokens = frees === "id" ? this.tree.exclusive(id) : 1;
+      const score = (now - at + AGE_GRAIN_MS) / ((1 + uses) * Math.max(tokens, 1));
+      if (id !== except && (!found || score > found.score)) found = { id, score };
+    }
+    return found?.id;
+  }
+
+  /** Takes cells from the end of an idle sequence, or all of it. */
+  private shrink(id: number, cells: number): void {
+    const idle = this.idle.get(id);
+    const own = this.tree.exclusive(id);
+    const length = cutBefore(idle?.media ?? [], this.tree.lengthOf(id) - cells);
+    if (!idle || !this.limits.cut || own <= cells || length < FEWEST_SHARED) return this.drop(id);
+    this.evictedTokens += this.tree.lengthOf(id) - length;
+    this.tree.trim(id, length);
+    this.commands.push({ type: "remove", sequence: id, position: positionAt(idle.media, length) });
+  }
+
+  private drop(id: number): void {
+    this.evictedTokens += this.tree.exclusive(id);
+    this.idle.delete(id);
+    this.tree.remove(id);
+    this.commands.push({ type: "remove", sequence: id, position: 0 });
+  }
+}

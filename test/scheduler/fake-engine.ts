@@ -1,0 +1,164 @@
+// Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
+// each row must find exactly its request's own tokens before it, and no cell may be used twice.
+
+import { Scheduler, type SchedulerLimits, type StepPlan } from "../../src/scheduler/scheduler.ts";
+import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+
+export const LIMITS: SchedulerLimits = {
+  parallel: 4,
+  layout: "unified",
+  cells: 1024,
+  sequences: 16,
+  batch: 128,
+  stallBudgetMs: 50,
+  reuse: true,
+  cut: true,
+  copyMs: 0,
+};
+
+/** A cell of the cache; sequences that share it hold the same object. */
+interface Cell {
+  readonly token: number;
+}
+
+/** What a step takes, in milliseconds. */
+export type Cost = (decodeRows: number, prefillRows: number, cells: number) => number;
+
+interface Job {
+  readonly request: SequenceRequest;
+  readonly tokens: number[];
+  readonly addedAt: number;
+  readonly tokenAt: number[];
+}
+
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
+export class FakeEngine {
+  readonly scheduler: Scheduler;
+  readonly plans: StepPlan[] = [];
+  now = 0;
+  /** Prompt rows computed so far. */
+  prefilled = 0;
+  readonly jobs = new Map<number, Job>();
+  /** Tokens that were in the cache when the request was admitted, of finished ones. */
+  readonly cached = new Map<number, number>();
+  private readonly cache = new Map<number, Cell[]>();
+  /** Whether finished plans are kept in `plans`. */
+  keepPlans = true;
+
+  constructor(
+    private readonly limits: SchedulerLimits = LIMITS,
+    private readonly cost: Cost = (decodeRows, prefillRows) => decodeRows + prefillRows,
+  ) {
+    this.scheduler = new Scheduler(limits);
+  }
+
+  /** The prompt is given, or so many tokens that no other request has. */
+  add(key: number, prompt: number | readonly number[], maxTokens: number, client = ""): void {
+    const tokens =
+      typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client };
+    this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
+    this.scheduler.add(request, this.now);
+  }
+
+  remove(key: number): void {
+    this.cached.set(key, this.scheduler.cachedTokens(key));
+    this.scheduler.remove(key, this.now);
+  }
+
+  /** What a request has said so far. */
+  output(key: number): number[] {
+    const job = this.jobs.get(key);
+    return job ? job.tokens.slice(job.request.prompt.length) : [];
+  }
+
+  /** The token that follows: known, and dependent on everything before. */
+  static next(tokens: readonly number[]): number {
+    return ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
+  }
+
+  step(): StepPlan | undefined {
+    const plan = this.scheduler.plan(this.now);
+    this.prepare();
+    if (!plan) return undefined;
+    if (this.keepPlans) this.plans.push(plan);
+    this.compute(plan);
+    const sampled = plan.rows.filter(({ sample }) => sample).map(({ key }) => FakeEngine.next(this.job(key).tokens));
+    const ms = this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed);
+    this.now += ms;
+    this.prefilled += plan.prefillRows;
+    for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
+      const job = this.job(key);
+      job.tokens.push(token);
+      job.tokenAt.push(this.now);
+      if (last) this.remove(key);
+    }
+    return plan;
+  }
+
+  run(limit = 10_000): void {
+    for (let steps = 0; this.step(); steps++) if (steps > limit) fail("the scheduler does not finish");
+  }
+
+  /** Rows that were computed for a request. */
+  rowsOf(key: number) {
+    return this.plans.flatMap((plan) => plan.rows.filter((row) => row.key === key));
+  }
+
+  /** Cells that hold something. */
+  get cells(): number {
+    return new Set([...this.cache.values()].flat()).size;
+  }
+
+  private job(key: number): Job {
+    return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
+  }
+
+  private prepare(): void {
+    for (const command of this.scheduler.takeCommands()) {
+      if (command.type === "remove") {
+        const kept = (this.cache.get(command.sequence) ?? []).slice(0, command.position);
+        this.cache.set(command.sequence, kept);
+        continue;
+      }
+      const source = this.cache.get(command.from) ?? [];
+      if (source.length < command.position) fail(`a copy of ${command.position} tokens out of ${source.length}`);
+      const kept = source.slice(0, command.position);
+      this.cache.set(command.to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
+    }
+  }
+
+  private compute(plan: StepPlan): void {
+    if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
+    let previous = -1;
+    for (const row of plan.rows) {
+      if (row.sequence < previous || row.sequence >= this.limits.sequences)
+        fail(`sequence ${row.sequence} out of order`);
+      previous = row.sequence;
+      const cells = this.cache.get(row.sequence) ?? [];
+      const { tokens } = this.job(row.key);
+      if (row.position !== cells.length) fail(`position ${row.position} after ${cells.length} cells`);
+      if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
+      cells.push({ token: row.token });
+      this.cache.set(row.sequence, cells);
+      if (!row.sample) continue;
+      if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
+      if (cells.some(({ token }, at) => token !== tokens[at])) fail(`request ${row.key} reads another's tokens`);
+    }
+    this.checkRoom();
+  }
+
+  private checkRoom(): void {
+    const { layout, cells, sequences } = this.limits;
+    if (layout === "unified") {
+      if (this.cells > cells) fail(`${this.cells} cells used of ${cells}`);
+      return;
+    }
+    const share = Math.floor(cells / sequences);
+    for (const held of this.cache.values())
+      if (held.length > share) fail(`${held.length} cells in a share of ${share}`);
+  }
+}
