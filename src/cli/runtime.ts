@@ -61,6 +61,7 @@ export function createRuntime(config: Config): Runtime {
       modelPath: file.path,
       context: context.context,
       maxModelLen: context.maxModelLen,
+      maxQueueTokens: config.maxQueueTokens,
       kvMode: context.kvMode,
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,

@@ -33,6 +33,7 @@ export interface Config {
   readonly loadTimeoutMs: number;
   /** Requests that may wait beyond the `parallel` running ones before 503 `server_busy`. */
   readonly maxQueue: number;
+  readonly maxQueueTokens: number;
 
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };

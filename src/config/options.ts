@@ -119,6 +119,15 @@ export const options: readonly Option[] = [
     help: "Requests that may wait beyond the running ones before 503 server_busy.",
   },
   {
+    name: "max-queue-tokens",
+    group: "Server",
+    type: "integer",
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: 1_000_000,
+    help: "Prompt tokens that may wait in all before 503 server_busy; one prompt may wait however long it is.",
+  },
+  {
     name: "stored-responses",
     group: "Server",
     type: "integer",

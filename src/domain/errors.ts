@@ -41,3 +41,11 @@ export class SvcError extends Error {
     super(message);
   }
 }
+
+/** Longer estimates are guesses. */
+const LONGEST_RETRY_S = 120;
+
+/** What to tell a client that may come back after so many milliseconds. */
+export function retryAfterSeconds(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms / 1000), 1), LONGEST_RETRY_S);
+}

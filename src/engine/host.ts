@@ -2,7 +2,7 @@
 // was computing fail with a typed error, requests it had not begun are handed to its successor.
 
 import type { Clock } from "../domain/clock.ts";
-import { SvcError } from "../domain/errors.ts";
+import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -57,6 +57,7 @@ export class EngineHost implements EnginePort {
   private readonly pending = new Map<RequestKey, PendingRequest>();
   private nextKey = 1;
   private stats = NO_STATS;
+  private statsAt = 0;
   /** Cumulative counts of earlier engine processes. */
   private past = { steps: 0, preemptions: 0, evictedTokens: 0 };
   private readonly loaded = Promise.withResolvers<ModelInfo>();
@@ -77,6 +78,7 @@ export class EngineHost implements EnginePort {
   }
 
   status(): EngineStatus {
+    const placeFreeMs = this.placeFreeMs();
     return {
       state: this.state,
       modelId: this.options.model.id,
@@ -91,6 +93,7 @@ export class EngineHost implements EnginePort {
         preemptions: this.past.preemptions + this.stats.preemptions,
         evictedTokens: this.past.evictedTokens + this.stats.evictedTokens,
         kvTotal: this.model?.context ?? this.options.engine.context,
+        ...(placeFreeMs !== undefined && { placeFreeMs }),
       },
     };
   }
@@ -242,14 +245,14 @@ export class EngineHost implements EnginePort {
       case "log":
         return this.options.log[message.level === "info" ? "debug" : message.level](`llama.cpp: ${message.text}`);
       case "started":
-        this.stats = message.stats;
+        this.update(message.stats);
         for (const key of message.keys) {
           const pending = this.pending.get(key);
           if (pending) pending.progress = "started";
         }
         return;
       case "accepted":
-        this.stats = message.stats;
+        this.update(message.stats);
         return this.accepted(message);
       case "rejected":
         return this.rejected(message);
@@ -260,6 +263,17 @@ export class EngineHost implements EnginePort {
       case "step":
         return this.stepped(message);
     }
+  }
+
+  private update(stats: Levels): void {
+    this.stats = stats;
+    this.statsAt = this.options.clock.now();
+  }
+
+  /** Milliseconds until the engine expects a running request to end. */
+  private placeFreeMs(): number | undefined {
+    const { placeFreeMs } = this.stats;
+    return placeFreeMs && Math.max(0, placeFreeMs - (this.options.clock.now() - this.statsAt));
   }
 
   private becomeReady({ model }: Extract<FromEngine, { type: "ready" }>): void {
@@ -286,11 +300,13 @@ export class EngineHost implements EnginePort {
 
   private rejected({ key, code, message, param }: Extract<FromEngine, { type: "rejected" }>): void {
     const pending = this.pending.get(key);
-    if (pending) this.settle(pending, new SvcError(code, message, { param }));
+    if (!pending) return;
+    const retry = code === "server_busy" && { retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
+    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
   }
 
   private stepped({ outputs, finished, stats }: Extract<FromEngine, { type: "step" }>): void {
-    this.stats = stats;
+    this.update(stats);
     for (const { key, events } of outputs) {
       const pending = this.pending.get(key);
       for (const event of events) pending?.events.push(event);

@@ -38,6 +38,8 @@ export interface EngineStats {
   /** Tokens kept of finished requests that had to make room. */
   readonly evictedTokens: number;
   readonly residentBytes: number;
+  /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
+  readonly placeFreeMs?: number;
 }
 
 export interface EnginePort {

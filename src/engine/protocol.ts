@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly context: number;
   /** Largest prompt plus output of one request. */
   readonly maxModelLen: number;
+  /** Prompt tokens that may wait; one request may wait, however long. */
+  readonly maxQueueTokens: number;
   readonly parallel: number;
   readonly kvMode: "unified" | "streams";
   /** Whether what finished requests computed serves later ones. */
@@ -107,7 +109,7 @@ export type FromEngine =
       readonly key: RequestKey;
       readonly code: ErrorCode;
       readonly message: string;
-      readonly param: string;
+      readonly param?: string;
     }
   /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
   | { readonly type: "started"; readonly keys: readonly RequestKey[]; readonly stats: Levels }

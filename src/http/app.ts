@@ -36,7 +36,8 @@ export interface AppDeps {
 }
 
 export interface App {
-  readonly fetch: (request: Request) => Promise<Response>;
+  /** `connection` names the connection that the request came on. */
+  readonly fetch: (request: Request, connection?: string) => Promise<Response>;
   /** Responses whose body is not closed yet. */
   readonly activeCount: () => number;
   /** Every registered route with its hooks, for the API description and tests. */

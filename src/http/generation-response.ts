@@ -2,6 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import { isRequestId } from "../domain/ids.ts";
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./app.ts";
@@ -95,11 +96,26 @@ async function begin(
   const context = contexts.of(request);
   const report: GenerationReport = {};
   context.logFields = () => logFields(report);
-  const { id } = context;
+  const { id, client } = context;
+  checkClient(request.headers);
+  const own = { id, ...(client !== undefined && { client }) };
   const [first, ...others] = call.requests;
-  const events = generation.generate([{ ...first, id }, ...others.map((other) => ({ ...other, id }))], signal, report);
+  const events = generation.generate(
+    [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
+    signal,
+    report,
+  );
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
+}
+
+/** Throws SvcError `invalid_value` about a name that is none. */
+function checkClient(headers: Headers): void {
+  const param = "X-Svc-Client";
+  const name = headers.get(param);
+  if (name === null || isRequestId(name)) return;
+  const message = `'${param}' must be 1 to 128 visible ASCII characters; it has ${name.length} characters.`;
+  throw new SvcError("invalid_value", message, { param });
 }
 
 /** Tells a client that was promised a strict schema when it does not get one. */

@@ -12,6 +12,8 @@ export class RequestContext {
   constructor(
     readonly id: string,
     readonly startedAt: number,
+    /** Whose request it is, for fair turns: what X-Svc-Client says, else the connection, where that is known. */
+    readonly client: string | undefined,
   ) {}
 }
 
@@ -19,9 +21,10 @@ export class RequestContexts {
   private readonly contexts = new WeakMap<Request, RequestContext>();
 
   /** Starts a request at `now`; its id is the client's X-Request-ID, else Compat-Request-ID, else a new one. */
-  open(request: Request, now: number): RequestContext {
+  open(request: Request, now: number, connection?: string): RequestContext {
     const offered = request.headers.get("x-request-id") ?? request.headers.get("compat-request-id") ?? "";
-    const context = new RequestContext(isRequestId(offered) ? offered : newRequestId(), now);
+    const client = request.headers.get("x-svc-client") ?? connection;
+    const context = new RequestContext(isRequestId(offered) ? offered : newRequestId(), now, client);
     this.contexts.set(request, context);
     return context;
   }

@@ -67,7 +67,10 @@ function serve(app: App, { host, port }: Config) {
       idleTimeout: 0,
       maxRequestBodySize: BUN_BODY_LIMIT,
       development: false,
-      fetch: app.fetch,
+      fetch(request, bun) {
+        const peer = bun.requestIP(request);
+        return app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined);
+      },
     });
   } catch (error) {
     throw listenError(error, host, port);

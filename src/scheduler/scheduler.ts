@@ -12,6 +12,7 @@ import { FairQueue } from "./fair-queue.ts";
 import { KvCache, type KvCommand, type KvLimits } from "./kv-cache.ts";
 import type { MediaSpan } from "./media-span.ts";
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { StepCost } from "./step-cost.ts";
 
@@ -80,6 +81,7 @@ export class Scheduler {
   private readonly kv: KvCache;
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
+  private readonly outputs = new OutputLength();
   private preemptionCount = 0;
   /** The last step was a medium's. */
   private mediaBefore = false;
@@ -121,6 +123,24 @@ export class Scheduler {
     return this.kv.evicted;
   }
 
+  /** When a running request is expected to end, in milliseconds from now; undefined while a sequence is free. */
+  placeFreeMs(): number | undefined {
+    if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
+      return undefined;
+    const decoding = this.running.filter((sequence) => sequence.decoding).length;
+    const stepMs = this.cost.decodeStepMs(Math.max(decoding, 1));
+    const prefillMs = this.cost.prefillMs(
+      this.running.reduce((sum, { decoding: d, remaining }) => sum + (d ? 0 : remaining), 0),
+    );
+    const ends = this.running.map((sequence) => {
+      const steps = Math.min(sequence.maxTokens - sequence.generated, this.outputs.remaining(sequence.generated));
+      // Beside streams, prompts are computed in chunks of the stall budget.
+      const beside = sequence.decoding ? Math.min(prefillMs, steps * this.limits.stallBudgetMs) : prefillMs;
+      return steps * stepMs + beside;
+    });
+    return Math.min(...ends);
+  }
+
   get hasWork(): boolean {
     return this.byKey.size > 0;
   }
@@ -137,6 +157,7 @@ export class Scheduler {
     const sequence = this.byKey.get(key);
     if (!sequence) return;
     this.byKey.delete(key);
+    if (sequence.generated > 0) this.outputs.record(sequence.generated);
     if (!this.queue.take(sequence)) this.stop(sequence, now, true);
     this.queue.forget(sequence);
   }

@@ -1,11 +1,10 @@
 // How many generations may be in flight, and when a rejected client should come back.
 
-import { SvcError } from "../domain/errors.ts";
+import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 
 /** Weight of the newest generation in the moving mean of durations. */
 const NEWEST = 0.2;
 const FIRST_GUESS_MS = 2000;
-const LONGEST_RETRY_S = 120;
 
 export class Admission {
   private inFlight = 0;
@@ -15,6 +14,8 @@ export class Admission {
   constructor(
     private readonly parallel: number,
     private readonly maxQueue: number,
+    /** Milliseconds until the engine expects a running generation to end, where it knows. */
+    private readonly expectedMs: () => number | undefined,
   ) {}
 
   get count(): number {
@@ -39,9 +40,8 @@ export class Admission {
     this.meanMs += NEWEST * (ms - this.meanMs);
   }
 
-  /** Places come free at `parallel` per mean duration; a newcomer has the whole queue before it. */
+  /** A place is free when any generation ends: as the engine expects, else at `parallel` per mean duration. */
   private retryAfterSeconds(): number {
-    const seconds = Math.ceil((this.meanMs * (this.maxQueue + 1)) / this.parallel / 1000);
-    return Math.min(Math.max(seconds, 1), LONGEST_RETRY_S);
+    return retryAfterSeconds(this.expectedMs() ?? this.meanMs / this.parallel);
   }
 }

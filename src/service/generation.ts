@@ -39,7 +39,8 @@ export class GenerationService {
   private draining = false;
 
   constructor(private readonly deps: GenerationDeps) {
-    this.admission = new Admission(deps.parallel, deps.maxQueue);
+    const expectedMs = () => deps.engine.status().stats.placeFreeMs;
+    this.admission = new Admission(deps.parallel, deps.maxQueue, expectedMs);
   }
 
   /** Generations admitted and not ended. */
@@ -98,6 +99,7 @@ export class GenerationService {
     } finally {
       this.registry.remove(entry);
       const ms = clock.now() - admittedAt;
+      if (report.error === "server_busy") metrics.rejected();
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
       this.leave(ms, answers);

@@ -28,8 +28,10 @@ export interface MetricLevels {
   readonly waiting: number;
   readonly parallel: number;
   readonly kvUsed: number;
+  readonly kvCached: number;
   readonly kvTotal: number;
   readonly preemptions: number;
+  readonly evictedTokens: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

@@ -14,6 +14,7 @@ const OPTIONS = {
   stallBudgetMs: 50,
   kvMode: "unified",
   prefixCache: true,
+  maxQueueTokens: 1000,
   kvTokenBytes: 1,
   sampling: { topK: 7 },
 } as EngineOptions;
@@ -204,4 +205,30 @@ test("a cache that has no room makes the newest wait, and all finish", async () 
   llama.forced.push("no-room");
   await until(() => Boolean(finished(1) && finished(2)));
   expect([text(1), text(2)]).toEqual(["first", "second"]);
+});
+
+test("prompt tokens that wait are bounded: beyond that a request is turned away, one that waits alone never", async () => {
+  const { engine, until, finished, messages } = startEngine(new FakeLlama(1024, 2), {
+    parallel: 1,
+    maxQueueTokens: 50,
+  });
+  const long = `say ${"a".repeat(80)}|`;
+  for (const key of [1, 2, 3]) engine.receive({ type: "generate", key, request: ask(long) });
+  await until(() => Boolean(finished(1) && finished(2)));
+  const rejected = messages.filter((message) => message.type === "rejected");
+  expect(rejected).toMatchObject([{ key: 3, code: "server_busy" }]);
+  expect(rejected[0]?.message).toMatch(/\d+ tokens wait, and 50 may/);
+});
+
+test("a prompt that begins like an earlier one is computed from where they part, and says so", async () => {
+  const llama = new FakeLlama(1024);
+  const { engine, until, finished, text } = startEngine(llama);
+  const common = "everything that both begin with; ";
+  engine.receive({ type: "generate", key: 1, request: ask(`${common}say one|`) });
+  await until(() => finished(1) !== undefined);
+  engine.receive({ type: "generate", key: 2, request: ask(`${common}say two|`) });
+  await until(() => finished(2) !== undefined);
+  expect(text(2)).toBe("two");
+  expect(finished(1)?.usage.cachedTokens).toBe(0);
+  expect(finished(2)?.usage.cachedTokens).toBe(common.length + "say ".length);
 });

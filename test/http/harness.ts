@@ -22,6 +22,7 @@ export const testConfig: Config = {
   drainTimeoutMs: 50,
   loadTimeoutMs: 1000,
   maxQueue: 8,
+  maxQueueTokens: 1_000_000,
   parallel: 4,
   gpuLayers: 0,
   flashAttention: "auto",

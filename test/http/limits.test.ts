@@ -133,3 +133,22 @@ describe("capacity", () => {
     await held;
   });
 });
+
+describe("whose request it is", () => {
+  test("X-Svc-Client says, else the connection", async () => {
+    const server = serve();
+    await server.chat({}, { "x-svc-client": "nightly-batch" });
+    await server.chat({});
+    const [named, unnamed] = server.engine.requests.map(({ client }) => client);
+    expect(named).toBe("nightly-batch");
+    expect(unnamed).toMatch(/^127\.0\.0\.1 \d+$/);
+  });
+
+  test("a name that is none is refused", async () => {
+    const response = await serve().chat({}, { "x-svc-client": "a".repeat(129) });
+    expect(response.status).toBe(400);
+    const { error } = checkError(await response.json());
+    expect(error).toMatchObject({ param: "X-Svc-Client", code: "invalid_value" });
+    expect(error.message).toContain("129");
+  });
+});

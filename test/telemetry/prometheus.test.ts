@@ -12,6 +12,8 @@ const levels: MetricLevels = {
   kvUsed: 256,
   kvTotal: 1024,
   preemptions: 3,
+  kvCached: 128,
+  evictedTokens: 64,
   engineSteps: 50,
   engineRestarts: 1,
   engineUp: true,

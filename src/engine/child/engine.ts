@@ -130,12 +130,21 @@ export class Engine {
     }
   }
 
-  private accept(prompt: ReadyPrompt): void {
+  private accept(prompt: ReadyPrompt): boolean {
     const { key, request, tokens, format } = prompt;
+    const { runningCount, waitingCount, waitingTokens } = this.scheduler;
+    const { parallel, maxQueueTokens: limit } = this.options;
+    // Some that wait have a free sequence and start with the next step.
+    if (runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
+      const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
+      this.refuse(key, { code: "server_busy", message });
+      return false;
+    }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
+    return true;
   }
 
   private refuse(key: RequestKey, refusal: Refusal): void {
@@ -298,6 +307,17 @@ export class Engine {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
     const { preemptions, evictedTokens } = this.scheduler;
     const { steps, resident } = this;
-    return { running, waiting, kvUsed, kvCached, steps, preemptions, evictedTokens, residentBytes: resident.bytes };
+    const placeFreeMs = this.scheduler.placeFreeMs();
+    return {
+      running,
+      waiting,
+      kvUsed,
+      kvCached,
+      steps,
+      preemptions,
+      evictedTokens,
+      residentBytes: resident.bytes,
+      ...(placeFreeMs !== undefined && { placeFreeMs }),
+    };
   }
 }

@@ -24,12 +24,16 @@ export interface ReadyPrompt {
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
-  readonly param: string;
+  /** Absent: nothing is wrong with the request. */
+  readonly param?: string;
 }
 
 export interface IntakeHandlers {
-  /** The request is accepted; the sampler is the receiver's from here on. With media, `encoded` comes later. */
-  ready(prompt: ReadyPrompt): void;
+  /**
+   * The request is accepted unless the answer is false; then the sampler is the receiver's from here on, and with media,
+   * `encoded` comes later.
+   */
+  ready(prompt: ReadyPrompt): boolean;
   encoded(prompt: ReadyPrompt): void;
   /** Also after `ready`, when its media cannot be encoded. */
   refused(key: RequestKey, refusal: Refusal): void;
@@ -190,11 +194,10 @@ export class Intake {
     }
     const { maxModelLen: limit, microBatch } = this.options;
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
-    if (tokens.length > 0 && tokens.length < limit && block <= microBatch) {
-      this.handlers.ready(prompt);
-      return true;
-    }
+    const good = tokens.length > 0 && tokens.length < limit && block <= microBatch;
+    if (good && this.handlers.ready(prompt)) return true;
     this.llama.freeSampler(prompt.sampler);
+    if (good) return false;
     const param = prompt.request.prompt === undefined ? "messages" : "prompt";
     if (tokens.length === 0) this.refuse(key, `'${param}' comes to no tokens at all.`, "invalid_value", param);
     else if (tokens.length >= limit) {

@@ -34,9 +34,9 @@ export class Lifecycle {
     private readonly deps: LifecycleDeps,
   ) {}
 
-  readonly fetch = async (request: Request): Promise<Response> => {
+  readonly fetch = async (request: Request, connection?: string): Promise<Response> => {
     const { contexts, clock, metrics } = this.deps;
-    const context = contexts.open(request, clock.now());
+    const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
     const counted = pathname === undefined || !UNCOUNTED.has(pathname);

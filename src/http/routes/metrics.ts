@@ -17,6 +17,8 @@ export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) 
         waiting: stats.waiting,
         parallel: config.parallel,
         kvUsed: stats.kvUsed,
+        kvCached: stats.kvCached,
+        evictedTokens: stats.evictedTokens,
         kvTotal: stats.kvTotal,
         preemptions: stats.preemptions,
         engineSteps: stats.steps,

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { FakeEngine, LIMITS } from "./fake-engine.ts";
+
+const ROOMY = { ...LIMITS, cells: 100_000, sequences: 64 };
+/** A decode step of 10 ms, a prompt token of 1 ms. */
+const cost = (decodeRows: number, prefillRows: number) => (decodeRows > 0 ? 10 : 0) + prefillRows;
+
+const firstTokenMs = (engine: FakeEngine, key: number) => {
+  const job = engine.jobs.get(key);
+  return (job?.tokenAt[0] ?? Number.NaN) - (job?.addedAt ?? 0);
+};
+
+describe("clients take turns", () => {
+  test("a flood of one client does not hold back another's single request", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    for (let key = 1; key <= 64; key++) engine.add(key, 50, 100, "batch");
+    while (engine.now < 1000) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.run(100_000);
+    expect(firstTokenMs(engine, 100)).toBeLessThan(300);
+    for (let key = 1; key <= 64; key++) expect(engine.output(key).length).toBe(100);
+  });
+
+  test("whose sequence was taken loses nothing that it had computed", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    for (let key = 1; key <= 8; key++) engine.add(key, 50, 200, "batch");
+    while (engine.now < 1500) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.run(100_000);
+    expect(engine.scheduler.preemptions).toBe(1);
+    expect(engine.prefilled).toBeLessThanOrEqual(8 * 50 + 20 + 2);
+  });
+
+  test("two that ask for much get about the same", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    for (let key = 1; key <= 40; key++) engine.add(key, 40, 60, "first");
+    for (let key = 41; key <= 80; key++) engine.add(key, 40, 60, "second");
+    while (engine.now < 6000) engine.step();
+    const served = (from: number) =>
+      Array.from({ length: 40 }, (_, at) => engine.output(from + at).length).reduce((sum, tokens) => sum + tokens, 0);
+    expect(served(1) / served(41)).toBeGreaterThan(0.8);
+    expect(served(1) / served(41)).toBeLessThan(1.25);
+  });
+
+  test("a client's own requests come in their order", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    for (let key = 1; key <= 5; key++) engine.add(key, 30, 5, "only");
+    engine.run();
+    const firsts = [1, 2, 3, 4, 5].map((key) => engine.jobs.get(key)?.tokenAt[0] ?? 0);
+    expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+  });
+});
+
+describe("the order of prompts", () => {
+  test("a short question goes before the rest of a long document", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    engine.add(1, 8000, 5);
+    engine.step();
+    engine.step();
+    engine.add(2, 30, 5);
+    engine.run();
+    expect(firstTokenMs(engine, 2)).toBeLessThan(1000);
+  });
+
+  test("a long document is not overtaken for ever by short questions", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 8 }, cost);
+    engine.add(1, 4000, 5, "document");
+    for (let key = 2; engine.output(1).length === 0; key++) {
+      engine.add(key, 120, 1, `asker ${key}`);
+      engine.step();
+      if (engine.now > 60_000) throw new Error("the document starves");
+    }
+    expect(firstTokenMs(engine, 1)).toBeLessThan(3 * 4000);
+  });
+});
+
+describe("when a place is free", () => {
+  test("is told from the answers' lengths and what steps take", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
+    for (let key = 1; key <= 6; key++) engine.add(key, 20, 100);
+    while (engine.output(1).length < 20) engine.step();
+    const expected = engine.scheduler.placeFreeMs() ?? 0;
+    const since = engine.now;
+    while (engine.output(1).length < 100) engine.step();
+    expect(expected).toBeGreaterThan((engine.now - since) / 2);
+    expect(expected).toBeLessThan((engine.now - since) * 2);
+  });
+
+  test("nothing is told while one is", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    engine.add(1, 20, 100);
+    engine.step();
+    expect(engine.scheduler.placeFreeMs()).toBeUndefined();
+  });
+});
