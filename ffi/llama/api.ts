@@ -251,7 +251,10 @@ export interface Llama {
   readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
   /** The last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
-  /** Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. */
+  /**
+   * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
+   * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one.
+   */
   decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;

@@ -26,11 +26,23 @@ struct BatchColumns {
     }
 };
 
-// One row whose token is to be chosen, and where that goes.
+// Rows whose tokens are to be chosen by one sampler, and where those go. Each row but the first holds a guess at the
+// token that the row before gives: the first wrong one ends the series.
 struct Sampling {
     Sampler * sampler;
     int32_t row;
+    int32_t count;
+    const llama_token * guesses;
     llama_token * out;
+
+    void run() const {
+        std::fill_n(out, count, LLAMA_TOKEN_NULL);
+        for (int32_t i = 0; i < count; i++) {
+            out[i] = sampler->sample(row + i);
+            if (sampler->stuck || llama_vocab_is_eog(state.vocab, out[i])) return;
+            if (i + 1 < count && out[i] != guesses[i]) return;
+        }
+    }
 };
 
 // Waking a thread costs about as much as sampling a row.
@@ -43,6 +55,7 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
     static int64_t step = 0;
     step++;
     sampled.clear();
+    int32_t rows = 0;
     if (!state.ready) return "no model is loaded";
     if (count < 1 || count > state.n_batch) return "the batch is empty or too large";
     for (int32_t i = 0; i < count; i++) {
@@ -52,11 +65,15 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
         if (samplers[i] < 0) continue;
         Sampler * sampler = sampler_at(samplers[i]);
         if (!sampler) return "a sampler does not exist";
-        if (sampler->step == step) return "a sampler is used twice";
-        sampler->step = step;
-        sampled.push_back({sampler, i, out_tokens + sampled.size()});
+        if (i > 0 && samplers[i] == samplers[i - 1] && sequences[i] == sequences[i - 1]) sampled.back().count++;
+        else {
+            if (sampler->step == step) return "a sampler is used twice";
+            sampler->step = step;
+            sampled.push_back({sampler, i, 1, tokens + i + 1, out_tokens + rows});
+        }
+        rows++;
     }
-    return sampled.size() > static_cast<size_t>(state.n_seq_max) ? "more rows are sampled than there are sequences" : nullptr;
+    return rows > state.n_outputs ? "more rows are sampled than there is room for" : nullptr;
 }
 
 // Returns what llama_decode does.
@@ -70,7 +87,7 @@ void sample(const std::vector<Sampling> & rows) {
     if (rows.empty()) return;
     // The first access waits for the computation and puts the rows in order; after it, threads may read.
     llama_get_logits(state.context);
-    const auto task = [&](size_t i) { *rows[i].out = rows[i].sampler->sample(rows[i].row); };
+    const auto task = [&](size_t i) { rows[i].run(); };
     const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
     if (state.threads == 1 || slow < SLOW_ROWS_FOR_THREADS) {
         for (size_t i = 0; i < rows.size(); i++) task(i);

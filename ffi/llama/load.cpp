@@ -58,6 +58,9 @@ void load_model(const common_json & config) {
     state.n_vocab = llama_vocab_n_tokens(state.vocab);
 }
 
+// Rows for guessed tokens in a batch.
+constexpr uint32_t GUESSES = 64;
+
 // A unified cache has cheap sequences, so that finished requests can stay in it. Recurrent models pay for each one, and
 // so do those with sliding windows.
 int sequences(const common_json & config) {
@@ -72,8 +75,10 @@ void create_context(const common_json & config) {
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
     params.n_seq_max = static_cast<uint32_t>(sequences(config));
-    // One sampled row a sequence: without this, buffers are reserved for the logits of whole batches.
-    params.n_outputs_max = params.n_seq_max;
+    // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
+    const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
+    params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
+    state.n_outputs = static_cast<int32_t>(params.n_outputs_max);
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
     params.type_k = params.type_v = kv_type(config.at("kvType").get<std::string>());

@@ -115,10 +115,12 @@ SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_len
 
 // ---- decode ----
 
-// Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler (each accepts
-// its token; a batch uses a sampler once, and samples at most as many rows as there are sequences). Rows must be sorted
-// by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are written in row order to
-// `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
+// Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler, which accepts
+// its token. Several rows in a row with one sampler are guesses: each but the first holds the token that the one before
+// is expected to give. They are sampled in order up to the first that is not as guessed, ends the turn or is the last that
+// the grammar allows; those behind it give -1, and their cells are the caller's to remove. At most parallel + 64 rows are
+// sampled. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
+// written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
 // -1: an abort request for anyone does, because the batch is long and shared. 0: none does.
 // Returns 0 done · 1 no room in the KV cache, which is as before · 2 aborted: a part of the batch may be in the cache,
 // finished from its front (see svc_kv_remove) · negative failed or refused.

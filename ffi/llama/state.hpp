@@ -24,6 +24,8 @@ struct State {
     const llama_vocab * vocab = nullptr;
     int32_t n_batch = 0;
     int32_t n_seq_max = 0;
+    // Rows of a batch that can be sampled.
+    int32_t n_outputs = 0;
     int32_t n_vocab = 0;
     int32_t threads = 1;
     bool unified = true;

@@ -65,6 +65,7 @@ export function createRuntime(config: Config): Runtime {
       kvMode: context.kvMode,
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,
+      speculation: config.speculation,
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,

@@ -360,6 +360,13 @@ export const options: readonly Option[] = [
     help: "Compute what requests have in common once, and keep what they computed for later ones; --no-prefix-cache computes each whole prompt.",
   },
   {
+    name: "speculation",
+    group: "Engine",
+    type: "boolean",
+    default: true,
+    help: "Guess next tokens where an answer repeats what was said before, and check them together; the answers are the same without.",
+  },
+  {
     name: "batch",
     group: "Engine",
     type: "integer",

@@ -60,6 +60,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),
     kvMode: text("kv-mode") as Config["kvMode"],
     prefixCache: flag("prefix-cache"),
+    speculation: flag("speculation"),
     batch: number("batch") as number,
     microBatch: Math.min(number("micro-batch") as number, number("batch") as number),
     mmap: flag("mmap"),

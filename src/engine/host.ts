@@ -42,8 +42,20 @@ const NO_STATS: Levels = {
   steps: 0,
   preemptions: 0,
   evictedTokens: 0,
+  guessedTokens: 0,
+  guessedRight: 0,
   residentBytes: 0,
 };
+
+type Counts = Pick<Levels, "steps" | "preemptions" | "evictedTokens" | "guessedTokens" | "guessedRight">;
+
+const sum = (a: Counts, b: Counts): Counts => ({
+  steps: a.steps + b.steps,
+  preemptions: a.preemptions + b.preemptions,
+  evictedTokens: a.evictedTokens + b.evictedTokens,
+  guessedTokens: a.guessedTokens + b.guessedTokens,
+  guessedRight: a.guessedRight + b.guessedRight,
+});
 
 export class EngineHost implements EnginePort {
   private state: EngineState = "starting";
@@ -59,7 +71,8 @@ export class EngineHost implements EnginePort {
   private stats = NO_STATS;
   private statsAt = 0;
   /** Cumulative counts of earlier engine processes. */
-  private past = { steps: 0, preemptions: 0, evictedTokens: 0 };
+  /** What earlier engine processes had counted. */
+  private past: Counts = { steps: 0, preemptions: 0, evictedTokens: 0, guessedTokens: 0, guessedRight: 0 };
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {
@@ -89,9 +102,7 @@ export class EngineHost implements EnginePort {
       restarts: this.restarts,
       stats: {
         ...this.stats,
-        steps: this.past.steps + this.stats.steps,
-        preemptions: this.past.preemptions + this.stats.preemptions,
-        evictedTokens: this.past.evictedTokens + this.stats.evictedTokens,
+        ...sum(this.past, this.stats),
         kvTotal: this.model?.context ?? this.options.engine.context,
         ...(placeFreeMs !== undefined && { placeFreeMs }),
       },
@@ -330,9 +341,7 @@ export class EngineHost implements EnginePort {
     this.lastError = reason;
     if (!this.model) return this.firstLoadFailed(reason);
 
-    this.past.steps += this.stats.steps;
-    this.past.preemptions += this.stats.preemptions;
-    this.past.evictedTokens += this.stats.evictedTokens;
+    this.past = sum(this.past, this.stats);
     this.stats = NO_STATS;
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {

@@ -37,6 +37,9 @@ export interface EngineStats {
   readonly preemptions: number;
   /** Tokens kept of finished requests that had to make room. */
   readonly evictedTokens: number;
+  /** Tokens that were guessed ahead, and those of them that were right. */
+  readonly guessedTokens: number;
+  readonly guessedRight: number;
   readonly residentBytes: number;
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;

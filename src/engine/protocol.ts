@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly kvMode: "unified" | "streams";
   /** Whether what finished requests computed serves later ones. */
   readonly prefixCache: boolean;
+  /** Whether next tokens are guessed from what was said before. */
+  readonly speculation: boolean;
   readonly kvType: string;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;

@@ -106,6 +106,12 @@ export class KvCache {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
   }
 
+  /** Behind a request's tokens lie some that were guessed wrong. */
+  discard(sequence: Sequence): void {
+    const position = positionAt(sequence.media, sequence.computed);
+    this.commands.push({ type: "remove", sequence: sequence.id, position });
+  }
+
   /** Fewer are, because their step was given up. The cells themselves are cleared by the caller. */
   shorten(sequence: Sequence): void {
     this.tree.trim(sequence.id, sequence.computed);

@@ -25,6 +25,8 @@ export interface SchedulerLimits extends PrefillLimits, KvLimits {
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
+/** More streams than this fill a step by themselves. */
+const MOST_GUESSING = 4;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -39,6 +41,8 @@ export interface PlanRow {
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
+  /** The token is a guess at what the row before gives. */
+  readonly guess: boolean;
 }
 
 export interface StepPlan {
@@ -50,6 +54,7 @@ export interface StepPlan {
   readonly owner: Key | undefined;
   readonly decodeRows: number;
   readonly prefillRows: number;
+  readonly guessRows: number;
 }
 
 /** One piece of a medium, for a decode call of its own. */
@@ -69,6 +74,8 @@ export interface MediaStep {
 export interface Sampled {
   readonly key: Key;
   readonly token: number;
+  /** Another token of the request follows in this step. */
+  readonly more: boolean;
   /** The request's token limit is reached: this token is its last. */
   readonly last: boolean;
 }
@@ -83,6 +90,8 @@ export class Scheduler {
   private readonly budget: PrefillBudget;
   private readonly outputs = new OutputLength();
   private preemptionCount = 0;
+  private guessed = 0;
+  private guessedRight = 0;
   /** The last step was a medium's. */
   private mediaBefore = false;
 
@@ -106,6 +115,11 @@ export class Scheduler {
 
   get preemptions(): number {
     return this.preemptionCount;
+  }
+
+  /** Tokens that were guessed, in all, and those of them that were right. */
+  get guesses(): { readonly offered: number; readonly right: number } {
+    return { offered: this.guessed, right: this.guessedRight };
   }
 
   /** KV cells that hold tokens of running requests. */
@@ -181,11 +195,12 @@ export class Scheduler {
     const started: Key[] = [];
     const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
+    const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
     if (!this.kv.makeRoom(rows.length, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
     const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows };
+    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows };
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -220,21 +235,28 @@ export class Scheduler {
     else this.kv.shorten(sequence);
   }
 
-  /** Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order. */
+  /**
+   * Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order, and -1 behind a wrong
+   * guess.
+   */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
-    this.cost.record(plan.decodeRows, plan.prefillRows, ms);
+    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms);
     const sampled: Sampled[] = [];
+    let next = 0;
     for (const [at, row] of plan.rows.entries()) {
+      const token = row.sample ? (tokens[next++] as number) : undefined;
       const sequence = this.byKey.get(row.key);
       if (!sequence) continue;
-      sequence.computed = row.index + 1;
+      if (token !== -1) sequence.computed = row.index + 1;
+      if (token !== undefined && token !== -1) {
+        sequence.append(token);
+        const more = plan.rows[at + 1]?.key === row.key && tokens[next] !== -1;
+        sampled.push({ key: row.key, token, more, last: sequence.generated >= sequence.maxTokens });
+      }
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
-      if (!row.sample) continue;
-      const token = tokens[sampled.length] as number;
-      sequence.append(token);
-      this.queue.charge(sequence.client, 0, 1);
-      sampled.push({ key: row.key, token, last: sequence.generated >= sequence.maxTokens });
     }
+    for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
+    if (plan.guessRows > 0) this.judgeGuesses(plan);
     return sampled;
   }
 
@@ -326,6 +348,38 @@ export class Scheduler {
     return added;
   }
 
+  /** Guesses what follows the streams' last tokens, as far as a few more rows are cheap. */
+  private addGuesses(rows: PlanRow[], decoding: readonly Sequence[]): number {
+    // In the stream layout, sequences with different numbers of rows are computed one after the other.
+    const most = this.limits.layout === "streams" ? 1 : MOST_GUESSING;
+    if (decoding.length > most) return 0;
+    const before = rows.length;
+    for (const sequence of decoding) {
+      const left = Math.min(this.limits.batch - rows.length, this.limits.cells - this.kv.runningCells - rows.length);
+      const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
+      const guessed = sequence.guesses?.next(sequence, room) ?? [];
+      for (const [at, token] of guessed.entries()) {
+        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, guess: true });
+      }
+    }
+    return rows.length - before;
+  }
+
+  private judgeGuesses(plan: StepPlan): void {
+    const offered = new Map<Key, number>();
+    for (const { key, guess } of plan.rows) if (guess) offered.set(key, (offered.get(key) ?? 0) + 1);
+    for (const [key, count] of offered) {
+      const first = plan.rows.find((row) => row.key === key);
+      const sequence = this.byKey.get(key);
+      if (!sequence || !first) continue;
+      const right = sequence.computed - first.index - 1;
+      sequence.guesses?.learn(count, right, sequence.length);
+      this.guessed += count;
+      this.guessedRight += right;
+      if (right < count) this.kv.discard(sequence);
+    }
+  }
+
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     this.stop(sequence, now, keep);
@@ -352,5 +406,6 @@ function rowOf(sequence: Sequence, index: number): PlanRow {
     index,
     position: sequence.position(index),
     sample: index === sequence.length - 1,
+    guess: false,
   };
 }

@@ -1,5 +1,6 @@
 // The state of one request inside the scheduler.
 
+import { Guesses } from "./guess.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 
 /** Numbers a request; given by the caller, opaque here, later requests have larger ones. */
@@ -15,6 +16,8 @@ export interface SequenceRequest {
   readonly media?: readonly MediaSpan[];
   /** Whose request it is: clients get equal shares. */
   readonly client?: string;
+  /** Whether its next tokens may be guessed. */
+  readonly guess?: boolean;
 }
 
 /** Everything the plan needs to know about a request; owned by the scheduler. */
@@ -24,6 +27,8 @@ export class Sequence {
   readonly maxTokens: number;
   readonly media: readonly MediaSpan[];
   readonly client: string;
+  /** Absent: nothing is guessed. */
+  readonly guesses: Guesses | undefined;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
@@ -50,6 +55,7 @@ export class Sequence {
     this.maxTokens = request.maxTokens;
     this.media = request.media ?? [];
     this.client = request.client ?? "";
+    this.guesses = request.guess ? new Guesses() : undefined;
     this.ids = request.prompt;
     this.length = request.prompt.length;
   }

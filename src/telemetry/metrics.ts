@@ -32,6 +32,8 @@ export interface MetricLevels {
   readonly kvTotal: number;
   readonly preemptions: number;
   readonly evictedTokens: number;
+  readonly guessedTokens: number;
+  readonly guessedRight: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

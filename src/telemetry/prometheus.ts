@@ -196,6 +196,8 @@ export class PrometheusMetrics implements Metrics {
         "KV cells kept of finished requests that had to make room.",
         levels.evictedTokens,
       ),
+      counter("svc_spec_decode_draft_tokens_total", "Tokens that were guessed ahead.", levels.guessedTokens),
+      counter("svc_spec_decode_accepted_tokens_total", "Guessed tokens that were right.", levels.guessedRight),
       counter("svc_engine_steps_total", "Decode steps.", levels.engineSteps),
       counter("svc_engine_restarts_total", "Engine processes started after the first.", levels.engineRestarts),
       plain("svc_num_active_connections", "Requests under way, streams until their end.", this.connections),

@@ -14,6 +14,7 @@ const OPTIONS = {
   stallBudgetMs: 50,
   kvMode: "unified",
   prefixCache: true,
+  speculation: true,
   maxQueueTokens: 1000,
   kvTokenBytes: 1,
   sampling: { topK: 7 },

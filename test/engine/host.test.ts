@@ -20,6 +20,7 @@ function startHost(modelPath = "model", loadTimeoutMs = 5000): EngineHost {
       parallel: 2,
       kvMode: "unified",
       prefixCache: true,
+      speculation: true,
       maxQueueTokens: 1000,
       kvTokenBytes: 100,
       kvType: "f16",

@@ -29,6 +29,7 @@ export const testConfig: Config = {
   kvType: "f16",
   kvMode: "auto",
   prefixCache: true,
+  speculation: true,
   batch: 512,
   microBatch: 512,
   mmap: true,

@@ -122,6 +122,26 @@ describe.each([
     expect(answer(llama, CAPITAL)).toContain("Paris");
   });
 
+  test.each([
+    ["greedy", {}],
+    ["sampled", { temperature: 0.9, seed: 5 }],
+  ] as const)("guessed tokens are checked in one step, and the answer stays what it is: %s", (_name, changes) => {
+    const expected = alone(STORY, changes, 8);
+    llama.kvClear();
+    const slot = sampler(llama, changes);
+    const tokens = question(llama, STORY);
+    const [first] = decode(llama, prefill(tokens, 0, slot)) as number[];
+    expect(first).toBe(expected[0] as number);
+    // Three that are right, one that is not, and one behind it.
+    const guesses = [...expected.slice(0, 4), (expected[4] as number) === 60 ? 61 : 60, 70];
+    const rows = guesses.map((token, at) => ({ token, position: tokens.length + at, sequence: 0, sampler: slot }));
+    expect(decode(llama, rows)).toEqual([...expected.slice(1, 5), -1, -1]);
+    llama.kvRemove(0, tokens.length + 4, -1);
+    const next = { token: expected[4] as number, position: tokens.length + 4, sequence: 0, sampler: slot };
+    expect(decode(llama, [next])).toEqual([expected[5] as number]);
+    llama.freeSampler(slot);
+  });
+
   test("impossible batches are refused before they reach llama.cpp", () => {
     llama.kvClear();
     const slot = sampler(llama);

@@ -56,10 +56,10 @@ export class FakeEngine {
   }
 
   /** The prompt is given, or so many tokens that no other request has. */
-  add(key: number, prompt: number | readonly number[], maxTokens: number, client = ""): void {
+  add(key: number, prompt: number | readonly number[], maxTokens: number, client = "", guess = false): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client };
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -76,9 +76,7 @@ export class FakeEngine {
   }
 
   /** The token that follows: known, and dependent on everything before. */
-  static next(tokens: readonly number[]): number {
-    return ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
-  }
+  next = (tokens: readonly number[]): number => ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
 
   step(): StepPlan | undefined {
     const plan = this.scheduler.plan(this.now);
@@ -86,7 +84,7 @@ export class FakeEngine {
     if (!plan) return undefined;
     if (this.keepPlans) this.plans.push(plan);
     this.compute(plan);
-    const sampled = plan.rows.filter(({ sample }) => sample).map(({ key }) => FakeEngine.next(this.job(key).tokens));
+    const sampled = this.sample(plan);
     const ms = this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed);
     this.now += ms;
     this.prefilled += plan.prefillRows;
@@ -117,6 +115,21 @@ export class FakeEngine {
     return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
   }
 
+  /** One token a sampled row; behind a wrong guess -1. */
+  private sample(plan: StepPlan): number[] {
+    const sampled: number[] = [];
+    let said: number[] = [];
+    for (const { key, token, sample, guess } of plan.rows) {
+      if (!sample) continue;
+      const wrong = guess && said.at(-1) !== token;
+      if (!guess) said = [...this.job(key).tokens];
+      if (!wrong) said.push(this.next(said));
+      else said.push(-1);
+      sampled.push(said.at(-1) ?? -1);
+    }
+    return sampled;
+  }
+
   private prepare(): void {
     for (const command of this.scheduler.takeCommands()) {
       if (command.type === "remove") {
@@ -135,20 +148,29 @@ export class FakeEngine {
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
     let previous = -1;
     for (const row of plan.rows) {
+      if (row.guess) {
+        this.place(row.sequence, row.token, row.position);
+        continue;
+      }
       if (row.sequence < previous || row.sequence >= this.limits.sequences)
         fail(`sequence ${row.sequence} out of order`);
       previous = row.sequence;
-      const cells = this.cache.get(row.sequence) ?? [];
       const { tokens } = this.job(row.key);
-      if (row.position !== cells.length) fail(`position ${row.position} after ${cells.length} cells`);
       if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
-      cells.push({ token: row.token });
-      this.cache.set(row.sequence, cells);
+      const cells = this.place(row.sequence, row.token, row.position);
       if (!row.sample) continue;
       if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
       if (cells.some(({ token }, at) => token !== tokens[at])) fail(`request ${row.key} reads another's tokens`);
     }
     this.checkRoom();
+  }
+
+  private place(sequence: number, token: number, position: number): Cell[] {
+    const cells = this.cache.get(sequence) ?? [];
+    if (position !== cells.length) fail(`position ${position} after ${cells.length} cells`);
+    cells.push({ token });
+    this.cache.set(sequence, cells);
+    return cells;
   }
 
   private checkRoom(): void {

@@ -109,13 +109,17 @@ export class FakeLlama implements Llama {
     if (forced && forced !== "done") return forced;
     this.decodes.push({ rows: count, owner });
     let next = 0;
+    let wrong = false;
     for (let row = 0; row < count; row++) {
       const sequence = batch.sequences[row] as number;
+      const sampler = batch.samplers[row] as number;
+      const guess = row > 0 && sampler >= 0 && sampler === batch.samplers[row - 1];
+      wrong = guess && (wrong || sampled[next - 1] === END || sampled[next - 1] !== batch.tokens[row]);
       const cells = this.cache.get(sequence) ?? [];
       if (batch.positions[row] !== cells.length) throw new Error(`sequence ${sequence} has a hole or a stale cell`);
       cells.push(batch.tokens[row] as number);
       this.cache.set(sequence, cells);
-      if ((batch.samplers[row] as number) >= 0) sampled[next++] = this.answer(cells);
+      if (sampler >= 0) sampled[next++] = wrong ? -1 : this.answer(cells);
     }
     return "done";
   }

@@ -63,8 +63,8 @@ export class ActiveRequest {
     this.peakBytes = Math.max(this.peakBytes, bytes);
   }
 
-  /** Takes a sampled token; returns what became visible by it. */
-  accept(token: number, now: number): OutputEvent[] {
+  /** Takes a sampled token; returns what became visible by it. `more`: the sampler has chosen others behind it already. */
+  accept(token: number, now: number, more: boolean): OutputEvent[] {
     const { llama } = this;
     this.completionTokens++;
     this.firstTokenAt ??= now;
@@ -75,7 +75,7 @@ export class ActiveRequest {
     }
     const logprob = this.request.topLogprobs === undefined ? undefined : this.logprob();
     const events = this.answer.push(llama.piece(token, this.preserved.has(token)), logprob);
-    this.stopped = this.answer.complete || (this.constrained && llama.isStuck(this.sampler));
+    this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
     return events;
   }
 

@@ -163,6 +163,8 @@ export class Engine {
         maxTokens: Math.min(request.maxTokens ?? room, room),
         ...(media && { media: media.spans }),
         ...(request.client !== undefined && { client: request.client }),
+        // Of several tokens in one step, log probabilities are kept of the last alone.
+        guess: this.options.speculation && request.topLogprobs === undefined,
       },
       this.clock.now(),
     );
@@ -233,10 +235,10 @@ export class Engine {
     this.sampleMemory(now);
     const outputs: StepOutput[] = [];
     const finished: StepFinish[] = [];
-    for (const { key, token, last } of this.scheduler.apply(plan, this.sampled, now - before)) {
+    for (const { key, token, last, more } of this.scheduler.apply(plan, this.sampled, now - before)) {
       const request = this.active.get(key);
       if (!request) continue;
-      const events = request.accept(token, now);
+      const events = request.accept(token, now, more);
       const ended = request.stopped ? "stop" : last ? "length" : undefined;
       if (ended) events.push(...request.end(ended));
       if (events.length > 0) outputs.push({ key, events });
@@ -305,7 +307,7 @@ export class Engine {
 
   private stats(): Levels {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
-    const { preemptions, evictedTokens } = this.scheduler;
+    const { preemptions, evictedTokens, guesses } = this.scheduler;
     const { steps, resident } = this;
     const placeFreeMs = this.scheduler.placeFreeMs();
     return {
@@ -316,6 +318,8 @@ export class Engine {
       steps,
       preemptions,
       evictedTokens,
+      guessedTokens: guesses.offered,
+      guessedRight: guesses.right,
       residentBytes: resident.bytes,
       ...(placeFreeMs !== undefined && { placeFreeMs }),
     };

@@ -19,6 +19,8 @@ export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) 
         kvUsed: stats.kvUsed,
         kvCached: stats.kvCached,
         evictedTokens: stats.evictedTokens,
+        guessedTokens: stats.guessedTokens,
+        guessedRight: stats.guessedRight,
         kvTotal: stats.kvTotal,
         preemptions: stats.preemptions,
         engineSteps: stats.steps,
