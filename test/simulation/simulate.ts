@@ -1,0 +1,74 @@
+// Runs a trace through the real scheduler on a clock of its own. The engine in it checks the plans as it goes.
+
+import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import { FakeEngine, type Cost } from "../scheduler/fake-engine.ts";
+import type { Arrival, Trace } from "./traces.ts";
+
+export interface Outcome {
+  readonly client: string;
+  /** Milliseconds from its arrival to its first token. */
+  readonly firstTokenMs: number;
+  /** Milliseconds between its tokens. */
+  readonly gapsMs: readonly number[];
+  readonly finished: boolean;
+}
+
+export interface Simulation {
+  readonly outcomes: readonly Outcome[];
+  /** Milliseconds until all was done. */
+  readonly ms: number;
+  readonly prefilled: number;
+  readonly preemptions: number;
+}
+
+interface Due {
+  readonly at: number;
+  readonly key: number;
+  readonly arrival: Arrival | undefined;
+}
+
+/** `exact`: every row's context is compared token by token, which is slow. */
+export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exact = false): Simulation {
+  const engine = new FakeEngine(limits, cost);
+  engine.keepPlans = false;
+  engine.exact = exact;
+  const due: Due[] = [];
+  const arrivals = new Map<number, Arrival>();
+  let keys = 0;
+  const plan = (at: number, key: number, arrival?: Arrival) => {
+    due.push({ at, key, arrival });
+    due.sort((a, b) => b.at - a.at);
+  };
+  for (const arrival of trace.arrivals.toSorted((a, b) => a.at - b.at)) plan(arrival.at, ++keys, arrival);
+  engine.onFinish = (key) => {
+    const arrival = arrivals.get(key);
+    const then = arrival?.then;
+    if (!arrival || !then || then.turns < 1) return;
+    const said = engine.jobs.get(key)?.tokens ?? [];
+    const next = ++keys;
+    const added = Array.from({ length: then.tokens }, (_, at) => next * 100_000 + at);
+    const following = { ...arrival, prompt: [...said, ...added], then: { ...then, turns: then.turns - 1 } };
+    plan(engine.now + then.pauseMs, next, { ...following, at: engine.now + then.pauseMs });
+  };
+  const begin = ({ at, key, arrival }: Due) => {
+    if (!arrival) return engine.leave(key);
+    arrivals.set(key, arrival);
+    engine.add(key, arrival.prompt, arrival.maxTokens, arrival.client);
+    if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
+  };
+  for (;;) {
+    for (let next = due.at(-1); next && next.at <= engine.now; next = due.at(-1)) begin(due.pop() as Due);
+    if (engine.step()) continue;
+    const next = due.at(-1);
+    if (!next) break;
+    engine.now = Math.max(engine.now, next.at);
+  }
+  const outcomes = [...engine.jobs].map(([key, { addedAt, tokenAt, request }]) => ({
+    client: arrivals.get(key)?.client ?? "",
+    firstTokenMs: (tokenAt[0] ?? Number.NaN) - addedAt,
+    gapsMs: tokenAt.slice(1).map((at, index) => at - (tokenAt[index] ?? at)),
+    finished: tokenAt.length === request.maxTokens,
+  }));
+  const { preemptions } = engine.scheduler;
+  return { outcomes, ms: engine.now, prefilled: engine.prefilled, preemptions };
+}

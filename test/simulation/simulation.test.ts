@@ -1,0 +1,28 @@
+// Small loads with every check on; `npm run simulate` runs the large ones.
+
+import { describe, expect, test } from "bun:test";
+import { LIMITS } from "../scheduler/fake-engine.ts";
+import { simulate } from "./simulate.ts";
+import { agents, chat, flood, leavers } from "./traces.ts";
+
+const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
+
+describe.each(["unified", "streams"] as const)("%s", (layout) => {
+  const limits = { ...LIMITS, layout, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
+
+  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), leavers(60)])("$name", (trace) => {
+    const { outcomes } = simulate(trace, limits, cost, true);
+    for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
+      if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
+    }
+    expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
+  });
+});
+
+test("nobody starves: the longest wait for a first token is bounded by the work before it", () => {
+  const trace = flood(64, 30);
+  const { outcomes, ms } = simulate(trace, { ...LIMITS, cells: 8192, sequences: 24 }, cost);
+  const people = outcomes.filter(({ client }) => client !== "batch");
+  expect(Math.max(...people.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(2_000);
+  expect(Math.max(...outcomes.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(ms);
+});

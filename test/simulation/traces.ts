@@ -1,0 +1,87 @@
+// Synthetic loads: who asks what, when. Reproducible: the same seed gives the same trace.
+
+/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Arrival {
+  /** Milliseconds from the beginning. */
+  readonly at: number;
+  readonly client: string;
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+  /** Leaves after so many milliseconds, finished or not. */
+  readonly leavesAfter?: number;
+  /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
+  readonly then?: { readonly turns: number; readonly tokens: number; readonly pauseMs: number };
+}
+
+export interface Trace {
+  readonly name: string;
+  readonly arrivals: readonly Arrival[];
+}
+
+const tokens = (length: number, from: number) =>
+  Array.from({ length: Math.max(1, Math.round(length)) }, (_, at) => from + at);
+const exponential = (random: () => number, mean: number) => -mean * Math.log(1 - random());
+
+/** People who chat, arriving at random: a system prompt that all share, a question of their own. */
+export function chat(users: number, meanGapMs: number, seed = 1): Trace {
+  const random = randomNumbers(seed);
+  const system = tokens(200, 1);
+  let at = 0;
+  const arrivals = Array.from({ length: users }, (_, user): Arrival => {
+    at += exponential(random, meanGapMs);
+    const question = tokens(20 + exponential(random, 100), 1_000 * (user + 10));
+    return {
+      at,
+      client: `user ${user}`,
+      prompt: [...system, ...question],
+      maxTokens: Math.ceil(10 + exponential(random, 120)),
+    };
+  });
+  return { name: `${users} people chat`, arrivals };
+}
+
+/** Coding agents: long prompts with common beginnings that grow turn by turn. */
+export function agents(count: number, prefix: number, turns: number, seed = 2): Trace {
+  const random = randomNumbers(seed);
+  const common = tokens(prefix * 0.8, 1);
+  const arrivals = Array.from({ length: count }, (_, agent): Arrival => ({
+    at: exponential(random, 2_000),
+    client: `agent ${agent}`,
+    prompt: [...common, ...tokens(prefix * 0.2, 10_000_000 * (agent + 1))],
+    maxTokens: 150,
+    then: { turns, tokens: 800, pauseMs: 1_500 },
+  }));
+  return { name: `${count} agents, ${prefix} tokens`, arrivals };
+}
+
+/** One client's flood at the start, and people who chat beside it. */
+export function flood(jobs: number, users: number, seed = 3): Trace {
+  const batch = Array.from({ length: jobs }, (_, job): Arrival => ({
+    at: 0,
+    client: "batch",
+    prompt: tokens(400, 5_000_000 + 1_000 * job),
+    maxTokens: 200,
+  }));
+  const people = chat(users, 2_000, seed).arrivals;
+  return { name: `${jobs} jobs of one client, ${users} people`, arrivals: [...batch, ...people] };
+}
+
+/** People who leave at any moment. */
+export function leavers(users: number, seed = 4): Trace {
+  const random = randomNumbers(seed);
+  const arrivals = chat(users, 50, seed).arrivals.map((arrival) => ({
+    ...arrival,
+    leavesAfter: exponential(random, 1_500),
+  }));
+  return { name: `${users} people who leave`, arrivals };
+}
