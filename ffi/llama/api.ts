@@ -261,6 +261,10 @@ export interface Llama {
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;
+  /** What a sequence holds, to be restored later; undefined when it holds nothing or cannot be saved. */
+  kvSave(sequence: number): Uint8Array | undefined;
+  /** Makes what was saved all of a sequence. False when that is not possible: it is empty then. */
+  kvRestore(sequence: number, saved: Uint8Array): boolean;
   kvClear(): void;
   /** Log lines since the last call. */
   drainLog(): { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];

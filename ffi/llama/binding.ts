@@ -222,6 +222,18 @@ class Binding implements NativeLlama {
     this.check(this.native.svc_kv_copy(from, to, length), "copy a sequence");
   }
 
+  kvSave(sequence: number): Uint8Array | undefined {
+    const size = this.native.svc_kv_save_size(sequence);
+    if (size <= 0) return undefined;
+    const saved = new Uint8Array(size);
+    const written = this.native.svc_kv_save(sequence, saved, size);
+    return written > 0 ? saved.subarray(0, written) : undefined;
+  }
+
+  kvRestore(sequence: number, saved: Uint8Array): boolean {
+    return this.native.svc_kv_restore(sequence, saved, saved.length) === 1;
+  }
+
   kvClear(): void {
     this.native.svc_kv_clear();
   }

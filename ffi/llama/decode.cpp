@@ -176,6 +176,31 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
     });
 }
 
+double svc_kv_save_size(int32_t sequence) {
+    return guarded<double>(0, [&]() -> double {
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        return static_cast<double>(llama_state_seq_get_size(state.context, sequence));
+    });
+}
+
+double svc_kv_save(int32_t sequence, uint8_t * out, double capacity) {
+    return guarded<double>(-1, [&]() -> double {
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return fail("a sequence id is out of range");
+        const size_t written = llama_state_seq_get_data(state.context, out, static_cast<size_t>(capacity), sequence);
+        return written > 0 ? static_cast<double>(written) : fail("a sequence could not be saved");
+    });
+}
+
+int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length) {
+    return guarded<int32_t>(0, [&] {
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        const auto size = static_cast<size_t>(length);
+        if (llama_state_seq_set_data(state.context, bytes, size, sequence) == size) return 1;
+        llama_memory_seq_rm(llama_get_memory(state.context), sequence, -1, -1);
+        return 0;
+    });
+}
+
 void svc_kv_clear(void) {
     if (state.ready) llama_memory_clear(llama_get_memory(state.context), true);
 }

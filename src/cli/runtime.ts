@@ -65,6 +65,7 @@ export function createRuntime(config: Config): Runtime {
       kvMode: context.kvMode,
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,
+      cacheRamBytes: config.cacheRam === undefined ? context.spareBytes : config.cacheRam * 2 ** 20,
       speculation: config.speculation,
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,

@@ -48,6 +48,8 @@ export interface Config {
   readonly kvType: "f16" | "q8_0" | "q4_0" | "f32" | "bf16";
   readonly kvMode: "auto" | "unified" | "streams";
   readonly prefixCache: boolean;
+  /** MiB; absent: chosen by free memory. */
+  readonly cacheRam?: number;
   readonly speculation: boolean;
   readonly batch: number;
   readonly microBatch: number;

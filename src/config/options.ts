@@ -360,6 +360,15 @@ export const options: readonly Option[] = [
     help: "Compute what requests have in common once, and keep what they computed for later ones; --no-prefix-cache computes each whole prompt.",
   },
   {
+    name: "cache-ram",
+    group: "Engine",
+    type: "integer",
+    minimum: 0,
+    maximum: 16_777_216,
+    absent: "a quarter of the free memory, at most 8192",
+    help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
+  },
+  {
     name: "speculation",
     group: "Engine",
     type: "boolean",

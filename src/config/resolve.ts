@@ -55,6 +55,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,
     ...given("threads", number("threads")),
+    ...given("cacheRam", number("cache-ram")),
     gpuLayers: number("gpu-layers") as number,
     flashAttention: text("flash-attention") as Config["flashAttention"],
     kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),

@@ -33,6 +33,8 @@ export interface EngineOptions {
   readonly kvType: string;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;
+  /** Host memory for what has to leave the KV cache. */
+  readonly cacheRamBytes: number;
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;

@@ -12,6 +12,8 @@ export interface ContextChoice {
   readonly kvMode: KvMode;
   /** Bytes that a token takes in the KV cache. */
   readonly tokenBytes: number;
+  /** Memory for what the KV cache has no room for. */
+  readonly spareBytes: number;
   /** Tokens in the KV cache. */
   readonly context: number;
   /** Largest prompt plus output of one request. */
@@ -50,6 +52,9 @@ const COMPUTE_REST = 64 * 2 ** 20;
 const FEW_REQUESTS = 8;
 /** Tokens for each request that are enough to give up dividing freely. */
 const ENOUGH = 8192;
+/** What may be kept outside the KV cache: a share of the memory that is left beside everything. */
+const SPARE_SHARE = 0.25;
+const LARGEST_SPARE_BYTES = 8 * GIB;
 
 /** Bytes of KV cache per token: an upper bound, because sliding windows are not counted as smaller. */
 export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNeeds["kvType"]): number {
@@ -78,10 +83,13 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextCh
   const tokenBytes = kvBytesPerToken(model, needs.kvType);
   const compute = model.vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST;
   const free = Math.max(0, needs.availableBytes - model.tensorBytes - compute);
+  const spare = (context: number) =>
+    Math.min(Math.max(0, free - context * tokenBytes) * SPARE_SHARE, LARGEST_SPARE_BYTES);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
     const note = requestedNote(requested, model.trainedContext, context * tokenBytes, free);
-    return { kvMode, tokenBytes, context, maxModelLen: perRequest(requested), ...(note && { note }) };
+    const maxModelLen = perRequest(requested);
+    return { kvMode, tokenBytes, spareBytes: spare(context), context, maxModelLen, ...(note && { note }) };
   }
   const trained = model.trainedContext;
   const wanted =
@@ -93,7 +101,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextCh
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < LARGEST_DEFAULT_BYTES);
-  return { kvMode, tokenBytes, context, maxModelLen, ...(note && { note }) };
+  return { kvMode, tokenBytes, spareBytes: spare(context), context, maxModelLen, ...(note && { note }) };
 }
 
 function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {

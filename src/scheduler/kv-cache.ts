@@ -3,6 +3,7 @@
 
 import { cutBefore, positionAt, type MediaSpan } from "./media-span.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
+import { SavedPrefixes, type Saved, type SavedId } from "./saved-prefixes.ts";
 import type { Sequence } from "./sequence.ts";
 
 export interface KvLimits {
@@ -18,6 +19,10 @@ export interface KvLimits {
   readonly cut: boolean;
   /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
   readonly copyMs: number;
+  /** Tokens that host memory may hold of what has to leave the cache. */
+  readonly savedTokens: number;
+  /** What moving a token to host memory or back costs, in milliseconds. */
+  readonly saveTokenMs: number;
 }
 
 /** To be carried out in order before the next decode call. */
@@ -25,7 +30,13 @@ export type KvCommand =
   /** Clears a sequence from a position on. */
   | { readonly type: "remove"; readonly sequence: number; readonly position: number }
   /** Makes the beginning of one sequence, up to a position, all of another. */
-  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number };
+  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
+  /** Keeps what a sequence holds in host memory. */
+  | { readonly type: "save"; readonly sequence: number; readonly saved: SavedId }
+  /** Makes what was kept all of a sequence. */
+  | { readonly type: "restore"; readonly sequence: number; readonly saved: SavedId }
+  /** It is not needed any more. */
+  | { readonly type: "forget"; readonly saved: SavedId };
 
 /** A sequence that nobody runs. */
 interface Idle {
@@ -36,16 +47,18 @@ interface Idle {
   readonly uses: number;
 }
 
-/** How a request comes by tokens that are in the cache. */
-interface Reuse {
-  readonly length: number;
-  readonly holder: Holder;
-  /** It goes on in the found sequence itself, whose other tokens are lost by that; else it gets a copy. */
-  readonly takesOver: boolean;
-}
+/** How a request comes by tokens that were computed before. */
+type Reuse =
+  /** It goes on in the found sequence itself, whose other tokens are lost by that; or it gets a copy. */
+  | { readonly how: "take over" | "copy"; readonly length: number; readonly holder: Holder }
+  | { readonly how: "restore"; readonly length: number; readonly saved: Saved };
+
+type Resident = Exclude<Reuse, { how: "restore" }>;
 
 /** Fewer shared tokens are not worth a copy. */
 const FEWEST_SHARED = 16;
+/** Less is not worth moving to host memory, nor back. */
+const FEWEST_SAVED = 256;
 /** Ages closer than this are the same. */
 const AGE_GRAIN_MS = 1000;
 /** Cells are freed in pieces of at least this many, to be done with it for a while. */
@@ -55,10 +68,17 @@ export class KvCache {
   private readonly tree = new PrefixTree();
   private readonly idle = new Map<number, Idle>();
   private readonly runs = new Map<number, number>();
+  private readonly saved: SavedPrefixes;
   private commands: KvCommand[] = [];
   private evictedTokens = 0;
+  private restoredTokens = 0;
+  private restoring: SavedId | undefined;
+  /** How long saving a sequence may take now, in milliseconds: somebody may be waiting for the next step. */
+  patienceMs = Number.POSITIVE_INFINITY;
 
-  constructor(private readonly limits: KvLimits) {}
+  constructor(private readonly limits: KvLimits) {
+    this.saved = new SavedPrefixes(limits.savedTokens);
+  }
 
   /** Cells that hold tokens. */
   get cells(): number {
@@ -75,6 +95,11 @@ export class KvCache {
     return this.evictedTokens;
   }
 
+  /** Tokens that are in host memory, and those that came back from there, in all. */
+  get spill(): { readonly tokens: number; readonly restored: number } {
+    return { tokens: this.saved.tokens, restored: this.restoredTokens };
+  }
+
   /** What is to be done before the next decode call; each command is given once. */
   takeCommands(): readonly KvCommand[] {
     const { commands } = this;
@@ -82,9 +107,17 @@ export class KvCache {
     return commands;
   }
 
-  /** Tokens of a request that need not be computed. `ms`: what computing one costs, if that is known. */
-  reusable(sequence: Sequence, now: number, ms: number | undefined): number {
-    return this.find(sequence, now, ms)?.length ?? 0;
+  /**
+   * Tokens of a request that need not be computed, and cells that it need not have for them. `ms`: what computing a token
+   * costs, if that is known.
+   */
+  reusable(
+    sequence: Sequence,
+    now: number,
+    ms: number | undefined,
+  ): { readonly tokens: number; readonly cells: number } {
+    const reuse = this.find(sequence, now, ms);
+    return { tokens: reuse?.length ?? 0, cells: reuse && reuse.how !== "restore" ? reuse.length : 0 };
   }
 
   /**
@@ -93,12 +126,23 @@ export class KvCache {
    */
   acquire(sequence: Sequence, now: number, ms: number | undefined): void {
     const reuse = this.find(sequence, now, ms);
-    const uses = reuse ? this.usesOf(reuse.holder.id) + 1 : 0;
+    let uses = 0;
     if (!reuse) sequence.id = this.freeId(now);
-    else sequence.id = reuse.takesOver ? this.takeOver(reuse, sequence) : this.fork(reuse, sequence, now);
-    sequence.computed = reuse?.length ?? 0;
+    else if (reuse.how === "restore") sequence.id = this.restore(reuse, sequence, now);
+    else {
+      uses = this.usesOf(reuse.holder.id) + 1;
+      sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence);
+    }
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, -1, 0);
+    sequence.computed = reuse?.length ?? 0;
+    this.extend(sequence);
     this.runs.set(sequence.id, uses);
+  }
+
+  /** What was to be restored is not there: the request has nothing in the cache. */
+  lost(sequence: Sequence): void {
+    sequence.computed = 0;
+    this.shorten(sequence);
   }
 
   /** More of a running request's tokens are in the cache. */
@@ -137,23 +181,34 @@ export class KvCache {
       if (missing <= 0) return true;
       const id = this.leastValuable("cells", now);
       if (id === undefined) return false;
-      this.shrink(id, Math.max(missing, TRIM_GRAIN));
+      this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
     }
   }
 
   private find(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
-    const { reuse, cut, layout, copyMs } = this.limits;
-    if (!reuse) return undefined;
+    if (!this.limits.reuse) return undefined;
+    const resident = this.findResident(sequence, now, ms);
+    const found = this.saved.find(sequence.ids, sequence.length - 1, !this.limits.cut);
+    if (!found) return resident;
+    const length = cutBefore(sequence.media, found.length);
+    const gain = length - (resident?.length ?? 0);
+    const worth = ms === undefined || gain * ms > found.saved.ids.length * this.limits.saveTokenMs;
+    const fits = this.limits.layout === "streams" || this.runningCells + found.saved.ids.length <= this.limits.cells;
+    return gain >= FEWEST_SAVED && worth && fits ? { how: "restore", length, saved: found.saved } : resident;
+  }
+
+  private findResident(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
+    const { cut, layout, copyMs } = this.limits;
     const limit = sequence.length - 1;
     const isIdle = (id: number) => this.idle.has(id);
     const match = cut ? this.tree.match(sequence.ids, limit) : this.tree.matchWhole(sequence.ids, limit, isIdle);
     const length = cutBefore(sequence.media, match.length);
     if (length < FEWEST_SHARED || (length < match.length && !cut)) return undefined;
     const idle = match.holders.find(({ id }) => isIdle(id));
-    if (idle && this.canTakeOver(idle, length, now)) return { length, holder: idle, takesOver: true };
+    if (idle && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
     const [nearest] = match.holders;
     const worth = layout === "unified" || ms === undefined || length * ms > copyMs;
-    return nearest && cut && worth ? { length, holder: idle ?? nearest, takesOver: false } : undefined;
+    return nearest && cut && worth ? { how: "copy", length, holder: idle ?? nearest } : undefined;
   }
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
@@ -164,7 +219,7 @@ export class KvCache {
     return used || this.leastValuable("id", now) === idle.id;
   }
 
-  private takeOver({ holder, length }: Reuse, { media }: Sequence): number {
+  private takeOver({ holder, length }: Resident, { media }: Sequence): number {
     if (holder.length > length) {
       this.commands.push({ type: "remove", sequence: holder.id, position: positionAt(media, length) });
       this.evictedTokens += holder.length - length;
@@ -174,12 +229,26 @@ export class KvCache {
     return holder.id;
   }
 
-  private fork({ holder, length }: Reuse, { media }: Sequence, now: number): number {
+  private fork({ holder, length }: Resident, { media }: Sequence, now: number): number {
     const source = this.idle.get(holder.id);
     if (source) this.idle.set(holder.id, { ...source, at: now, uses: source.uses + 1 });
     const id = this.freeId(now, holder.id);
     this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length) });
     this.tree.add(id, holder.id, length);
+    return id;
+  }
+
+  private restore({ saved, length }: Exclude<Reuse, Resident>, { media }: Sequence, now: number): number {
+    this.restoring = saved.id;
+    this.makeRoom(saved.ids.length, now);
+    const id = this.freeId(now);
+    this.restoring = undefined;
+    this.saved.used(saved.id, now);
+    this.restoredTokens += length;
+    this.commands.push({ type: "restore", sequence: id, saved: saved.id });
+    if (saved.ids.length > length) {
+      this.commands.push({ type: "remove", sequence: id, position: positionAt(media, length) });
+    }
     return id;
   }
 
@@ -198,6 +267,7 @@ export class KvCache {
     if (unused !== undefined) return unused;
     const id = this.leastValuable("id", now, except);
     if (id === undefined) throw new Error("every sequence is running");
+    this.save(id, now);
     this.drop(id);
     return id;
   }
@@ -217,7 +287,9 @@ export class KvCache {
   }
 
   /** Takes cells from the end of an idle sequence, or all of it. */
-  private shrink(id: number, cells: number): void {
+  private shrink(id: number, cells: number, now: number): void {
+    // What is in host memory need not be here in part.
+    if (this.save(id, now)) return this.drop(id);
     const idle = this.idle.get(id);
     const own = this.tree.exclusive(id);
     const length = cutBefore(idle?.media ?? [], this.tree.lengthOf(id) - cells);
@@ -225,6 +297,20 @@ export class KvCache {
     this.evictedTokens += this.tree.lengthOf(id) - length;
     this.tree.trim(id, length);
     this.commands.push({ type: "remove", sequence: id, position: positionAt(idle.media, length) });
+  }
+
+  /** Moves an idle sequence to host memory, where that is worth it; true if it is there now. */
+  private save(id: number, now: number): boolean {
+    const idle = this.idle.get(id);
+    if (!idle || this.limits.savedTokens === 0 || this.tree.exclusive(id) < FEWEST_SAVED) return false;
+    if (this.tree.lengthOf(id) * this.limits.saveTokenMs > this.patienceMs) return false;
+    const ids = this.tree.tokensOf(id);
+    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
+    const added = this.saved.add({ ids, media: idle.media }, now, this.restoring);
+    if (!added) return false;
+    for (const gone of added.dropped) this.commands.push({ type: "forget", saved: gone });
+    this.commands.push({ type: "save", sequence: id, saved: added.id });
+    return true;
   }
 
   private drop(id: number): void {

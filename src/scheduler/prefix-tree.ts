@@ -71,6 +71,12 @@ export class PrefixTree {
     return this.entries.get(id)?.length ?? 0;
   }
 
+  /** The tokens that a sequence holds. */
+  tokensOf(id: number): Int32Array {
+    const node = this.entries.get(id)?.node;
+    return node ? node.tokens.slice(0, node.end) : new Int32Array(0);
+  }
+
   /** Tokens that nobody else holds: what its removal would free. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);

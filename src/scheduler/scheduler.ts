@@ -186,8 +186,23 @@ export class Scheduler {
     return this.kv.takeCommands();
   }
 
+  /** What a sequence was to be restored from is not there: its request computes everything. The last plan is void. */
+  lost(sequenceId: number): void {
+    const sequence = this.running.find(({ id }) => id === sequenceId);
+    if (!sequence) return;
+    sequence.cached = 0;
+    this.kv.lost(sequence);
+  }
+
+  /** Tokens that are in host memory, and those that came back from there, in all. */
+  get spill(): { readonly tokens: number; readonly restored: number } {
+    return this.kv.spill;
+  }
+
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
+    const busy = this.running.some((sequence) => sequence.decoding);
+    this.kv.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
     this.admit(now);
     const decoding = this.running.filter((sequence) => sequence.decoding);
@@ -294,7 +309,7 @@ export class Scheduler {
     const awaited = sequence.awaits;
     if (awaited && awaited.leader.running && awaited.leader.computed < awaited.length) return true;
     sequence.awaits = undefined;
-    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs) + WORTH_WAITING;
+    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
     for (const leader of this.running) {
       if (leader.decoding) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
@@ -309,8 +324,8 @@ export class Scheduler {
   private fits(sequence: Sequence, now: number): boolean {
     if (this.limits.layout === "streams" || this.running.length === 0) return true;
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
-    const shared = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
-    return this.kv.runningCells + pending + needs(sequence) - shared <= this.limits.cells;
+    const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
   /** Whether a sequence is free for this request, or one that another client has beyond its share. */

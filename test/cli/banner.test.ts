@@ -23,7 +23,7 @@ const model: ModelInfo = {
   device: "CPU (zen4 variant, 2 threads)",
   created: 0,
 };
-const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1 } as const;
+const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1, spareBytes: 1 } as const;
 const render = (modelGiven: boolean, url = "http://127.0.0.1:9999", note?: string) =>
   banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, url);
 

@@ -17,6 +17,7 @@ const OPTIONS = {
   speculation: true,
   maxQueueTokens: 1000,
   kvTokenBytes: 1,
+  cacheRamBytes: 100_000,
   sampling: { topK: 7 },
 } as EngineOptions;
 
@@ -233,3 +234,20 @@ test("a prompt that begins like an earlier one is computed from where they part,
   expect(finished(1)?.usage.cachedTokens).toBe(0);
   expect(finished(2)?.usage.cachedTokens).toBe(common.length + "say ".length);
 });
+
+test.each([false, true])(
+  "what had to leave the cache comes back from host memory, or is computed again if lost: %p",
+  async (lost) => {
+    const llama = new FakeLlama(700);
+    llama.losesSaved = lost;
+    const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 700 });
+    const long = (letter: string) => `${letter.repeat(400)} say ${letter}|`;
+    for (const [key, letter] of ["a", "b", "c", "a"].entries()) {
+      engine.receive({ type: "generate", key, request: ask(long(letter)) });
+      await until(() => finished(key) !== undefined);
+      expect(text(key)).toBe(letter);
+    }
+    expect(llama.saves).toBeGreaterThan(0);
+    expect(finished(3)?.usage.cachedTokens).toBe(lost ? 0 : 406);
+  },
+);

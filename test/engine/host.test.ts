@@ -23,6 +23,7 @@ function startHost(modelPath = "model", loadTimeoutMs = 5000): EngineHost {
       speculation: true,
       maxQueueTokens: 1000,
       kvTokenBytes: 100,
+      cacheRamBytes: 1e6,
       kvType: "f16",
       batch: 64,
       microBatch: 64,

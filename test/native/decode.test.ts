@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LlamaError, type SamplerConfig } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { answer, decode, generate, library, load, prefill, question, sampler } from "./harness.ts";
+
+// Other processes may have the cores.
+setDefaultTimeout(20_000);
 
 const CAPITAL = "What is the capital of France?";
 const SUM = "What is 12 + 30?";
@@ -106,6 +109,23 @@ describe.each([
     expect(() => llama.kvCopy(0, 0, 1)).toThrow(LlamaError);
     expect(() => llama.kvCopy(0, 1, 0)).toThrow(LlamaError);
     expect(() => llama.kvCopy(0, 8, 1)).toThrow(LlamaError);
+  });
+
+  test("a sequence that was saved goes on where it was, also in another place", () => {
+    const expected = alone(STORY, {}, 6);
+    llama.kvClear();
+    const tokens = question(llama, STORY);
+    decode(llama, prefill(tokens.slice(0, -1), 2));
+    const saved = llama.kvSave(2) ?? new Uint8Array();
+    expect(saved.length).toBeGreaterThan(tokens.length);
+    llama.kvClear();
+    expect(llama.kvRestore(1, saved)).toBe(true);
+    const slot = sampler(llama);
+    const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence: 1, sampler: slot };
+    expect(decode(llama, [last])).toEqual([expected[0] as number]);
+    llama.freeSampler(slot);
+    expect(llama.kvRestore(0, saved.subarray(0, 100))).toBe(false);
+    expect(llama.kvSave(99)).toBeUndefined();
   });
 
   test("a full cache is no failure: the batch is refused and everything before it stands", () => {

@@ -14,6 +14,8 @@ export const LIMITS: SchedulerLimits = {
   reuse: true,
   cut: true,
   copyMs: 0,
+  savedTokens: 0,
+  saveTokenMs: 0,
 };
 
 /** A cell of the cache; sequences that share it hold the same object. */
@@ -45,6 +47,10 @@ export class FakeEngine {
   /** Tokens that were in the cache when the request was admitted, of finished ones. */
   readonly cached = new Map<number, number>();
   private readonly cache = new Map<number, Cell[]>();
+  /** Whether what was moved out cannot be restored. */
+  losesSaved = false;
+  /** What was moved out of the cache. */
+  readonly saved = new Map<number, Cell[]>();
   /** Whether plans are kept in `plans`. */
   keepPlans = true;
   /** Whether every sampled row's whole context is compared. */
@@ -89,7 +95,7 @@ export class FakeEngine {
 
   step(): StepPlan | undefined {
     const plan = this.scheduler.plan(this.now);
-    this.prepare();
+    if (!this.prepare()) return this.step();
     if (!plan) return undefined;
     if (this.keepPlans) this.plans.push(plan);
     this.compute(plan);
@@ -141,8 +147,33 @@ export class FakeEngine {
     return sampled;
   }
 
-  private prepare(): void {
+  /** False when something could not be restored: the plan is void. */
+  private prepare(): boolean {
+    let complete = true;
     for (const command of this.scheduler.takeCommands()) {
+      if (command.type === "forget") {
+        this.saved.delete(command.saved);
+        continue;
+      }
+      if (command.type === "save") {
+        this.saved.set(command.saved, [...(this.cache.get(command.sequence) ?? [])]);
+        continue;
+      }
+      if (command.type === "restore") {
+        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
+        if (this.losesSaved) {
+          this.cache.set(command.sequence, []);
+          this.scheduler.lost(command.sequence);
+          complete = false;
+          continue;
+        }
+        this.cache.set(
+          command.sequence,
+          saved.map((cell) => ({ ...cell })),
+        );
+        if (this.exact) this.checkRoom();
+        continue;
+      }
       if (command.type === "remove") {
         const kept = (this.cache.get(command.sequence) ?? []).slice(0, command.position);
         this.cache.set(command.sequence, kept);
@@ -153,6 +184,7 @@ export class FakeEngine {
       const kept = source.slice(0, command.position);
       this.cache.set(command.to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
     }
+    return complete;
   }
 
   private compute(plan: StepPlan): void {

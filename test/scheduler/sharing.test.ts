@@ -104,37 +104,56 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect(engine.cached.get(3)).toBe(319);
   });
 
-  test("random conversations with shared beginnings, cancels and little room: nobody ever reads another's tokens", () => {
-    let state = 7;
-    const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
-    const room = limits.layout === "unified" ? { cells: 900 } : { cells: 4 * 600 };
-    const engine = new FakeEngine({ ...limits, ...room, sequences: limits.layout === "unified" ? 7 : 4 });
-    engine.keepPlans = false;
-    const histories = [range(40, 1), range(90, 1), [...range(30, 1), ...range(60, 500)], range(50, 900)];
-    const asked = new Map<number, number>();
-    const left = new Set<number>();
-    for (let key = 1; key <= 400; key++) {
-      const history = histories[random(histories.length)] ?? [];
-      const prompt = [...history.slice(0, 20 + random(history.length)), ...range(1 + random(40), random(3) * 1000)];
-      const tokens = 1 + random(60);
-      engine.add(key, prompt, tokens, `client ${random(3)}`);
-      asked.set(key, tokens);
-      for (let steps = random(5); steps > 0; steps--) engine.step();
-      const gone = 1 + random(key);
-      const unfinished = engine.output(gone).length < (asked.get(gone) ?? 0);
-      if (random(6) === 0 && unfinished) {
-        engine.remove(gone);
-        left.add(gone);
+  test.each([
+    ["without", 0],
+    ["with", 6000],
+  ])(
+    "random conversations, cancels, little room, %s host memory: nobody reads another's tokens",
+    (_name, savedTokens) => {
+      let state = 7;
+      const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
+      const scale = savedTokens > 0 ? 6 : 1;
+      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : savedTokens > 0 ? 2600 : 900 };
+      const engine = new FakeEngine({
+        ...limits,
+        ...room,
+        savedTokens,
+        saveTokenMs: 0.01,
+        sequences: limits.layout === "unified" ? 7 : 4,
+      });
+      engine.keepPlans = false;
+      const histories = [
+        [40, 1],
+        [90, 1],
+        [60, 500],
+        [50, 900],
+      ].map(([length = 0, from]) => range(scale * length, from ?? 0));
+      const asked = new Map<number, number>();
+      const left = new Set<number>();
+      for (let key = 1; key <= 400; key++) {
+        const history = histories[random(histories.length)] ?? [];
+        const prompt = [...history.slice(0, 20 + random(history.length)), ...range(1 + random(40), random(3) * 1000)];
+        const tokens = 1 + random(60);
+        engine.add(key, prompt, tokens, `client ${random(3)}`);
+        asked.set(key, tokens);
+        for (let steps = random(5); steps > 0; steps--) engine.step();
+        const gone = 1 + random(key);
+        const unfinished = engine.output(gone).length < (asked.get(gone) ?? 0);
+        if (random(6) === 0 && unfinished) {
+          engine.remove(gone);
+          left.add(gone);
+        }
+        const told = engine.jobs.get(1 + random(key))?.tokens ?? [];
+        if (random(3) === 0 && told.length < scale * 400) histories[random(histories.length)] = [...told];
       }
-      const told = engine.jobs.get(1 + random(key))?.tokens ?? [];
-      if (random(3) === 0 && told.length < 400) histories[random(histories.length)] = [...told];
-    }
-    engine.run(100_000);
-    for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
-    expect(engine.scheduler.cellsUsed).toBe(0);
-    if (limits.layout === "unified") expect(engine.scheduler.cellsCached).toBe(engine.cells);
-    expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
-  });
+      engine.run(100_000);
+      for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
+      expect(engine.scheduler.cellsUsed).toBe(0);
+      if (limits.layout === "unified") expect(engine.scheduler.cellsCached).toBe(engine.cells);
+      expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
+      if (savedTokens === 0) expect(engine.scheduler.spill.restored).toBe(0);
+    },
+  );
 });
 
 describe("room in a unified cache", () => {

@@ -12,7 +12,14 @@ const LOADS: [Machine, Trace[]][] = [
 ];
 
 function limitsOf({ batch, cells, parallel }: Machine): SchedulerLimits {
-  const shared = { layout: "unified", sequences: Math.min(256, parallel + 64), cut: true, copyMs: 0 } as const;
+  const shared = {
+    layout: "unified",
+    sequences: Math.min(256, parallel + 64),
+    cut: true,
+    copyMs: 0,
+    savedTokens: 0,
+    saveTokenMs: 0,
+  } as const;
   return { ...shared, batch, cells, parallel, stallBudgetMs: 50, reuse: true };
 }
 

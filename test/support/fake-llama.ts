@@ -25,6 +25,10 @@ export class FakeLlama implements Llama {
   readonly version = "fake";
   readonly samplers = new Map<number, SamplerConfig>();
   readonly chats: ChatPrompt[] = [];
+  /** Sequences that were saved so far. */
+  saves = 0;
+  /** Whether restoring fails. */
+  losesSaved = false;
   readonly copies: { from: number; to: number; length: number }[] = [];
   readonly decodes: { rows: number; owner: number }[] = [];
   /** Tokens in the cache, by sequence. */
@@ -136,6 +140,15 @@ export class FakeLlama implements Llama {
   kvCopy(from: number, to: number, length: number): void {
     this.copies.push({ from, to, length });
     this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));
+  }
+  kvSave(sequence: number): Uint8Array | undefined {
+    this.saves++;
+    return Uint8Array.from(this.cache.get(sequence) ?? []);
+  }
+  kvRestore(sequence: number, saved: Uint8Array): boolean {
+    if (this.losesSaved) return false;
+    this.cache.set(sequence, [...saved]);
+    return true;
   }
   kvClear(): void {
     this.cache.clear();

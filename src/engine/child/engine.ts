@@ -22,6 +22,8 @@ const MEMORY_SAMPLE_MS = 100;
 const FLOAT_BYTES = 4;
 /** What copying a stream of the KV cache moves in a millisecond, on a slow machine. */
 const COPY_BYTES_PER_MS = 3e6;
+/** The same for moving a sequence to host memory that was not touched before. */
+const SAVE_BYTES_PER_MS = 1e6;
 /** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
 const CANCEL_WAIT_MS = 100;
 
@@ -33,6 +35,8 @@ export class Engine {
   private readonly sampled: Int32Array;
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
+  /** What was moved out of the KV cache. */
+  private readonly saved = new Map<number, Uint8Array>();
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -67,6 +71,8 @@ export class Engine {
       sequences: model.sequences,
       reuse: options.prefixCache,
       cut: model.canRemovePartial,
+      savedTokens: Math.floor(options.cacheRamBytes / options.kvTokenBytes),
+      saveTokenMs: options.kvTokenBytes / SAVE_BYTES_PER_MS,
       copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
     });
   }
@@ -196,7 +202,7 @@ export class Engine {
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
     const { media } = this;
     const { width } = media.projector();
-    this.prepareCache();
+    if (!this.prepareCache()) return;
     if (step.starts) this.announce([step.key], this.clock.now());
     const result = this.llama.decodeEmbeddings(
       {
@@ -221,14 +227,14 @@ export class Engine {
     const media = this.scheduler.planMedia(before);
     if (media) return this.stepMedia(media);
     const plan = this.scheduler.plan(before);
-    this.prepareCache();
-    if (!plan) return;
-    if (plan.started.length > 0) this.announce(plan.started, before);
+    if (plan && plan.started.length > 0) this.announce(plan.started, before);
+    if (!this.prepareCache() || !plan) return;
     const result = this.decode(plan);
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
-      return this.prepareCache();
+      this.prepareCache();
+      return;
     }
     const now = this.clock.now();
     this.steps++;
@@ -275,11 +281,35 @@ export class Engine {
     this.send({ type: "started", keys, stats: this.stats() });
   }
 
-  private prepareCache(): void {
+  /** Carries out what the scheduler wants done to the cache. False when something is not there that should have been. */
+  private prepareCache(): boolean {
+    const { llama, saved } = this;
+    let complete = true;
     for (const command of this.scheduler.takeCommands()) {
-      if (command.type === "copy") this.llama.kvCopy(command.from, command.to, command.position);
-      else this.llama.kvRemove(command.sequence, command.position, -1);
+      switch (command.type) {
+        case "copy":
+          llama.kvCopy(command.from, command.to, command.position);
+          break;
+        case "remove":
+          llama.kvRemove(command.sequence, command.position, -1);
+          break;
+        case "save": {
+          const bytes = llama.kvSave(command.sequence);
+          if (bytes) saved.set(command.saved, bytes);
+          break;
+        }
+        case "restore": {
+          const bytes = saved.get(command.saved);
+          if (bytes && llama.kvRestore(command.sequence, bytes)) break;
+          complete = false;
+          this.scheduler.lost(command.sequence);
+          break;
+        }
+        case "forget":
+          saved.delete(command.saved);
+      }
     }
+    return complete;
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {

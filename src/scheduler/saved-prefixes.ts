@@ -1,0 +1,101 @@
+// What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's.
+
+import type { MediaSpan } from "./media-span.ts";
+
+/** Numbers what was saved. */
+export type SavedId = number;
+
+export interface Saved {
+  readonly id: SavedId;
+  /** Its tokens: all of them. */
+  readonly ids: Int32Array;
+  readonly media: readonly MediaSpan[];
+}
+
+interface Entry extends Saved {
+  /** When it was last used, and how often. */
+  at: number;
+  uses: number;
+}
+
+/** Ages closer than this are the same. */
+const AGE_GRAIN_MS = 1000;
+
+export class SavedPrefixes {
+  private readonly entries = new Map<SavedId, Entry>();
+  private nextId = 1;
+  private held = 0;
+
+  /** Holds at most so many tokens. */
+  constructor(private readonly capacity: number) {}
+
+  /** Tokens that are saved. */
+  get tokens(): number {
+    return this.held;
+  }
+
+  /** The longest saved beginning of `ids[0..limit)`; `whole`: only of what can be used to its end. */
+  find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
+    let best: { saved: Saved; length: number } | undefined;
+    for (const saved of this.entries.values()) {
+      const length = commonLength(saved.ids, ids, limit);
+      if (length > (best?.length ?? 0) && (!whole || length === saved.ids.length)) best = { saved, length };
+    }
+    return best;
+  }
+
+  /** Whether so many tokens can be saved at all, and are not yet. */
+  wants(ids: Int32Array): boolean {
+    return ids.length <= this.capacity && this.find(ids, ids.length, false)?.length !== ids.length;
+  }
+
+  /**
+   * Takes in a sequence; what has to make room for it is given back to be forgotten, but not `pinned`. Undefined when there
+   * is no room.
+   */
+  add(
+    { ids, media }: Omit<Saved, "id">,
+    now: number,
+    pinned?: SavedId,
+  ): { readonly id: SavedId; readonly dropped: SavedId[] } | undefined {
+    const others = [...this.entries.values()].filter(({ id }) => id !== pinned);
+    // It says all that its own beginnings say.
+    const leaving = others.filter((entry) => commonLength(entry.ids, ids, ids.length) === entry.ids.length);
+    const rest = others.filter((entry) => !leaving.includes(entry)).toSorted((a, b) => score(b, now) - score(a, now));
+    const held = () => leaving.reduce((sum, entry) => sum - entry.ids.length, this.held);
+    while (held() + ids.length > this.capacity) {
+      const next = rest.shift();
+      if (!next) return undefined;
+      leaving.push(next);
+    }
+    const dropped = leaving.map((entry) => entry.id);
+    dropped.forEach((gone) => this.remove(gone));
+    const id = this.nextId++;
+    this.entries.set(id, { id, ids, media, at: now, uses: 0 });
+    this.held += ids.length;
+    return { id, dropped };
+  }
+
+  /** It served a request. */
+  used(id: SavedId, now: number): void {
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    entry.at = now;
+    entry.uses++;
+  }
+
+  remove(id: SavedId): void {
+    this.held -= this.entries.get(id)?.ids.length ?? 0;
+    this.entries.delete(id);
+  }
+}
+
+/** The larger, the less likely is it to be asked for again. */
+const score = ({ at, uses }: Entry, now: number) => (now - at + AGE_GRAIN_MS) / (1 + uses);
+
+function commonLength(a: Int32Array, b: Int32Array, limit: number): number {
+  const end = Math.min(a.length, b.length, limit);
+  let index = 0;
+  while (index < end && a[index] === b[index]) index++;
+  return index;
+}

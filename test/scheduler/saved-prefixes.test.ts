@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { SavedPrefixes } from "../../src/scheduler/saved-prefixes.ts";
+import { FakeEngine, LIMITS } from "./fake-engine.ts";
+
+const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
+const saving = { ...LIMITS, cells: 1000, savedTokens: 5000, saveTokenMs: 0.001 };
+
+describe("what is saved", () => {
+  test("is found by its beginning", () => {
+    const saved = new SavedPrefixes(1000);
+    saved.add({ ids: ids(300, 1), media: [] }, 0);
+    saved.add({ ids: ids(400, 1000), media: [] }, 0);
+    const asked = Int32Array.from([...ids(250, 1), ...ids(50, 9000)]);
+    expect(saved.find(asked, 300, false)?.length).toBe(250);
+    expect(saved.find(asked, 300, true)).toBeUndefined();
+    expect(saved.find(ids(350, 1), 349, true)?.length).toBe(300);
+  });
+
+  test("leaves when there is no room: the oldest first, and never what is in use", () => {
+    const saved = new SavedPrefixes(1000);
+    const first = saved.add({ ids: ids(400, 1), media: [] }, 0)?.id ?? 0;
+    const second = saved.add({ ids: ids(400, 1000), media: [] }, 5_000)?.id ?? 0;
+    expect(saved.add({ ids: ids(400, 2000), media: [] }, 10_000, first)?.dropped).toEqual([second]);
+    expect(saved.add({ ids: ids(900, 3000), media: [] }, 10_000, first)).toBeUndefined();
+    expect(saved.tokens).toBe(800);
+  });
+
+  test("is replaced by what begins with it", () => {
+    const saved = new SavedPrefixes(1000);
+    const short = saved.add({ ids: ids(300, 1), media: [] }, 0)?.id ?? 0;
+    expect(saved.add({ ids: ids(400, 1), media: [] }, 0)?.dropped).toEqual([short]);
+    expect(saved.tokens).toBe(400);
+    expect(saved.wants(ids(200, 1))).toBe(false);
+  });
+});
+
+describe.each([
+  ["unified", saving],
+  ["streams", { ...saving, layout: "streams", cells: 1400, sequences: 2, parallel: 2 }],
+] as const)("%s: a conversation that had to leave the cache", (_, limits) => {
+  const conversation = (engine: FakeEngine) => {
+    engine.add(1, 600, 20);
+    engine.run();
+    for (const key of [2, 3]) {
+      engine.now += 1000;
+      engine.add(key, 500, 5);
+      engine.run();
+    }
+    engine.now += 1000;
+    engine.add(4, [...(engine.jobs.get(1)?.tokens ?? []), 5, 6, 7], 5);
+    engine.run();
+  };
+
+  test("comes back from host memory", () => {
+    const engine = new FakeEngine(limits);
+    conversation(engine);
+    expect(engine.cached.get(4)).toBe(619);
+    expect(engine.scheduler.spill.restored).toBe(619);
+    expect(engine.output(4).length).toBe(5);
+  });
+
+  test("is computed again where host memory has no room", () => {
+    const engine = new FakeEngine({ ...limits, savedTokens: 100 });
+    conversation(engine);
+    expect(engine.scheduler.spill.restored).toBe(0);
+    expect(engine.output(4).length).toBe(5);
+  });
+
+  test("is computed again when it is lost", () => {
+    const engine = new FakeEngine(limits);
+    engine.losesSaved = true;
+    conversation(engine);
+    expect(engine.cached.get(4)).toBe(0);
+    expect(engine.output(4).length).toBe(5);
+  });
+});
+
+test("nobody's stream waits for a large sequence to be saved", () => {
+  const engine = new FakeEngine({ ...saving, saveTokenMs: 1, stallBudgetMs: 50 });
+  engine.add(1, 600, 2);
+  engine.run();
+  engine.add(2, 10, 300);
+  while (engine.output(2).length < 2) engine.step();
+  engine.add(3, 500, 2);
+  engine.run();
+  expect(engine.saved.size).toBe(0);
+});
