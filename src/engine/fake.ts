@@ -68,8 +68,15 @@ export class FakeEngine implements EnginePort {
   }
 
   status(): EngineStatus {
-    const stats = { waiting: 0, kvUsed: 0, kvCached: 0, kvTotal: 8192, steps: 0 };
-    const counts = { preemptions: 0, evictedTokens: 0, guessedTokens: 0, guessedRight: 0, residentBytes: 0 };
+    const stats = { waiting: 0, kvUsed: 0, kvCached: 0, kvSaved: 0, kvTotal: 8192, steps: 0 };
+    const counts = {
+      preemptions: 0,
+      evictedTokens: 0,
+      restoredTokens: 0,
+      guessedTokens: 0,
+      guessedRight: 0,
+      residentBytes: 0,
+    };
     return {
       state: this.state,
       modelId: fakeModel.id,

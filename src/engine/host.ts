@@ -39,23 +39,25 @@ const NO_STATS: Levels = {
   waiting: 0,
   kvUsed: 0,
   kvCached: 0,
+  kvSaved: 0,
   steps: 0,
   preemptions: 0,
   evictedTokens: 0,
+  restoredTokens: 0,
   guessedTokens: 0,
   guessedRight: 0,
   residentBytes: 0,
 };
 
-type Counts = Pick<Levels, "steps" | "preemptions" | "evictedTokens" | "guessedTokens" | "guessedRight">;
+/** What only grows, over all engine processes. */
+const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens", "guessedTokens", "guessedRight"] as const;
+type Counts = Record<(typeof COUNTS)[number], number>;
 
-const sum = (a: Counts, b: Counts): Counts => ({
-  steps: a.steps + b.steps,
-  preemptions: a.preemptions + b.preemptions,
-  evictedTokens: a.evictedTokens + b.evictedTokens,
-  guessedTokens: a.guessedTokens + b.guessedTokens,
-  guessedRight: a.guessedRight + b.guessedRight,
-});
+function sum(a: Counts, b: Counts): Counts {
+  const total: Counts = { ...a };
+  for (const name of COUNTS) total[name] += b[name];
+  return total;
+}
 
 export class EngineHost implements EnginePort {
   private state: EngineState = "starting";
@@ -72,7 +74,7 @@ export class EngineHost implements EnginePort {
   private statsAt = 0;
   /** Cumulative counts of earlier engine processes. */
   /** What earlier engine processes had counted. */
-  private past: Counts = { steps: 0, preemptions: 0, evictedTokens: 0, guessedTokens: 0, guessedRight: 0 };
+  private past: Counts = NO_STATS;
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {

@@ -31,12 +31,16 @@ export interface EngineStats {
   /** KV cells of running requests, those kept of finished ones, and all that there are. */
   readonly kvUsed: number;
   readonly kvCached: number;
+  /** Tokens in host memory, moved there from the KV cache. */
+  readonly kvSaved: number;
   readonly kvTotal: number;
   /** Cumulative counts since the first engine process started. */
   readonly steps: number;
   readonly preemptions: number;
   /** Tokens kept of finished requests that had to make room. */
   readonly evictedTokens: number;
+  /** Tokens that came back from host memory. */
+  readonly restoredTokens: number;
   /** Tokens that were guessed ahead, and those of them that were right. */
   readonly guessedTokens: number;
   readonly guessedRight: number;

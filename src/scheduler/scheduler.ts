@@ -10,7 +10,7 @@
 
 import { FairQueue } from "./fair-queue.ts";
 import { KvCache, type KvCommand, type KvLimits } from "./kv-cache.ts";
-import type { MediaSpan } from "./media-span.ts";
+import { rowOf, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
@@ -29,56 +29,6 @@ const WORTH_WAITING = 32;
 const MOST_GUESSING = 4;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
-
-/** One row of a decode batch. */
-export interface PlanRow {
-  readonly key: Key;
-  readonly sequence: number;
-  readonly token: number;
-  /** Of the token among the request's. */
-  readonly index: number;
-  /** Of the token in the KV cache. */
-  readonly position: number;
-  /** The row's logits are wanted: its sampled token goes to `apply`. */
-  readonly sample: boolean;
-  /** The token is a guess at what the row before gives. */
-  readonly guess: boolean;
-}
-
-export interface StepPlan {
-  /** Sorted by sequence id, as the stream KV layout wants them. */
-  readonly rows: readonly PlanRow[];
-  /** Requests whose first rows are in this plan. */
-  readonly started: readonly Key[];
-  /** The request that fills the batch alone, if one does: its cancellation may abort the step. */
-  readonly owner: Key | undefined;
-  readonly decodeRows: number;
-  readonly prefillRows: number;
-  readonly guessRows: number;
-}
-
-/** One piece of a medium, for a decode call of its own. */
-export interface MediaStep {
-  readonly key: Key;
-  readonly sequence: number;
-  readonly span: MediaSpan;
-  /** Embeddings of the span, from `offset` on. */
-  readonly offset: number;
-  readonly count: number;
-  /** Position of the span's first token. */
-  readonly position: number;
-  /** Nothing of this request was computed before. */
-  readonly starts: boolean;
-}
-
-export interface Sampled {
-  readonly key: Key;
-  readonly token: number;
-  /** Another token of the request follows in this step. */
-  readonly more: boolean;
-  /** The request's token limit is reached: this token is its last. */
-  readonly last: boolean;
-}
 
 export class Scheduler {
   private readonly queue = new FairQueue();
@@ -412,15 +362,3 @@ export class Scheduler {
 /** Cells that a request will take beyond those that it has. */
 const needs = (sequence: Sequence): number =>
   sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);
-
-function rowOf(sequence: Sequence, index: number): PlanRow {
-  return {
-    key: sequence.key,
-    sequence: sequence.id,
-    token: sequence.ids[index] as number,
-    index,
-    position: sequence.position(index),
-    sample: index === sequence.length - 1,
-    guess: false,
-  };
-}

@@ -29,9 +29,11 @@ export interface MetricLevels {
   readonly parallel: number;
   readonly kvUsed: number;
   readonly kvCached: number;
+  readonly kvSaved: number;
   readonly kvTotal: number;
   readonly preemptions: number;
   readonly evictedTokens: number;
+  readonly restoredTokens: number;
   readonly guessedTokens: number;
   readonly guessedRight: number;
   readonly engineSteps: number;

@@ -1,7 +1,8 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
 // each row must find exactly its request's own tokens before it, and no cell may be used twice.
 
-import { Scheduler, type SchedulerLimits, type StepPlan } from "../../src/scheduler/scheduler.ts";
+import type { StepPlan } from "../../src/scheduler/plan.ts";
+import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 
 export const LIMITS: SchedulerLimits = {

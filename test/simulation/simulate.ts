@@ -42,13 +42,13 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
   for (const arrival of trace.arrivals.toSorted((a, b) => a.at - b.at)) plan(arrival.at, ++keys, arrival);
   engine.onFinish = (key) => {
     const arrival = arrivals.get(key);
-    const then = arrival?.then;
-    if (!arrival || !then || then.turns < 1) return;
+    const followUp = arrival?.followUp;
+    if (!arrival || !followUp || followUp.turns < 1) return;
     const said = engine.jobs.get(key)?.tokens ?? [];
     const next = ++keys;
-    const added = Array.from({ length: then.tokens }, (_, at) => next * 100_000 + at);
-    const following = { ...arrival, prompt: [...said, ...added], then: { ...then, turns: then.turns - 1 } };
-    plan(engine.now + then.pauseMs, next, { ...following, at: engine.now + then.pauseMs });
+    const added = Array.from({ length: followUp.tokens }, (_, at) => next * 100_000 + at);
+    const following = { ...arrival, prompt: [...said, ...added], followUp: { ...followUp, turns: followUp.turns - 1 } };
+    plan(engine.now + followUp.pauseMs, next, { ...following, at: engine.now + followUp.pauseMs });
   };
   const begin = ({ at, key, arrival }: Due) => {
     if (!arrival) return engine.leave(key);

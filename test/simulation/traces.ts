@@ -20,7 +20,7 @@ export interface Arrival {
   /** Leaves after so many milliseconds, finished or not. */
   readonly leavesAfter?: number;
   /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
-  readonly then?: { readonly turns: number; readonly tokens: number; readonly pauseMs: number };
+  readonly followUp?: { readonly turns: number; readonly tokens: number; readonly pauseMs: number };
 }
 
 export interface Trace {
@@ -59,7 +59,7 @@ export function agents(count: number, prefix: number, turns: number, seed = 2): 
     client: `agent ${agent}`,
     prompt: [...common, ...tokens(prefix * 0.2, 10_000_000 * (agent + 1))],
     maxTokens: 150,
-    then: { turns, tokens: 800, pauseMs: 1_500 },
+    followUp: { turns, tokens: 800, pauseMs: 1_500 },
   }));
   return { name: `${count} agents, ${prefix} tokens`, arrivals };
 }

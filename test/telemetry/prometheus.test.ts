@@ -14,6 +14,8 @@ const levels: MetricLevels = {
   preemptions: 3,
   kvCached: 128,
   evictedTokens: 64,
+  kvSaved: 512,
+  restoredTokens: 32,
   guessedTokens: 20,
   guessedRight: 15,
   engineSteps: 50,

@@ -6,10 +6,12 @@ import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { Scheduler, type MediaStep, type StepPlan } from "../../scheduler/scheduler.ts";
+import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
+import { Scheduler } from "../../scheduler/scheduler.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
+import { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
@@ -35,8 +37,7 @@ export class Engine {
   private readonly sampled: Int32Array;
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
-  /** What was moved out of the KV cache. */
-  private readonly saved = new Map<number, Uint8Array>();
+  private readonly kv: KvCommands;
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -51,6 +52,7 @@ export class Engine {
     private readonly media?: Media,
   ) {
     const model = llama.model();
+    this.kv = new KvCommands(llama);
     const column = () => new Int32Array(model.batch);
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
@@ -281,35 +283,11 @@ export class Engine {
     this.send({ type: "started", keys, stats: this.stats() });
   }
 
-  /** Carries out what the scheduler wants done to the cache. False when something is not there that should have been. */
+  /** False when something was to be restored and is not there: the plan is void. */
   private prepareCache(): boolean {
-    const { llama, saved } = this;
-    let complete = true;
-    for (const command of this.scheduler.takeCommands()) {
-      switch (command.type) {
-        case "copy":
-          llama.kvCopy(command.from, command.to, command.position);
-          break;
-        case "remove":
-          llama.kvRemove(command.sequence, command.position, -1);
-          break;
-        case "save": {
-          const bytes = llama.kvSave(command.sequence);
-          if (bytes) saved.set(command.saved, bytes);
-          break;
-        }
-        case "restore": {
-          const bytes = saved.get(command.saved);
-          if (bytes && llama.kvRestore(command.sequence, bytes)) break;
-          complete = false;
-          this.scheduler.lost(command.sequence);
-          break;
-        }
-        case "forget":
-          saved.delete(command.saved);
-      }
-    }
-    return complete;
+    const lost = this.kv.run(this.scheduler.takeCommands());
+    for (const sequence of lost) this.scheduler.lost(sequence);
+    return lost.length === 0;
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
@@ -337,7 +315,7 @@ export class Engine {
 
   private stats(): Levels {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
-    const { preemptions, evictedTokens, guesses } = this.scheduler;
+    const { preemptions, evictedTokens, guesses, spill } = this.scheduler;
     const { steps, resident } = this;
     const placeFreeMs = this.scheduler.placeFreeMs();
     return {
@@ -345,9 +323,11 @@ export class Engine {
       waiting,
       kvUsed,
       kvCached,
+      kvSaved: spill.tokens,
       steps,
       preemptions,
       evictedTokens,
+      restoredTokens: spill.restored,
       guessedTokens: guesses.offered,
       guessedRight: guesses.right,
       residentBytes: resident.bytes,

@@ -18,6 +18,8 @@ export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) 
         parallel: config.parallel,
         kvUsed: stats.kvUsed,
         kvCached: stats.kvCached,
+        kvSaved: stats.kvSaved,
+        restoredTokens: stats.restoredTokens,
         evictedTokens: stats.evictedTokens,
         guessedTokens: stats.guessedTokens,
         guessedRight: stats.guessedRight,

@@ -1,0 +1,67 @@
+// What a step is to compute, and what came of it.
+
+import type { MediaSpan } from "./media-span.ts";
+import type { Key, Sequence } from "./sequence.ts";
+
+/** One row of a decode batch. */
+export interface PlanRow {
+  readonly key: Key;
+  readonly sequence: number;
+  readonly token: number;
+  /** Of the token among the request's. */
+  readonly index: number;
+  /** Of the token in the KV cache. */
+  readonly position: number;
+  /** The row's logits are wanted: its sampled token goes to `apply`. */
+  readonly sample: boolean;
+  /** The token is a guess at what the row before gives. */
+  readonly guess: boolean;
+}
+
+export interface StepPlan {
+  /** Sorted by sequence id, as the stream KV layout wants them. */
+  readonly rows: readonly PlanRow[];
+  /** Requests whose first rows are in this plan. */
+  readonly started: readonly Key[];
+  /** The request that fills the batch alone, if one does: its cancellation may abort the step. */
+  readonly owner: Key | undefined;
+  readonly decodeRows: number;
+  readonly prefillRows: number;
+  readonly guessRows: number;
+}
+
+/** One piece of a medium, for a decode call of its own. */
+export interface MediaStep {
+  readonly key: Key;
+  readonly sequence: number;
+  readonly span: MediaSpan;
+  /** Embeddings of the span, from `offset` on. */
+  readonly offset: number;
+  readonly count: number;
+  /** Position of the span's first token. */
+  readonly position: number;
+  /** Nothing of this request was computed before. */
+  readonly starts: boolean;
+}
+
+export interface Sampled {
+  readonly key: Key;
+  readonly token: number;
+  /** Another token of the request follows in this step. */
+  readonly more: boolean;
+  /** The request's token limit is reached: this token is its last. */
+  readonly last: boolean;
+}
+
+/** The row that computes the token at `index`. */
+export function rowOf(sequence: Sequence, index: number): PlanRow {
+  return {
+    key: sequence.key,
+    sequence: sequence.id,
+    token: sequence.ids[index] as number,
+    index,
+    position: sequence.position(index),
+    sample: index === sequence.length - 1,
+    guess: false,
+  };
+}
