@@ -33,6 +33,8 @@ export interface OpenApiDocument {
 
 const REQUEST_ID =
   "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
+const CLIENT =
+  "Whose request it is, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client.";
 const responseHeaders = Object.fromEntries(
   ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
 );
@@ -86,6 +88,10 @@ function complete(described: PathItem[string], operation: Operation, key: string
     ...(described.parameters ?? []),
     { name: "X-Request-ID", in: "header", required: false, description: REQUEST_ID, schema: { type: "string" } },
   ];
+  if (operation.stream) {
+    const schema = { type: "string", minLength: 1, maxLength: 128 };
+    described.parameters.push({ name: "X-Svc-Client", in: "header", required: false, description: CLIENT, schema });
+  }
   const body = described.requestBody?.content["application/json"];
   if (described.requestBody) described.requestBody.required = true;
   if (body && operation.example !== undefined) body.example = operation.example;
