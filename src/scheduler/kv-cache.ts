@@ -263,13 +263,29 @@ export class KvCache {
   }
 
   private freeId(now: number, except?: number): number {
-    const unused = this.unusedId();
-    if (unused !== undefined) return unused;
-    const id = this.leastValuable("id", now, except);
+    const id = this.neighbour(except) ?? this.unusedId() ?? this.leastValuable("id", now, except);
     if (id === undefined) throw new Error("every sequence is running");
-    this.save(id, now);
-    this.drop(id);
+    if (this.idle.has(id)) {
+      this.save(id, now);
+      this.drop(id);
+    }
     return id;
+  }
+
+  /**
+   * An id next to the running ones: a step of the stream layout is computed in as many pieces as the ids have gaps. Not one
+   * whose tokens are many and would be lost.
+   */
+  private neighbour(except?: number): number | undefined {
+    if (this.limits.layout === "unified" || this.runs.size === 0) return undefined;
+    const cheap = (id: number) =>
+      !this.tree.has(id) ||
+      this.tree.exclusive(id) < FEWEST_SAVED ||
+      (this.limits.savedTokens > 0 && this.tree.lengthOf(id) * this.limits.saveTokenMs <= this.patienceMs);
+    const beside = [...this.runs.keys()].flatMap((id) => [id - 1, id + 1]);
+    const free = beside.filter((id) => id >= 0 && id < this.limits.sequences && !this.runs.has(id) && id !== except);
+    const rank = (id: number) => (this.tree.has(id) ? this.limits.sequences : 0) + id;
+    return free.filter(cheap).toSorted((a, b) => rank(a) - rank(b))[0];
   }
 
   /**

@@ -210,4 +210,23 @@ describe("streams", () => {
     engine.run();
     expect(engine.cached.get(2)).toBe(0);
   });
+
+  test("requests that run together lie side by side, whatever was left around them", () => {
+    const engine = new FakeEngine({ ...STREAMS, parallel: 8, sequences: 8, cells: 8 * 600 });
+    for (let key = 1; key <= 8; key++) engine.add(key, 100, 2);
+    engine.run();
+    // One goes on where it was, in the middle.
+    const [, , , turn = []] = [0, 1, 2, 3].map((at) => engine.jobs.get(at + 1)?.tokens);
+    engine.add(11, [...turn, 5], 30);
+    engine.step();
+    for (const key of [12, 13]) {
+      engine.now += 1000;
+      engine.add(key, 50, 30);
+    }
+    while (engine.output(13).length < 3) engine.step();
+    const ids = [...new Set(engine.plans.at(-1)?.rows.map(({ sequence }) => sequence))];
+    expect(ids.length).toBe(3);
+    expect(Math.max(...ids) - Math.min(...ids)).toBe(2);
+    engine.run();
+  });
 });
