@@ -261,10 +261,13 @@ export interface Llama {
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;
-  /** What a sequence holds, to be restored later; undefined when it holds nothing or cannot be saved. */
-  kvSave(sequence: number): Uint8Array | undefined;
-  /** Makes what was saved all of a sequence. False when that is not possible: it is empty then. */
-  kvRestore(sequence: number, saved: Uint8Array): boolean;
+  /**
+   * What a sequence holds at positions [from, to), to be restored later; `to` below 0 is to the end. Undefined when that is
+   * nothing or cannot be saved; in the stream layout, parts cannot.
+   */
+  kvSave(sequence: number, from: number, to: number): Uint8Array | undefined;
+  /** Makes what was saved, part by part, all of a sequence. False when that is not possible: it is empty then. */
+  kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean;
   kvClear(): void;
   /** Log lines since the last call. */
   drainLog(): { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];

@@ -222,16 +222,17 @@ class Binding implements NativeLlama {
     this.check(this.native.svc_kv_copy(from, to, length), "copy a sequence");
   }
 
-  kvSave(sequence: number): Uint8Array | undefined {
-    const size = this.native.svc_kv_save_size(sequence);
+  kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
+    const size = this.native.svc_kv_save_begin(sequence, from, to);
     if (size <= 0) return undefined;
     const saved = new Uint8Array(size);
-    const written = this.native.svc_kv_save(sequence, saved, size);
+    const written = this.native.svc_kv_save(saved, size);
     return written > 0 ? saved.subarray(0, written) : undefined;
   }
 
-  kvRestore(sequence: number, saved: Uint8Array): boolean {
-    return this.native.svc_kv_restore(sequence, saved, saved.length) === 1;
+  kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean {
+    const { native } = this;
+    return parts.every((part, at) => native.svc_kv_restore(sequence, part, part.length, Number(at === 0)) === 1);
   }
 
   kvClear(): void {

@@ -76,6 +76,9 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
     return rows > state.n_outputs ? "more rows are sampled than there is room for" : nullptr;
 }
 
+// What svc_kv_save writes: a sequence, or the one behind all others that stands for a part.
+int32_t chosen = 0;
+
 // Returns what llama_decode does.
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
@@ -176,28 +179,41 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
     });
 }
 
-double svc_kv_save_size(int32_t sequence) {
+double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to) {
     return guarded<double>(0, [&]() -> double {
         if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
-        return static_cast<double>(llama_state_seq_get_size(state.context, sequence));
+        chosen = sequence;
+        if (from > 0 || to >= 0) {
+            if (!state.unified) return 0;
+            llama_memory_t memory = llama_get_memory(state.context);
+            chosen = state.n_seq_max;
+            llama_memory_seq_rm(memory, chosen, -1, -1);
+            llama_memory_seq_cp(memory, sequence, chosen, from, to);
+        }
+        return static_cast<double>(llama_state_seq_get_size(state.context, chosen));
     });
 }
 
-double svc_kv_save(int32_t sequence, uint8_t * out, double capacity) {
+double svc_kv_save(uint8_t * out, double capacity) {
     return guarded<double>(-1, [&]() -> double {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return fail("a sequence id is out of range");
-        const size_t written = llama_state_seq_get_data(state.context, out, static_cast<size_t>(capacity), sequence);
+        if (!state.ready) return fail("no model is loaded");
+        const size_t written = llama_state_seq_get_data(state.context, out, static_cast<size_t>(capacity), chosen);
+        if (chosen == state.n_seq_max) llama_memory_seq_rm(llama_get_memory(state.context), chosen, -1, -1);
         return written > 0 ? static_cast<double>(written) : fail("a sequence could not be saved");
     });
 }
 
-int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length) {
+int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max || (!first && !state.unified)) return 0;
         const auto size = static_cast<size_t>(length);
-        if (llama_state_seq_set_data(state.context, bytes, size, sequence) == size) return 1;
-        llama_memory_seq_rm(llama_get_memory(state.context), sequence, -1, -1);
-        return 0;
+        const int32_t target = first ? sequence : state.n_seq_max;
+        llama_memory_t memory = llama_get_memory(state.context);
+        const bool done = llama_state_seq_set_data(state.context, bytes, size, target) == size;
+        if (done && !first) llama_memory_seq_cp(memory, target, sequence, -1, -1);
+        if (!first) llama_memory_seq_rm(memory, target, -1, -1);
+        if (!done) llama_memory_seq_rm(memory, sequence, -1, -1);
+        return done ? 1 : 0;
     });
 }
 

@@ -74,7 +74,10 @@ void create_context(const common_json & config) {
     params.n_ctx = static_cast<uint32_t>(config.at("context").get<int>());
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
-    params.n_seq_max = static_cast<uint32_t>(sequences(config));
+    // One more in a unified cache, for parts of others (see svc_kv_save_begin).
+    const bool unified = config.at("unified").get<bool>();
+    const auto parts = unified && can_remove_partial() ? 1u : 0u;
+    params.n_seq_max = static_cast<uint32_t>(sequences(config)) + parts;
     // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
     const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
@@ -82,7 +85,7 @@ void create_context(const common_json & config) {
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
     params.type_k = params.type_v = kv_type(config.at("kvType").get<std::string>());
-    params.kv_unified = config.at("unified").get<bool>();
+    params.kv_unified = unified;
     params.swa_full = false;
     params.no_perf = true;
     params.abort_callback = abort_requested;
@@ -93,7 +96,7 @@ void create_context(const common_json & config) {
     }
     if (!llama_get_memory(state.context)) throw std::runtime_error("this model cannot generate text");
     state.n_batch = static_cast<int32_t>(llama_n_batch(state.context));
-    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context));
+    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts);
     state.unified = params.kv_unified;
 }
 

@@ -143,12 +143,14 @@ SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
 // Makes `to` share (unified) or copy (streams: the whole sequence, trimmed to `length`) the first `length` positions of
 // `from`, in place of what it held. 0, or negative.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length);
-// Bytes that svc_kv_save needs for a sequence; 0 when there is none.
-SVC_API double svc_kv_save_size(int32_t sequence);
-// Writes what a sequence holds. Returns the bytes written, or negative. `out` holds `capacity` bytes.
-SVC_API double svc_kv_save(int32_t sequence, uint8_t * out, double capacity);
-// Makes what was saved all of a sequence, in place of what it held. 1 done, 0 not possible: the sequence is empty then.
-SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length);
+// Chooses positions [from, to) of a sequence (to < 0: to the end; in the stream layout only all of them can be) and
+// returns the bytes that saving them takes; 0 when that is not possible.
+SVC_API double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to);
+// Writes what was chosen. Returns the bytes written, or negative. `out` holds `capacity` bytes.
+SVC_API double svc_kv_save(uint8_t * out, double capacity);
+// Adds what was saved to a sequence that holds what was before it; `first`: it replaces what the sequence held. 1 done, 0
+// not possible: the sequence is empty then.
+SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first);
 SVC_API void svc_kv_clear(void);
 
 #ifdef __cplusplus

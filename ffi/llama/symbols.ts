@@ -45,8 +45,8 @@ export const symbols = {
 
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },
   svc_kv_copy: { args: [i32, i32, i32], returns: i32 },
-  svc_kv_save_size: { args: [i32], returns: "f64" },
-  svc_kv_save: { args: [i32, buffer, "f64"], returns: "f64" },
-  svc_kv_restore: { args: [i32, buffer, "f64"], returns: i32 },
+  svc_kv_save_begin: { args: [i32, i32, i32], returns: "f64" },
+  svc_kv_save: { args: [buffer, "f64"], returns: "f64" },
+  svc_kv_restore: { args: [i32, buffer, "f64", i32], returns: i32 },
   svc_kv_clear: { args: [], returns: "void" },
 } as const satisfies Record<string, FFIFunction>;

@@ -31,8 +31,14 @@ export type KvCommand =
   | { readonly type: "remove"; readonly sequence: number; readonly position: number }
   /** Makes the beginning of one sequence, up to a position, all of another. */
   | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
-  /** Keeps what a sequence holds in host memory. */
-  | { readonly type: "save"; readonly sequence: number; readonly saved: SavedId }
+  /** Keeps what a sequence holds from one position to another, or to its end (-1), in host memory behind what is there. */
+  | {
+      readonly type: "save";
+      readonly sequence: number;
+      readonly saved: SavedId;
+      readonly from: number;
+      readonly to: number;
+    }
   /** Makes what was kept all of a sequence. */
   | { readonly type: "restore"; readonly sequence: number; readonly saved: SavedId }
   /** It is not needed any more. */
@@ -73,6 +79,8 @@ export class KvCache {
   private evictedTokens = 0;
   private restoredTokens = 0;
   private restoring: SavedId | undefined;
+  /** An idle sequence that is on its way to host memory, and how much of it is there. */
+  private moving: { readonly id: number; readonly saved: SavedId; done: number } | undefined;
   /** How long saving a sequence may take now, in milliseconds: somebody may be waiting for the next step. */
   patienceMs = Number.POSITIVE_INFINITY;
 
@@ -131,7 +139,7 @@ export class KvCache {
     else if (reuse.how === "restore") sequence.id = this.restore(reuse, sequence, now);
     else {
       uses = this.usesOf(reuse.holder.id) + 1;
-      sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence);
+      sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     }
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, -1, 0);
     sequence.computed = reuse?.length ?? 0;
@@ -185,6 +193,58 @@ export class KvCache {
     }
   }
 
+  /**
+   * Idle cells slow down every step of a unified cache. Beyond `limit`, idle sequences move to host memory, a part in each
+   * step.
+   */
+  moveBeyond(limit: number, now: number): void {
+    if (this.limits.layout === "streams" || this.limits.savedTokens === 0) return;
+    if (!this.moving && this.cells - this.runningCells > limit) this.beginMoving(now);
+    const { moving } = this;
+    if (!moving) return;
+    const length = this.tree.lengthOf(moving.id);
+    const part = Math.max(FEWEST_SAVED, Math.floor(this.patienceMs / this.limits.saveTokenMs));
+    const end = Math.min(length, moving.done + part);
+    const to = end === length ? -1 : end;
+    this.commands.push({ type: "save", sequence: moving.id, saved: moving.saved, from: moving.done, to });
+    moving.done = end;
+    if (end < length) return;
+    this.saved.complete(moving.saved);
+    this.moving = undefined;
+    this.drop(moving.id);
+  }
+
+  private beginMoving(now: number): void {
+    // Positions of media are not counted in tokens: those are moved whole or not at all.
+    const worth = [...this.idle].filter(
+      ([id, { media }]) => media.length === 0 && this.tree.exclusive(id) >= FEWEST_SAVED,
+    );
+    const id = this.leastValuable("cells", now, new Map(worth));
+    if (id === undefined) return;
+    const ids = this.tree.tokensOf(id);
+    if (!this.saved.wants(ids)) {
+      if (ids.length <= this.limits.savedTokens) this.drop(id);
+      return;
+    }
+    const added = this.keep(ids, [], now);
+    if (added !== undefined) this.moving = { id, saved: added, done: 0 };
+  }
+
+  /** Its cells are wanted as they are, or are gone. */
+  private stopMoving(id: number): void {
+    if (this.moving?.id !== id) return;
+    this.saved.remove(this.moving.saved);
+    this.commands.push({ type: "forget", saved: this.moving.saved });
+    this.moving = undefined;
+  }
+
+  /** A place in host memory; what has to make way for it is forgotten. */
+  private keep(ids: Int32Array, media: readonly MediaSpan[], now: number): SavedId | undefined {
+    const added = this.saved.add({ ids, media }, now, [this.restoring, this.moving?.saved]);
+    for (const gone of added?.dropped ?? []) this.commands.push({ type: "forget", saved: gone });
+    return added?.id;
+  }
+
   private find(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
     if (!this.limits.reuse) return undefined;
     const resident = this.findResident(sequence, now, ms);
@@ -219,8 +279,10 @@ export class KvCache {
     return used || this.leastValuable("id", now) === idle.id;
   }
 
-  private takeOver({ holder, length }: Resident, { media }: Sequence): number {
+  private takeOver({ holder, length }: Resident, { media }: Sequence, now: number): number {
+    this.stopMoving(holder.id);
     if (holder.length > length) {
+      if (holder.length - length >= FEWEST_SAVED) this.save(holder.id, now);
       this.commands.push({ type: "remove", sequence: holder.id, position: positionAt(media, length) });
       this.evictedTokens += holder.length - length;
       this.tree.trim(holder.id, length);
@@ -263,7 +325,8 @@ export class KvCache {
   }
 
   private freeId(now: number, except?: number): number {
-    const id = this.neighbour(except) ?? this.unusedId() ?? this.leastValuable("id", now, except);
+    const others = new Map([...this.idle].filter(([idle]) => idle !== except));
+    const id = this.neighbour(except) ?? this.unusedId() ?? this.leastValuable("id", now, others);
     if (id === undefined) throw new Error("every sequence is running");
     if (this.idle.has(id)) {
       this.save(id, now);
@@ -292,12 +355,16 @@ export class KvCache {
    * Of the idle sequences the one whose loss is expected to cost the least, for what it frees: an id, whatever it holds,
    * or cells, of which each saves a token.
    */
-  private leastValuable(frees: "id" | "cells", now: number, except?: number): number | undefined {
+  private leastValuable(
+    frees: "id" | "cells",
+    now: number,
+    candidates: ReadonlyMap<number, Idle> = this.idle,
+  ): number | undefined {
     let found: { id: number; score: number } | undefined;
-    for (const [id, { at, uses }] of this.idle) {
+    for (const [id, { at, uses }] of candidates) {
       const tokens = frees === "id" ? this.tree.exclusive(id) : 1;
       const score = (now - at + AGE_GRAIN_MS) / ((1 + uses) * Math.max(tokens, 1));
-      if (id !== except && (!found || score > found.score)) found = { id, score };
+      if (!found || score > found.score) found = { id, score };
     }
     return found?.id;
   }
@@ -310,6 +377,7 @@ export class KvCache {
     const own = this.tree.exclusive(id);
     const length = cutBefore(idle?.media ?? [], this.tree.lengthOf(id) - cells);
     if (!idle || !this.limits.cut || own <= cells || length < FEWEST_SHARED) return this.drop(id);
+    this.stopMoving(id);
     this.evictedTokens += this.tree.lengthOf(id) - length;
     this.tree.trim(id, length);
     this.commands.push({ type: "remove", sequence: id, position: positionAt(idle.media, length) });
@@ -322,14 +390,15 @@ export class KvCache {
     if (this.tree.lengthOf(id) * this.limits.saveTokenMs > this.patienceMs) return false;
     const ids = this.tree.tokensOf(id);
     if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
-    const added = this.saved.add({ ids, media: idle.media }, now, this.restoring);
-    if (!added) return false;
-    for (const gone of added.dropped) this.commands.push({ type: "forget", saved: gone });
-    this.commands.push({ type: "save", sequence: id, saved: added.id });
+    const saved = this.keep(ids, idle.media, now);
+    if (saved === undefined) return false;
+    this.commands.push({ type: "save", sequence: id, saved, from: 0, to: -1 });
+    this.saved.complete(saved);
     return true;
   }
 
   private drop(id: number): void {
+    this.stopMoving(id);
     this.evictedTokens += this.tree.exclusive(id);
     this.idle.delete(id);
     this.tree.remove(id);

@@ -16,6 +16,8 @@ interface Entry extends Saved {
   /** When it was last used, and how often. */
   at: number;
   uses: number;
+  /** All of it is there. */
+  complete: boolean;
 }
 
 /** Ages closer than this are the same. */
@@ -38,6 +40,7 @@ export class SavedPrefixes {
   find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
     let best: { saved: Saved; length: number } | undefined;
     for (const saved of this.entries.values()) {
+      if (!saved.complete) continue;
       const length = commonLength(saved.ids, ids, limit);
       if (length > (best?.length ?? 0) && (!whole || length === saved.ids.length)) best = { saved, length };
     }
@@ -51,14 +54,14 @@ export class SavedPrefixes {
 
   /**
    * Takes in a sequence; what has to make room for it is given back to be forgotten, but not `pinned`. Undefined when there
-   * is no room.
+   * is no room. It is found from `complete` on.
    */
   add(
     { ids, media }: Omit<Saved, "id">,
     now: number,
-    pinned?: SavedId,
+    pinned: readonly (SavedId | undefined)[] = [],
   ): { readonly id: SavedId; readonly dropped: SavedId[] } | undefined {
-    const others = [...this.entries.values()].filter(({ id }) => id !== pinned);
+    const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     // It says all that its own beginnings say.
     const leaving = others.filter((entry) => commonLength(entry.ids, ids, ids.length) === entry.ids.length);
     const rest = others.filter((entry) => !leaving.includes(entry)).toSorted((a, b) => score(b, now) - score(a, now));
@@ -71,9 +74,15 @@ export class SavedPrefixes {
     const dropped = leaving.map((entry) => entry.id);
     dropped.forEach((gone) => this.remove(gone));
     const id = this.nextId++;
-    this.entries.set(id, { id, ids, media, at: now, uses: 0 });
+    this.entries.set(id, { id, ids, media, at: now, uses: 0, complete: false });
     this.held += ids.length;
     return { id, dropped };
+  }
+
+  /** All of it was saved. */
+  complete(id: SavedId): void {
+    const entry = this.entries.get(id);
+    if (entry) entry.complete = true;
   }
 
   /** It served a request. */

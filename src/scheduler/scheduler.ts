@@ -77,6 +77,11 @@ export class Scheduler {
     return this.kv.runningCells;
   }
 
+  /** KV cells that hold tokens. */
+  get cellsHeld(): number {
+    return this.kv.cells;
+  }
+
   /** KV cells that hold tokens of finished requests only, for later ones. */
   get cellsCached(): number {
     return this.kv.cells - this.kv.runningCells;
@@ -161,6 +166,9 @@ export class Scheduler {
     const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
     const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
+    if (prefillRows === 0) {
+      this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+    }
     if (!this.kv.makeRoom(rows.length, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
@@ -205,7 +213,7 @@ export class Scheduler {
    * guess.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
-    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms);
+    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {

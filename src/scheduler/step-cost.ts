@@ -1,21 +1,32 @@
 // Learns what a step costs, so that prefill chunks can be sized in milliseconds instead of tokens.
 
+import { CellCost } from "./cell-cost.ts";
+
 const SMOOTHING = 0.25;
 const blend = (old: number | undefined, sample: number) =>
   old === undefined ? sample : old + SMOOTHING * (sample - old);
 
 /** Moving averages of measured steps, in milliseconds. */
 export class StepCost {
+  private readonly cellCost = new CellCost();
   private decodeStep: number | undefined;
   /** Per prompt token, alone in the batch. */
   private prefillToken: number | undefined;
   /** Per prompt token on top of a decode step: dearer, because small chunks reuse the weights less. */
   private mixedToken: number | undefined;
 
-  record(decodeRows: number, prefillRows: number, ms: number): void {
-    if (prefillRows === 0) this.decodeStep = blend(this.decodeStep, ms);
-    else if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, ms / prefillRows);
+  /** `cells`: those of the KV cache that are in use. */
+  record(decodeRows: number, prefillRows: number, ms: number, cells: number): void {
+    if (prefillRows === 0) {
+      this.decodeStep = blend(this.decodeStep, ms);
+      this.cellCost.record(decodeRows, cells, ms);
+    } else if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, ms / prefillRows);
     else this.mixedToken = blend(this.mixedToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
+  }
+
+  /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */
+  affordableCells(rows: number, cells: number): number {
+    return this.cellCost.affordable(rows, cells);
   }
 
   /** What computing a prompt token costs, alone in the batch; undefined until anything was measured. */

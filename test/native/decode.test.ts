@@ -116,16 +116,19 @@ describe.each([
     llama.kvClear();
     const tokens = question(llama, STORY);
     decode(llama, prefill(tokens.slice(0, -1), 2));
-    const saved = llama.kvSave(2) ?? new Uint8Array();
-    expect(saved.length).toBeGreaterThan(tokens.length);
+    const whole = [llama.kvSave(2, 0, -1) ?? new Uint8Array()];
+    const halves = [llama.kvSave(2, 0, 5), llama.kvSave(2, 5, -1)].filter((part) => part !== undefined);
+    expect(halves.length).toBe(unified ? 2 : 0);
     llama.kvClear();
+    const saved = unified ? halves : whole;
     expect(llama.kvRestore(1, saved)).toBe(true);
     const slot = sampler(llama);
     const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence: 1, sampler: slot };
     expect(decode(llama, [last])).toEqual([expected[0] as number]);
     llama.freeSampler(slot);
-    expect(llama.kvRestore(0, saved.subarray(0, 100))).toBe(false);
-    expect(llama.kvSave(99)).toBeUndefined();
+    expect(llama.kvRestore(0, whole)).toBe(true);
+    expect(llama.kvRestore(0, [whole[0]?.subarray(0, 100) ?? new Uint8Array(1)])).toBe(false);
+    expect(llama.kvSave(99, 0, -1)).toBeUndefined();
   });
 
   test("a full cache is no failure: the batch is refused and everything before it stands", () => {

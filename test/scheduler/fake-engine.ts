@@ -25,7 +25,7 @@ interface Cell {
 }
 
 /** What a step takes, in milliseconds. */
-export type Cost = (decodeRows: number, prefillRows: number, cells: number) => number;
+export type Cost = (decodeRows: number, prefillRows: number, runningCells: number, cells: number) => number;
 
 interface Job {
   readonly request: SequenceRequest;
@@ -50,6 +50,8 @@ export class FakeEngine {
   private readonly cache = new Map<number, Cell[]>();
   /** Whether what was moved out cannot be restored. */
   losesSaved = false;
+  /** Tokens of each part that was moved out. */
+  readonly saveSizes: number[] = [0];
   /** What was moved out of the cache. */
   readonly saved = new Map<number, Cell[]>();
   /** Whether plans are kept in `plans`. */
@@ -101,7 +103,7 @@ export class FakeEngine {
     if (this.keepPlans) this.plans.push(plan);
     this.compute(plan);
     const sampled = this.sample(plan);
-    const ms = this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed);
+    const ms = this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
     this.now += ms;
     this.prefilled += plan.prefillRows;
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
@@ -157,7 +159,12 @@ export class FakeEngine {
         continue;
       }
       if (command.type === "save") {
-        this.saved.set(command.saved, [...(this.cache.get(command.sequence) ?? [])]);
+        const part = (this.cache.get(command.sequence) ?? []).slice(
+          command.from,
+          command.to < 0 ? undefined : command.to,
+        );
+        this.saved.set(command.saved, [...(this.saved.get(command.saved) ?? []), ...part]);
+        this.saveSizes.push(part.length);
         continue;
       }
       if (command.type === "restore") {

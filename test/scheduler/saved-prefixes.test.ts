@@ -8,8 +8,7 @@ const saving = { ...LIMITS, cells: 1000, savedTokens: 5000, saveTokenMs: 0.001 }
 describe("what is saved", () => {
   test("is found by its beginning", () => {
     const saved = new SavedPrefixes(1000);
-    saved.add({ ids: ids(300, 1), media: [] }, 0);
-    saved.add({ ids: ids(400, 1000), media: [] }, 0);
+    for (const each of [ids(300, 1), ids(400, 1000)]) saved.complete(saved.add({ ids: each, media: [] }, 0)?.id ?? 0);
     const asked = Int32Array.from([...ids(250, 1), ...ids(50, 9000)]);
     expect(saved.find(asked, 300, false)?.length).toBe(250);
     expect(saved.find(asked, 300, true)).toBeUndefined();
@@ -20,8 +19,8 @@ describe("what is saved", () => {
     const saved = new SavedPrefixes(1000);
     const first = saved.add({ ids: ids(400, 1), media: [] }, 0)?.id ?? 0;
     const second = saved.add({ ids: ids(400, 1000), media: [] }, 5_000)?.id ?? 0;
-    expect(saved.add({ ids: ids(400, 2000), media: [] }, 10_000, first)?.dropped).toEqual([second]);
-    expect(saved.add({ ids: ids(900, 3000), media: [] }, 10_000, first)).toBeUndefined();
+    expect(saved.add({ ids: ids(400, 2000), media: [] }, 10_000, [first])?.dropped).toEqual([second]);
+    expect(saved.add({ ids: ids(900, 3000), media: [] }, 10_000, [first])).toBeUndefined();
     expect(saved.tokens).toBe(800);
   });
 
@@ -29,6 +28,8 @@ describe("what is saved", () => {
     const saved = new SavedPrefixes(1000);
     const short = saved.add({ ids: ids(300, 1), media: [] }, 0)?.id ?? 0;
     expect(saved.add({ ids: ids(400, 1), media: [] }, 0)?.dropped).toEqual([short]);
+    expect(saved.wants(ids(200, 1))).toBe(true);
+    saved.complete(2);
     expect(saved.tokens).toBe(400);
     expect(saved.wants(ids(200, 1))).toBe(false);
   });
@@ -84,4 +85,34 @@ test("nobody's stream waits for a large sequence to be saved", () => {
   engine.add(3, 500, 2);
   engine.run();
   expect(engine.saved.size).toBe(0);
+});
+
+test("idle cells that slow down a stream move to host memory, a part in each step, and come back", () => {
+  // Every cell in use costs each row a hundredth of a millisecond.
+  const cost = (rows: number, prompt: number, _: number, held: number) => 5 + rows * (1 + held / 100) + prompt * 0.2;
+  const engine = new FakeEngine({ ...saving, cells: 8000, savedTokens: 20_000, saveTokenMs: 0.05 }, cost);
+  for (let key = 1; key <= 6; key++) {
+    engine.add(key, 1000, 60);
+    engine.run();
+  }
+  engine.add(7, 20, 400);
+  engine.run();
+  expect(engine.scheduler.spill.tokens).toBeGreaterThan(2000);
+  expect(engine.scheduler.cellsCached).toBeLessThan(4000);
+  expect(Math.max(...engine.saveSizes)).toBeLessThanOrEqual(1000);
+  engine.add(8, [...(engine.jobs.get(1)?.tokens ?? []), 5], 5);
+  engine.run();
+  expect(engine.cached.get(8)).toBe(1059);
+});
+
+test("where every cell costs nothing, idle ones stay", () => {
+  const engine = new FakeEngine(
+    { ...saving, cells: 8000, savedTokens: 20_000, saveTokenMs: 0.05 },
+    (rows, prompt) => 5 + rows + prompt * 0.2,
+  );
+  for (let key = 1; key <= 6; key++) {
+    engine.add(key, 1000, 60);
+    engine.run();
+  }
+  expect(engine.scheduler.spill.tokens).toBe(0);
 });

@@ -61,7 +61,7 @@ async function killEngine(server: TestServer, round: number): Promise<void> {
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 
 await withServer(
-  ["--model", model, "--ctx", "32768", "--parallel", "16", "--max-queue", "128"],
+  ["--model", model, "--ctx", "32768", "--parallel", "16", "--max-queue", "128", "--cache-ram", "64"],
   async (server) => {
     const levels: { front: number; engine: number }[] = [];
     for (let round = 1; round <= rounds; round++) {

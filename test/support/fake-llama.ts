@@ -141,13 +141,16 @@ export class FakeLlama implements Llama {
     this.copies.push({ from, to, length });
     this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));
   }
-  kvSave(sequence: number): Uint8Array | undefined {
+  kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
     this.saves++;
-    return Uint8Array.from(this.cache.get(sequence) ?? []);
+    return Uint8Array.from((this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to));
   }
-  kvRestore(sequence: number, saved: Uint8Array): boolean {
+  kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean {
     if (this.losesSaved) return false;
-    this.cache.set(sequence, [...saved]);
+    this.cache.set(
+      sequence,
+      parts.flatMap((part) => [...part]),
+    );
     return true;
   }
   kvClear(): void {
