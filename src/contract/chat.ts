@@ -91,6 +91,7 @@ const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Int
 
 export const Logprobs = t.Object({
   content: t.Array(t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) })),
+  refusal: t.Null(),
 });
 
 export const Usage = t.Object({
@@ -147,6 +148,7 @@ export const ChatCompletion = t.Object({
       message: t.Object({
         role: t.Literal("assistant"),
         content: t.Union([t.String(), t.Null()]),
+        refusal: t.Null({ description: "Always null: models that run here refuse in plain words." }),
         reasoning_content: t.Optional(t.String()),
         tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
       }),

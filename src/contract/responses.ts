@@ -122,6 +122,7 @@ export const ResponsesUsage = t.Object({
 export const ResponseResource = t.Object({
   id: t.String(),
   object: t.Literal("response"),
+  access_programs: t.Null(),
   created_at: t.Integer(),
   completed_at: nullable(t.Integer()),
   status: oneOf("in_progress", "completed", "incomplete", "failed", "cancelled"),

@@ -55,6 +55,7 @@ class ChoiceBuilder {
         role: "assistant",
         // With calls the convention knows no text beside them.
         content: called ? null : this.content,
+        refusal: null,
         ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
         ...(called && { tool_calls: this.calls }),
       },
@@ -99,4 +100,5 @@ export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs =>
     bytes: [...bytes],
     top_logprobs: top.map((other) => ({ ...other, bytes: [...other.bytes] })),
   })),
+  refusal: null,
 });

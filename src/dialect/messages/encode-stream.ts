@@ -4,7 +4,7 @@ import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
 import { typedError } from "../fields/typed-error.ts";
-import { encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
+import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
 export interface MessagesStreamOptions {
   readonly requestId: string;
@@ -33,7 +33,7 @@ export async function* encodeMessageStream(
 ): AsyncGenerator<NamedEvent, void, void> {
   const blocks = new BlockWriter(answer.showThinking);
   try {
-    yield start(answer, promptTokens);
+    yield named("message_start", { message: beginning(answer, noUsage(promptTokens)) });
     yield named("ping", {});
     for (let next = await events.next(); !next.done; next = await events.next()) {
       const event = next.value;
@@ -61,20 +61,6 @@ const named = (type: string, fields: object): NamedEvent => ({
   data: JSON.stringify({ type, ...fields }),
 });
 
-const start = ({ id, model }: MessagesAnswer, promptTokens: number): NamedEvent =>
-  named("message_start", {
-    message: {
-      id,
-      type: "message",
-      role: "assistant",
-      model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: encodeUsage(noUsage(promptTokens)),
-    },
-  });
-
 type Kind = "text" | "thinking" | "tool_use";
 
 class BlockWriter {
@@ -92,7 +78,8 @@ class BlockWriter {
       yield this.delta({ type: "thinking_delta", thinking: event.text });
     } else if (event.type === "tool_call") {
       yield* this.close();
-      yield* this.begin("tool_use", { id: toolUseId(event.id), name: event.name, input: {} });
+      const { id, name } = event;
+      yield* this.begin("tool_use", { id: toolUseId(id), name, input: {}, caller: DIRECT });
     } else if (event.type === "tool_arguments") {
       yield this.delta({ type: "input_json_delta", partial_json: event.text });
     }

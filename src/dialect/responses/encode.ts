@@ -41,6 +41,7 @@ export async function encodeResponse(
     }
     throw new SvcError("internal_error", "The generation ended without a finish.");
   } catch (error) {
+    drain(output.abandon());
     const message = error instanceof SvcError ? error.message : "An internal error occurred.";
     onEnd({ resource: failedResource(resource, output.items, message), message: output.message });
     throw error;
@@ -98,8 +99,10 @@ export async function* encodeResponseStream(
     yield "[DONE]";
   } catch (error) {
     const { message } = typedError(error, signal.aborted ? () => {} : onUnexpected);
+    const cut = [...output.abandon()];
     const failed = failedResource(resource, output.items, message);
     if (signal.aborted) return onEnd({ resource: failed, message: output.message });
+    for (const told of cut) yield frame(told);
     yield end(failed);
     yield "[DONE]";
   } finally {

@@ -24,6 +24,7 @@ export function newResource(
   return {
     id,
     object: "response",
+    access_programs: null,
     created_at: createdAt,
     completed_at: null,
     status: "in_progress",
@@ -49,8 +50,9 @@ export function newResource(
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
     top_p: asked.top_p ?? defaults.topP ?? 1,
-    presence_penalty: asked.presence_penalty ?? 0,
-    frequency_penalty: asked.frequency_penalty ?? 0,
+    presence_penalty: asked.presence_penalty ?? defaults.presencePenalty ?? 0,
+    // Accepted without effect.
+    frequency_penalty: 0,
     truncation: asked.truncation ?? "disabled",
     usage: null,
     user: asked.user ?? null,
