@@ -56,7 +56,7 @@ const chat: Dialect = {
   check: checker(ChatCompletion),
   assemble: assembleChat,
   rows: rowsOf(
-    // Streams that are really cancelled, and log probabilities, are recorded where they are tested.
+    // A stream that is really cancelled is recorded where that is tested.
     everyWay.filter((name) => name !== "cancelled"),
     {
       messages,
@@ -65,6 +65,7 @@ const chat: Dialect = {
       tools: [{ type: "function", function: { name: "weather", parameters: schema } }],
     },
     [
+      { name: "cancelled-text", script: "cancelled", body: {} },
       { name: "two-choices", script: "two-tool-calls", body: { n: 2 } },
       {
         name: "constrained",
