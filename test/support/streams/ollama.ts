@@ -5,21 +5,21 @@ import { OllamaAnswer } from "../../../src/contract/ollama.ts";
 import { checker } from "../../../src/contract/schema.ts";
 import type { Assembled } from "./events.ts";
 
-type Line = ReturnType<typeof checkLine>;
+export type OllamaBody = ReturnType<typeof checkLine>;
 
 const checkLine = checker(OllamaAnswer);
 
 /** Throws where the stream breaks a rule of its convention. */
-export function assembleOllama(text: string): Assembled<Line> {
+export function assembleOllama(text: string): Assembled<OllamaBody> {
   assert(text.endsWith("\n"), "every line is ended");
   const objects = text
     .slice(0, -1)
     .split("\n")
-    .map((line) => JSON.parse(line) as Line & { readonly error?: string });
+    .map((line) => JSON.parse(line) as OllamaBody & { readonly error?: string });
   const last = objects.at(-1);
   if (last?.error !== undefined) return { error: { message: last.error } };
   const lines = objects.map(checkLine);
-  const end = lines.at(-1) as Line;
+  const end = lines.at(-1) as OllamaBody;
   assert.deepEqual(
     lines.map(({ done }) => done),
     lines.map((line) => line === end),
