@@ -29,7 +29,7 @@ const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 
 /** Options that have an effect here; others are ignored, as that API's own server does. */
 const Options = t.Object({
-  num_predict: opt(t.Integer({ description: "Output limit; negative: the room left." })),
+  num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_k: opt(t.Integer({ minimum: -1 })),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),

@@ -29,6 +29,14 @@ const Tool = t.Object({
   strict: opt(t.Boolean()),
 });
 
+/** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
+const ToolChoice = t.Object({
+  type: t.String(),
+  name: opt(t.String()),
+  mode: opt(oneOf("auto", "required")),
+  tools: opt(t.Array(t.Object({ type: t.String(), name: opt(t.String()) }), { maxItems: 1024 })),
+});
+
 const TextFormat = t.Object({
   type: oneOf("text", "json_object", "json_schema"),
   name: opt(t.String()),
@@ -46,7 +54,7 @@ const prompt = {
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: 1024, description: "Functions; tools of other types are ignored." })),
-  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), t.Object({ type: t.String(), name: opt(t.String()) })])),
+  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean()),
   text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(t.String()) })),
   reasoning: opt(t.Object({ effort: opt(Effort), summary: opt(t.String()) })),

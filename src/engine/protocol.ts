@@ -58,6 +58,7 @@ export type EngineReady = Pick<
   | "vision"
   | "audio"
   | "device"
+  | "sampling"
 >;
 
 /** Numbers a request within one engine process; never reused. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../../src/engine/fake.ts";
-import { serve } from "../http/harness.ts";
+import { serve, until } from "../http/harness.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
 
 const id = { "x-request-id": "golden" };
@@ -120,6 +120,84 @@ describe("responses", () => {
     const fetched = () => json(fetch(`${server.url}/v1/responses/${begun.id}`));
     while ((await fetched()).status === "in_progress") await Bun.sleep(5);
     expect(await fetched()).toMatchObject({ status: "failed", error: { code: "server_error" } });
+  });
+
+  test("an answer whose client left is cancelled, with what there was", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    for (const stream of [true, false]) {
+      const left = new AbortController();
+      const begun = fetch(`${server.url}/v1/responses`, {
+        method: "POST",
+        body: JSON.stringify({ input: "hi", stream, metadata: { stream: String(stream) } }),
+        signal: left.signal,
+      });
+      begun.catch(() => {});
+      await until(() => server.engine.live === 1);
+      if (stream) {
+        const reader = (await begun).body?.getReader();
+        const first = new TextDecoder().decode((await reader?.read())?.value);
+        const response = /"id":"(resp_[0-9a-f]+)"/.exec(first)?.[1];
+        left.abort();
+        await until(() => server.generation.activeCount === 0);
+        const kept = await json(fetch(`${server.url}/v1/responses/${response}`));
+        expect(kept).toMatchObject({ status: "cancelled", error: null, output: [{ status: "incomplete" }] });
+      } else {
+        left.abort();
+        await until(() => server.generation.activeCount === 0);
+        expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
+      }
+    }
+  });
+
+  test("a failure in the middle leaves no item in progress", async () => {
+    const server = serve(scripts.failed);
+    const text = await (await server.post("/v1/responses", { input: "hi", stream: true })).text();
+    const response = /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1];
+    const kept = await json(fetch(`${server.url}/v1/responses/${response}`));
+    expect(kept).toMatchObject({ status: "failed", output: [{ status: "incomplete" }] });
+  });
+
+  test("what is echoed is what is in effect", async () => {
+    const answer = await json(serve(scripts.text).post("/v1/responses", { input: "hi", frequency_penalty: 1 }));
+    expect(answer).toMatchObject({ temperature: 0.8, top_p: 0.95, presence_penalty: 0, frequency_penalty: 0 });
+  });
+
+  test("allowed tools are the only ones, free or forced; none allowed is none", async () => {
+    const server = serve(scripts.text);
+    const tools = ["a", "b", "c"].map((name) => ({ type: "function", name, parameters: schema }));
+    const allow = (mode: string | undefined, ...names: string[]) => ({
+      type: "allowed_tools",
+      mode,
+      tools: [...names.map((name) => ({ type: "function", name })), { type: "web_search" }],
+    });
+    for (const tool_choice of [allow("auto", "c", "a"), allow("required", "b"), allow(undefined)]) {
+      expect((await server.post("/v1/responses", { input: "hi", tools, tool_choice })).status).toBe(200);
+    }
+    expect(server.engine.requests.map((asked) => [asked.toolChoice, asked.tools.map(({ name }) => name)])).toEqual([
+      ["auto", ["a", "c"]],
+      ["required", ["b"]],
+      ["auto", []],
+    ]);
+    const unknown = await server.post("/v1/responses", { input: "hi", tools, tool_choice: allow("auto", "d") });
+    expect((await json(unknown)).error.param).toBe("tool_choice.name");
+  });
+
+  test.each([
+    ["limit=0", "limit", 400],
+    ["limit=many", "limit", 400],
+    ["order=up", "order", 400],
+    ["after=item_x", "after", 404],
+  ])("a page with %s is refused by name", async (query, param, status) => {
+    const server = serve(scripts.text);
+    const { id: response } = await json(server.post("/v1/responses", { input: "hi" }));
+    const refused = await fetch(`${server.url}/v1/responses/${response}/input_items?${query}`);
+    expect([refused.status, (await json(refused)).error.param]).toEqual([status, param]);
+  });
+
+  test("enable_thinking must be a boolean", async () => {
+    const body = { input: "hi", chat_template_kwargs: { enable_thinking: "yes" } };
+    const { error } = await json(serve().post("/v1/responses", body));
+    expect(error).toMatchObject({ code: "invalid_type", param: "chat_template_kwargs.enable_thinking" });
   });
 
   test("only so many are kept", async () => {

@@ -92,7 +92,7 @@ function decodeTools({ tools, tool_choice: choice }: MessagesPrompt) {
   const modes = { auto: "auto", any: "required", tool: "required", none: "none" } as const;
   return chooseTools(definitions, {
     mode: modes[choice?.type ?? "auto"],
-    ...(choice?.type === "tool" && { name: choice.name ?? "" }),
+    ...(choice?.type === "tool" && { names: [choice.name ?? ""] }),
     param: { choice: "tool_choice", name: "tool_choice.name" },
   });
 }

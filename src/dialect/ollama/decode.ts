@@ -49,14 +49,22 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
   const prompt = asked.prompt ?? "";
   if (prompt === "" && !asked.images?.length) return { stream };
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
-  if (asked.raw === true || asked.suffix != null) {
+  // Some clients always send a suffix, empty where there is none.
+  const suffix = asked.suffix || undefined;
+  if (asked.raw === true || suffix !== undefined) {
+    if (asked.images?.length) throw refuseImages();
     const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
-    return { stream, request: { ...request, ...(asked.suffix != null && { suffix: asked.suffix }) } };
+    return { stream, request: { ...request, ...(suffix !== undefined && { suffix }) } };
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
   return { stream, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
 }
+
+const refuseImages = (): SvcError =>
+  new SvcError("unsupported_parameter", "'images' needs the chat template, which 'raw' and 'suffix' go without.", {
+    param: "images",
+  });
 
 function common(
   asked: Common,

@@ -6,7 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
-import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
+import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { decodeInput, type FindItem } from "./input.ts";
@@ -106,15 +106,12 @@ function decodePrompt(
   const { constraint, instruction } = decodeFormat(asked, settings);
   const messages = withSystem(conversation, asked.instructions ?? "");
   const effort = asked.reasoning?.effort ?? undefined;
-  const kwargs = asked.chat_template_kwargs ?? {};
-  const enabled = kwargs["enable_thinking"];
   const prompt = {
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
     ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
-        kwargs,
-        ...(typeof enabled === "boolean" && { enabled }),
+        ...decodeKwargs(asked.chat_template_kwargs),
         ...(effort !== undefined && { effort }),
         ...(budget != null && { budget }),
       },
@@ -180,7 +177,11 @@ function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
-  if (choice.type === "function") return { mode: "required", name: choice.name ?? "", param };
-  // Another kind of tool, or a list of allowed ones: nothing that can be forced here.
+  if (choice.type === "function") return { mode: "required", names: [choice.name ?? ""], param };
+  if (choice.type === "allowed_tools") {
+    const names = (choice.tools ?? []).flatMap(({ type, name }) => (type === "function" ? [name ?? ""] : []));
+    return { mode: names.length > 0 ? (choice.mode ?? "auto") : "none", names, param };
+  }
+  // Another kind of tool: nothing that can be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };
 }

@@ -5,7 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateEvent } from "../../domain/generate.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
-import { endedResource, failedResource } from "./resource.ts";
+import { endedResource, failedResource, leftResource } from "./resource.ts";
 
 /** How a response ended: its resource, and its turn of the conversation. */
 export interface ResponseEnd {
@@ -42,10 +42,21 @@ export async function encodeResponse(
     throw new SvcError("internal_error", "The generation ended without a finish.");
   } catch (error) {
     drain(output.abandon());
-    const message = error instanceof SvcError ? error.message : "An internal error occurred.";
-    onEnd({ resource: failedResource(resource, output.items, message), message: output.message });
+    // Whoever gets the error tells of it.
+    onEnd({ resource: resourceOf(error, resource, output, () => {}), message: output.message });
     throw error;
   }
+}
+
+/** The resource of a generation that threw: it failed, or its client left. */
+function resourceOf(
+  error: unknown,
+  resource: ResponseResource,
+  { items }: OutputBuilder,
+  onUnexpected: (error: unknown) => void,
+): ResponseResource {
+  if (error instanceof DOMException && error.name === "AbortError") return leftResource(resource, items);
+  return failedResource(resource, items, typedError(error, onUnexpected).message);
 }
 
 /** What the events tell is in the items as well. */
@@ -98,12 +109,11 @@ export async function* encodeResponseStream(
     }
     yield "[DONE]";
   } catch (error) {
-    const { message } = typedError(error, signal.aborted ? () => {} : onUnexpected);
     const cut = [...output.abandon()];
-    const failed = failedResource(resource, output.items, message);
-    if (signal.aborted) return onEnd({ resource: failed, message: output.message });
+    const ended = resourceOf(error, resource, output, onUnexpected);
+    if (signal.aborted) return onEnd({ resource: ended, message: output.message });
     for (const told of cut) yield frame(told);
-    yield end(failed);
+    yield end(ended);
     yield "[DONE]";
   } finally {
     await events.return?.();

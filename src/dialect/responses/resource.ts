@@ -13,7 +13,7 @@ export interface ResponseIdentity {
   readonly model: string;
 }
 
-/** The resource before anything is generated. `defaults`: the server's own sampling settings, which are echoed. */
+/** The resource before anything is generated. `defaults`: settings of a request that names none, which are echoed. */
 export function newResource(
   { id, createdAt, model }: ResponseIdentity,
   asked: ResponsesRequest,
@@ -101,6 +101,13 @@ export const failedResource = (
   ...resource,
   status: "failed",
   error: { code: "server_error", message },
+  output: [...output],
+});
+
+/** The resource of a generation whose client has left. */
+export const leftResource = (resource: ResponseResource, output: readonly OutputItem[]): ResponseResource => ({
+  ...resource,
+  status: "cancelled",
   output: [...output],
 });
 

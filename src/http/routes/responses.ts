@@ -16,7 +16,7 @@ import {
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
 import { encodeResponse, encodeResponseStream, type ResponseContext } from "../../dialect/responses/encode.ts";
-import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
+import { decodePage, findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -47,7 +47,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const begin = (call: ResponsesCall, requestId: string): ResponseContext => {
     const id = newResponseId();
     const identity = { id, createdAt: seconds(), model: engine.status().modelId };
-    const resource = newResource(identity, call.asked, config.sampling);
+    const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
     kept.begin(id, requestId, call.store ? { resource, input: inputItems(call.asked) } : undefined);
     return {
       resource,
@@ -123,15 +123,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .get(
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
-        const query = new URL(request.url).searchParams;
-        const limit = Number(query.get("limit") ?? 20);
-        if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-          throw new SvcError("invalid_value", "'limit' must be an integer from 1 to 100.", { param: "limit" });
-        }
-        const order = query.get("order") === "asc" ? "asc" : "desc";
-        return Response.json(
-          listItems(stored(params.id).input, { limit, order, after: query.get("after") ?? undefined }),
-        );
+        const { input } = stored(params.id);
+        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       { detail: { responses: { 200: jsonContent(InputItemList) } } },
     );
