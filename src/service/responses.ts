@@ -40,6 +40,18 @@ export class ResponsesService<Resource> {
     if (stored) this.store.put(id, { ...stored, resource, conversation });
   }
 
+  /** A generation was refused: there is nothing to keep, and nothing of its own to end. */
+  forget(id: string): void {
+    this.running.get(id)?.ended.resolve();
+    this.running.delete(id);
+    this.store.delete(id);
+  }
+
+  /** Generations under way, and zero when nothing runs. */
+  get runningCount(): number {
+    return this.running.size;
+  }
+
   get(id: string): StoredResponse<Resource> | undefined {
     return this.store.get(id);
   }

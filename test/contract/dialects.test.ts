@@ -1,6 +1,7 @@
 // What dialects do beyond the shape of their answers: what is kept, hidden, continued or refused.
 
 import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 import { serve, until } from "../http/harness.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
@@ -198,6 +199,20 @@ describe("responses", () => {
     const body = { input: "hi", chat_template_kwargs: { enable_thinking: "yes" } };
     const { error } = await json(serve().post("/v1/responses", body));
     expect(error).toMatchObject({ code: "invalid_type", param: "chat_template_kwargs.enable_thinking" });
+  });
+
+  test("a refused request ends no other one of the same correlation id", async () => {
+    const refused = { fail: new SvcError("context_length_exceeded", "The prompt is too long.") };
+    const server = serve(({ messages }) => ({
+      steps: messages[0]?.content === "long" ? [refused, "accept"] : [{ text: "a" }, { wait: gate.promise }],
+    }));
+    const gate = Promise.withResolvers<void>();
+    const first = server.post("/v1/responses", { input: "hi" }, id);
+    await until(() => server.engine.live === 1);
+    expect((await server.post("/v1/responses", { input: "long" }, id)).status).toBe(400);
+    expect(server.engine.cancelled).toEqual([]);
+    gate.resolve();
+    expect((await json(first)).status).toBe("completed");
   });
 
   test("only so many are kept", async () => {

@@ -74,7 +74,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
           return Response.json(context.resource, { headers });
         } catch (error) {
           // Refused before it began: there is nothing to fetch.
-          kept.delete(context.resource.id);
+          kept.forget(context.resource.id);
           throw error;
         }
       },
