@@ -89,8 +89,13 @@ export async function* encodeResponseStream(
     event: type,
     data: JSON.stringify({ type, sequence_number: sequence++, ...fields }),
   });
-  const end = (ended: ResponseResource): NamedEvent => {
+  let isOver = false;
+  const over = (ended: ResponseResource) => {
+    isOver = true;
     onEnd({ resource: ended, message: output.message });
+  };
+  const end = (ended: ResponseResource): NamedEvent => {
+    over(ended);
     // The convention has no event for a cancelled response: it is one that is not complete.
     const status = ended.status === "cancelled" ? "incomplete" : ended.status;
     return frame({ type: `response.${status}`, response: ended });
@@ -109,13 +114,16 @@ export async function* encodeResponseStream(
     }
     yield "[DONE]";
   } catch (error) {
-    const cut = [...output.abandon()];
-    const ended = resourceOf(error, resource, output, onUnexpected);
-    if (signal.aborted) return onEnd({ resource: ended, message: output.message });
-    for (const told of cut) yield frame(told);
-    yield end(ended);
+    if (signal.aborted) return;
+    for (const told of output.abandon()) yield frame(told);
+    yield end(resourceOf(error, resource, output, onUnexpected));
     yield "[DONE]";
   } finally {
+    if (!isOver) {
+      // The client has left, also when the stream waited for it to read on.
+      drain(output.abandon());
+      over(leftResource(resource, output.items));
+    }
     await events.return?.();
   }
 }
