@@ -1,8 +1,7 @@
 // POST /v1/messages and POST /v1/messages/count_tokens: request, response and stream events.
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
-
-const JsonObject = t.Record(t.String(), t.Unknown());
+import { stopSequences } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
 
@@ -59,8 +58,6 @@ const OutputConfig = t.Object({
   format: opt(t.Object({ type: t.Literal("json_schema"), schema: JsonObject })),
 });
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
-
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
   model: opt(t.String({ description: "Any name: the one loaded model answers." })),
@@ -75,7 +72,7 @@ const prompt = {
 export const MessagesRequest = t.Object({
   ...prompt,
   max_tokens: t.Integer({ minimum: 1 }),
-  stop_sequences: opt(t.Array(StopSequence, { maxItems: 16 })),
+  stop_sequences: opt(stopSequences),
   stream: opt(t.Boolean()),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),

@@ -1,8 +1,7 @@
 // Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
-
-const JsonObject = t.Record(t.String(), t.Unknown());
+import { stop } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
 
@@ -25,8 +24,6 @@ const Tool = t.Object({
   }),
 });
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
-
 /** Options that have an effect here; others are ignored, as that API's own server does. */
 const Options = t.Object({
   num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
@@ -39,7 +36,7 @@ const Options = t.Object({
   repeat_last_n: opt(t.Integer({ minimum: -1, maximum: 1_048_576 })),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
   seed: opt(t.Integer()),
-  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  stop,
 });
 
 const common = {

@@ -1,9 +1,9 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
+import { TokenLogprob } from "./chat.ts";
 import { samplingFields } from "./sampling.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
-const JsonObject = t.Record(t.String(), t.Unknown());
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
 /** Items and parts are told apart by `type`; an item with a role and no type is a message. */
@@ -83,14 +83,12 @@ export const CountResponseTokensResponse = t.Object({
 });
 
 const ItemStatus = oneOf("in_progress", "completed", "incomplete");
-const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
-const Logprob = t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) });
 
 export const OutputText = t.Object({
   type: t.Literal("output_text"),
   text: t.String(),
   annotations: t.Array(t.Unknown()),
-  logprobs: t.Array(Logprob),
+  logprobs: t.Array(TokenLogprob),
 });
 
 const ReasoningItem = t.Object({

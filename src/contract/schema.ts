@@ -11,6 +11,8 @@ export type { Static, TSchema };
 /** A field that may be absent or null; many clients send null for "not set". */
 export const opt = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+
 /** One of a closed set of strings. */
 export const oneOf = <const V extends string>(...values: V[]) =>
   Type.Unsafe<V>(Type.Union(values.map((value) => Type.Literal(value))));

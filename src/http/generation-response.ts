@@ -1,5 +1,6 @@
 // What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
 
+import type { StreamContext } from "../dialect/fields/stream.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
@@ -13,17 +14,6 @@ const STREAM_HEADERS = {
   "Cache-Control": "no-cache",
   "X-Accel-Buffering": "no",
 };
-
-/** What a dialect's stream needs to know about its request. */
-export interface StreamContext {
-  /** Correlation id, told in the error of a stream that fails. */
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** Told about a failure that is no SvcError; the client reads a fixed sentence. */
-  readonly onUnexpected: (error: unknown) => void;
-  /** Tokens of the prompt. */
-  readonly promptTokens: number;
-}
 
 export interface GenerationCall {
   /** Answered together; ids are given here. */

@@ -1,7 +1,8 @@
 // A stream of the responses convention whose client leaves, wherever that is: its end is told once.
 
 import { expect, test } from "bun:test";
-import { encodeResponseStream, type NamedEvent, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
+import type { NamedEvent } from "../../src/dialect/fields/stream.ts";
+import { encodeResponseStream, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
 import { newResource } from "../../src/dialect/responses/resource.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";

@@ -3,21 +3,9 @@
 import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
+import type { NamedEvent, StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
-
-export interface MessagesStreamOptions {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  readonly onUnexpected: (error: unknown) => void;
-  /** Told at the beginning, when nothing else is known of the usage. */
-  readonly promptTokens: number;
-}
-
-export interface NamedEvent {
-  readonly event: string;
-  readonly data: string;
-}
 
 /** What keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -29,7 +17,7 @@ export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 export async function* encodeMessageStream(
   events: AsyncIterator<GenerateEvent>,
   answer: MessagesAnswer,
-  { requestId, signal, onUnexpected, promptTokens }: MessagesStreamOptions,
+  { requestId, signal, onUnexpected, promptTokens }: StreamContext,
 ): AsyncGenerator<NamedEvent, void, void> {
   const blocks = new BlockWriter(answer.showThinking);
   try {

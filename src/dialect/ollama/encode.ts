@@ -4,6 +4,7 @@ import type { OllamaAnswer } from "../../contract/ollama.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { objectOf } from "../fields/json-object.ts";
+import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 
 /** `chat` answers have a message, `generate` answers a response. */
@@ -54,7 +55,7 @@ export async function encodeOllama(
 export async function* encodeOllamaStream(
   events: AsyncIterator<GenerateEvent>,
   context: OllamaContext,
-  { signal, onUnexpected }: { readonly signal: AbortSignal; readonly onUnexpected: (error: unknown) => void },
+  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
 ): AsyncGenerator<string, void, void> {
   const calls = new CallCollector();
   const line = (answer: object) => `${JSON.stringify(answer)}\n`;

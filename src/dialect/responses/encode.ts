@@ -3,6 +3,7 @@
 import type { ResponseResource } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateEvent } from "../../domain/generate.ts";
+import type { NamedEvent, StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, leftResource } from "./resource.ts";
@@ -64,16 +65,6 @@ function drain(events: Iterable<SemanticEvent>): void {
   for (const _ of events);
 }
 
-export interface ResponseStreamOptions {
-  readonly signal: AbortSignal;
-  readonly onUnexpected: (error: unknown) => void;
-}
-
-export interface NamedEvent {
-  readonly event: string;
-  readonly data: string;
-}
-
 /**
  * Yields response.created, response.in_progress, the items as they are written, one of response.completed, .incomplete and
  * .failed with the full resource, and `[DONE]`. After an abort the stream just ends. Never throws.
@@ -81,7 +72,7 @@ export interface NamedEvent {
 export async function* encodeResponseStream(
   events: AsyncIterator<GenerateEvent>,
   { resource, now, onEnd }: ResponseContext,
-  { signal, onUnexpected }: ResponseStreamOptions,
+  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
 ): AsyncGenerator<NamedEvent | string, void, void> {
   const output = new OutputBuilder();
   let sequence = 0;
