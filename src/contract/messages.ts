@@ -53,9 +53,11 @@ const Thinking = t.Object({
   display: opt(oneOf("summarized", "omitted")),
 });
 
+const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });
+
 const OutputConfig = t.Object({
   effort: opt(oneOf("low", "medium", "high", "xhigh", "max")),
-  format: opt(t.Object({ type: t.Literal("json_schema"), schema: JsonObject })),
+  format: opt(OutputFormat),
 });
 
 /** What a prompt is made of; also all that counting its tokens needs. */
@@ -67,6 +69,7 @@ const prompt = {
   tool_choice: opt(ToolChoice),
   thinking: opt(Thinking),
   output_config: opt(OutputConfig),
+  output_format: opt(OutputFormat),
 };
 
 export const MessagesRequest = t.Object({

@@ -1,5 +1,6 @@
 // Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
 
+import { TokenLogprob } from "./chat.ts";
 import { stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -45,6 +46,8 @@ const common = {
   options: opt(Options),
   stream: opt(t.Boolean({ description: "Default true." })),
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
+  logprobs: opt(t.Boolean()),
+  top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   keep_alive: opt(t.Unknown()),
 };
 
@@ -79,6 +82,7 @@ export const OllamaAnswer = t.Object({
   ),
   response: t.Optional(t.String()),
   thinking: t.Optional(t.String()),
+  logprobs: t.Optional(t.Array(TokenLogprob)),
   done: t.Boolean(),
   done_reason: t.Optional(t.String()),
   total_duration: t.Optional(t.Integer()),

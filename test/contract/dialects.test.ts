@@ -44,6 +44,19 @@ describe("messages", () => {
     expect(text).toContain('"text":"42"');
   });
 
+  test.each([{ container: "c" }, { mcp_servers: [{ url: "http://127.0.0.1:1" }] }])("%j is refused", async (field) => {
+    const response = await serve().post("/v1/messages", { ...body, ...field });
+    const { error } = await json(response);
+    expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
+  });
+
+  test("the older place of an output's schema counts as well", async () => {
+    const server = serve(scripts.text);
+    const asked = { ...body, tools: null, mcp_servers: [], output_format: { type: "json_schema", schema } };
+    expect((await server.post("/v1/messages", asked)).status).toBe(200);
+    expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
+  });
+
   test("errors are the envelope and the convention's at once", async () => {
     const response = await serve().post("/v1/messages", { messages: [] }, id);
     expect(response.status).toBe(400);
@@ -81,6 +94,11 @@ describe("responses", () => {
     }
     const gone = await server.post("/v1/responses", { input: "And?", previous_response_id: first.id });
     expect(gone.status).toBe(404);
+  });
+
+  test.each(["prompt", "conversation", "moderation"])("%s is refused by name", async (field) => {
+    const { error } = await json(serve().post("/v1/responses", { input: "hi", [field]: { id: "x" } }));
+    expect(error).toMatchObject({ code: "unsupported_parameter", param: field });
   });
 
   test("instructions are of one turn, and come before the conversation", async () => {

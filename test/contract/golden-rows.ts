@@ -168,7 +168,10 @@ const ollamaChat: Dialect = {
       think: true,
       tools: [{ type: "function", function: { name: "weather", parameters: schema } }],
     },
-    [{ name: "constrained", script: "json", body: { format: schema } }],
+    [
+      { name: "constrained", script: "json", body: { format: schema } },
+      { name: "logprobs", script: "logprobs", body: { logprobs: true, top_logprobs: 2 } },
+    ],
   ),
   refused: { messages: [{ role: "wizard" }] },
 };
@@ -178,6 +181,7 @@ const ollamaGenerate: Dialect = {
   path: "/api/generate",
   rows: rowsOf(withThoughts, { prompt: "hi", options, think: true }, [
     { name: "constrained", script: "json", body: { format: "json" } },
+    { name: "logprobs", script: "logprobs", body: { logprobs: true, top_logprobs: 2 } },
   ]),
   refused: { prompt: 5 },
 };

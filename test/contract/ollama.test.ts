@@ -102,8 +102,27 @@ describe("generate", () => {
 
   test("an empty suffix is none: some clients always send one", async () => {
     const server = serve(scripts.text as FakeScript);
-    await (await server.post("/api/generate", { prompt: "hi", suffix: "", system: "", stream: false })).text();
+    await (
+      await server.post("/api/generate", {
+        prompt: "hi",
+        suffix: "",
+        system: "",
+        template: "",
+        context: [],
+        stream: false,
+      })
+    ).text();
     expect(server.engine.requests[0]?.messages).toEqual([{ role: "user", content: "hi" }]);
+  });
+
+  test.each([
+    [{ template: "{{ .Prompt }}" }, "template"],
+    [{ context: [1, 2] }, "context"],
+    [{ top_logprobs: 2 }, "top_logprobs"],
+    [{ logprobs: true, top_logprobs: 21 }, "top_logprobs"],
+  ])("%j is refused by name", async (field, param) => {
+    const response = await serve().post("/api/generate", { prompt: "hi", ...field });
+    expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining(`'${param}'`)]);
   });
 
   test("images need the template", async () => {

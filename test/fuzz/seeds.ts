@@ -244,7 +244,7 @@ const ollamaChat: readonly Seed[] = [
     keep_alive: "5m",
   },
   { messages: [user], options, format: schema, stream: false },
-  { messages: [user], options, format: "json", think: true },
+  { messages: [user], options, format: "json", think: true, logprobs: true, top_logprobs: 2 },
   { messages: [{ ...user, images: [PIXEL] }], options, think: "low", stream: false },
 ];
 const ollamaGenerate: readonly Seed[] = [

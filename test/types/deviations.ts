@@ -1,4 +1,4 @@
-// Where what svc sends is not what the official clients' types say: all of it, on purpose, and documented in the README.
+// Where what svc sends is not what the official clients' types say: all of it, and on purpose.
 // `*` in a path stands for any place in an array. An entry that no recorded answer needs is reported.
 
 export interface Deviations {
@@ -28,6 +28,8 @@ const resource = {
   absent: { output_text: "" },
 } as const satisfies Deviations;
 
+const bytes = ["logprobs.*.bytes", "logprobs.*.top_logprobs.*.bytes"] as const;
+
 export const deviations = {
   ChatCompletion: {
     extensions: ["timings", "choices.*.message.reasoning_content", ...usage],
@@ -48,8 +50,7 @@ export const deviations = {
       ...within("response", resource.extensions),
       // The types know the name of the call's beginning alone, and bytes in the whole item alone.
       "name",
-      "logprobs.*.bytes",
-      "logprobs.*.top_logprobs.*.bytes",
+      ...bytes,
     ],
     values: { "response.usage": [null], "response.user": [null] },
     absent: { "response.output_text": "" },
@@ -57,8 +58,12 @@ export const deviations = {
   Message: {},
   RawMessageStreamEvent: {},
   // JSON has no dates.
-  ChatResponse: { values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
-  GenerateResponse: { values: { created_at: ["1970-01-01T00:00:00.000Z"] }, absent: { context: [] } },
+  ChatResponse: { extensions: bytes, values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  GenerateResponse: {
+    extensions: bytes,
+    values: { created_at: ["1970-01-01T00:00:00.000Z"] },
+    absent: { context: [] },
+  },
   OpenAIError: { extensions: ["request_id"] },
   ErrorResponse: { extensions: ["error.code", "error.param", "error.request_id"] },
 } as const satisfies Readonly<Record<string, Deviations>>;

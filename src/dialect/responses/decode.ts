@@ -9,6 +9,7 @@ import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits
 import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 
 /** Launch options that shape a request. */
@@ -41,11 +42,13 @@ export interface ResponsesCall {
 
 const checkRequest = checker(ResponsesRequest);
 const checkCount = checker(CountResponseTokensRequest);
+const UNSUPPORTED = { prompt: always, conversation: always, moderation: always };
 
 /** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
 export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
   const asked = checkRequest(body);
-  refuse(asked, body);
+  refuseUnsupported(body, UNSUPPORTED);
+  refuseBackground(asked);
   const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   const { conversation, prompt } = decodePrompt(asked, settings, history, asked.reasoning_budget_tokens);
   return {
@@ -69,11 +72,7 @@ export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings
   return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
 }
 
-function refuse(asked: ResponsesRequest, body: unknown): void {
-  const unsupported = (param: string) =>
-    new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
-  const fields = body as Readonly<Record<string, unknown>>;
-  for (const field of ["prompt", "conversation"]) if (fields[field] != null) throw unsupported(field);
+function refuseBackground(asked: ResponsesRequest): void {
   if (asked.background === true && asked.stream === true) {
     throw new SvcError("unsupported_parameter", "'background' is not supported together with 'stream'.", {
       param: "background",

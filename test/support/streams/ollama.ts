@@ -26,10 +26,12 @@ export function assembleOllama(text: string): Assembled<OllamaBody> {
     "the last line alone is done",
   );
   assert.equal(new Set(lines.map(({ model }) => model)).size, 1, "the model is constant");
+  const tokens = lines.flatMap(({ logprobs }) => logprobs ?? []);
+  const logprobs = tokens.length > 0 && { logprobs: tokens };
   if (end.response !== undefined) {
     const thinking = lines.map((line) => line.thinking ?? "").join("");
     const response = lines.map((line) => line.response ?? "").join("");
-    return { body: { ...end, response, ...(thinking !== "" && { thinking }) } };
+    return { body: { ...end, response, ...logprobs, ...(thinking !== "" && { thinking }) } };
   }
   const parts = lines.map(({ message }) => message);
   const thinking = parts.map((part) => part?.thinking ?? "").join("");
@@ -40,5 +42,5 @@ export function assembleOllama(text: string): Assembled<OllamaBody> {
     ...(thinking !== "" && { thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
-  return { body: { ...end, message } };
+  return { body: { ...end, message, ...logprobs } };
 }
