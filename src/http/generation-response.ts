@@ -23,6 +23,8 @@ export interface GenerationCall {
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
   /** The answer as events, terminator included. Never throws. */
   readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
+  /** Filled in while the call runs. */
+  readonly report?: GenerationReport;
   /** What is sent while a stream is silent; default: a comment. */
   readonly heartbeat?: string;
   /** How frames are written; default: server-sent events. */
@@ -83,7 +85,7 @@ async function begin(
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
   const context = contexts.of(request);
-  const report: GenerationReport = {};
+  const { report = {} } = call;
   context.logFields = () => logFields(report);
   const { id } = context;
   const [first, ...others] = call.requests;

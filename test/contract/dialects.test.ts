@@ -233,6 +233,17 @@ describe("responses", () => {
     expect((await json(first)).status).toBe("completed");
   });
 
+  test("cancelling and deleting by its id ends this one, not a newer one of the same correlation id", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    const older = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
+    const newer = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
+    expect((await json(server.post(`/v1/responses/${older.id}/cancel`, ""))).status).toBe("cancelled");
+    const fetched = () => json(fetch(`${server.url}/v1/responses/${newer.id}`));
+    expect([(await fetched()).status, server.engine.live]).toEqual(["in_progress", 1]);
+    await fetch(`${server.url}/v1/responses/${newer.id}`, { method: "DELETE" });
+    await until(() => server.engine.live === 0);
+  });
+
   test("only so many are kept", async () => {
     const server = serve(scripts.text, { storedResponses: { count: 2, bytes: 1_000_000 } });
     const ids: string[] = [];
