@@ -1,9 +1,7 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
-import { samplingFields } from "./sampling.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
-
-const JsonObject = t.Record(t.String(), t.Unknown());
+import { grammar, samplingFields, stop } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
@@ -53,7 +51,6 @@ const ResponseFormat = t.Object({
   ),
 });
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 const Count = t.Integer({ minimum: 1 });
 
 export const ChatCompletionRequest = t.Object({
@@ -64,7 +61,7 @@ export const ChatCompletionRequest = t.Object({
   max_completion_tokens: opt(t.Integer({ minimum: 1, description: "Used when max_tokens is absent." })),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  stop,
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default true." })) })),
   user: opt(t.String()),
@@ -74,7 +71,7 @@ export const ChatCompletionRequest = t.Object({
   functions: opt(t.Array(FunctionDefinition, { description: "The older form of tools; answers use tool_calls." })),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   response_format: opt(ResponseFormat),
-  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." })),
+  grammar,
   chat_template_kwargs: opt(JsonObject),
   reasoning_effort: opt(oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")),
   reasoning_budget_tokens: opt(
@@ -87,10 +84,14 @@ export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;
 export type ChatMessage = Static<typeof ChatMessage>;
 export type ChatFunction = Static<typeof FunctionDefinition>;
 
-const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
+const tokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
+
+/** A token of an answer and what could have stood in its place. */
+export const TokenLogprob = t.Object({ ...tokenText, top_logprobs: t.Array(t.Object(tokenText)) });
 
 export const Logprobs = t.Object({
-  content: t.Array(t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) })),
+  content: t.Array(TokenLogprob),
+  refusal: t.Null(),
 });
 
 export const Usage = t.Object({
@@ -147,6 +148,7 @@ export const ChatCompletion = t.Object({
       message: t.Object({
         role: t.Literal("assistant"),
         content: t.Union([t.String(), t.Null()]),
+        refusal: t.Null({ description: "Always null: models that run here refuse in plain words." }),
         reasoning_content: t.Optional(t.String()),
         tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
       }),

@@ -1,11 +1,10 @@
 // POST /v1/completions: request, response and stream chunk.
 
 import { Usage } from "./chat.ts";
-import { samplingFields } from "./sampling.ts";
+import { grammar, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 
 export const CompletionRequest = t.Object({
   model: opt(t.String({ description: "Any name: the one loaded model answers." })),
@@ -21,14 +20,14 @@ export const CompletionRequest = t.Object({
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
   max_tokens: opt(t.Integer({ minimum: 0, description: "0 only with echo: the prompt comes back alone." })),
   ...samplingFields,
-  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  stop,
   n: opt(t.Integer({ minimum: 1, maximum: 128 })),
   best_of: opt(
     t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
   ),
   echo: opt(t.Boolean({ description: "The prompt's text comes before the answer." })),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." })),
+  grammar,
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default false." })) })),
   user: opt(t.String()),

@@ -1,8 +1,7 @@
 // POST /v1/messages and POST /v1/messages/count_tokens: request, response and stream events.
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
-
-const JsonObject = t.Record(t.String(), t.Unknown());
+import { stopSequences } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
 
@@ -54,12 +53,12 @@ const Thinking = t.Object({
   display: opt(oneOf("summarized", "omitted")),
 });
 
+const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });
+
 const OutputConfig = t.Object({
   effort: opt(oneOf("low", "medium", "high", "xhigh", "max")),
-  format: opt(t.Object({ type: t.Literal("json_schema"), schema: JsonObject })),
+  format: opt(OutputFormat),
 });
-
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
 
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
@@ -70,12 +69,13 @@ const prompt = {
   tool_choice: opt(ToolChoice),
   thinking: opt(Thinking),
   output_config: opt(OutputConfig),
+  output_format: opt(OutputFormat),
 };
 
 export const MessagesRequest = t.Object({
   ...prompt,
   max_tokens: t.Integer({ minimum: 1 }),
-  stop_sequences: opt(t.Array(StopSequence, { maxItems: 16 })),
+  stop_sequences: opt(stopSequences),
   stream: opt(t.Boolean()),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
@@ -93,30 +93,49 @@ const ToolUseBlockOut = t.Object({
   id: t.String(),
   name: t.String(),
   input: t.Record(t.String(), t.Unknown()),
+  caller: t.Object({ type: t.Literal("direct") }),
 });
 
-export const MessagesUsage = t.Object({
+const MessagesCounts = t.Object({
   input_tokens: t.Integer({ description: "Computed prompt tokens; cached ones count below." }),
   cache_creation_input_tokens: t.Integer(),
   cache_read_input_tokens: t.Integer(),
   output_tokens: t.Integer(),
   output_tokens_details: t.Object({ thinking_tokens: t.Integer() }),
+  server_tool_use: t.Null(),
+});
+
+export const MessagesUsage = t.Object({
+  ...MessagesCounts.properties,
+  cache_creation: t.Null(),
+  inference_geo: t.Null(),
+  service_tier: t.Null(),
+  speed: t.Null(),
 });
 
 const StopReason = oneOf("end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded");
 
+const MessagesEnd = t.Object({
+  stop_reason: t.Union([StopReason, t.Null()]),
+  stop_sequence: t.Union([t.String(), t.Null()]),
+  stop_details: t.Null(),
+  container: t.Null(),
+});
+
+/** Keys that are always null are the convention's, about what does not exist here; its clients expect them. */
 export const MessagesResponse = t.Object({
   id: t.String(),
   type: t.Literal("message"),
   role: t.Literal("assistant"),
   model: t.String(),
   content: t.Array(t.Union([TextBlockOut, ThinkingBlockOut, ToolUseBlockOut])),
-  stop_reason: t.Union([StopReason, t.Null()]),
-  stop_sequence: t.Union([t.String(), t.Null()]),
+  ...MessagesEnd.properties,
+  diagnostics: t.Null(),
   usage: MessagesUsage,
 });
 
 export type MessagesRequest = Static<typeof MessagesRequest>;
 export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
 export type MessagesResponse = Static<typeof MessagesResponse>;
-export type MessagesUsage = Static<typeof MessagesUsage>;
+export type MessagesEnd = Static<typeof MessagesEnd>;
+export type MessagesCounts = Static<typeof MessagesCounts>;

@@ -1,8 +1,8 @@
 // Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
-
-const JsonObject = t.Record(t.String(), t.Unknown());
+import { TokenLogprob } from "./chat.ts";
+import { stop } from "./sampling.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
 
@@ -25,11 +25,9 @@ const Tool = t.Object({
   }),
 });
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
-
 /** Options that have an effect here; others are ignored, as that API's own server does. */
 const Options = t.Object({
-  num_predict: opt(t.Integer({ description: "Output limit; negative: the room left." })),
+  num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_k: opt(t.Integer({ minimum: -1 })),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
@@ -39,7 +37,7 @@ const Options = t.Object({
   repeat_last_n: opt(t.Integer({ minimum: -1, maximum: 1_048_576 })),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
   seed: opt(t.Integer()),
-  stop: opt(t.Union([StopSequence, t.Array(StopSequence, { maxItems: 16 })])),
+  stop,
 });
 
 const common = {
@@ -48,6 +46,8 @@ const common = {
   options: opt(Options),
   stream: opt(t.Boolean({ description: "Default true." })),
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
+  logprobs: opt(t.Boolean()),
+  top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
   keep_alive: opt(t.Unknown()),
 };
 
@@ -82,6 +82,7 @@ export const OllamaAnswer = t.Object({
   ),
   response: t.Optional(t.String()),
   thinking: t.Optional(t.String()),
+  logprobs: t.Optional(t.Array(TokenLogprob)),
   done: t.Boolean(),
   done_reason: t.Optional(t.String()),
   total_duration: t.Optional(t.Integer()),

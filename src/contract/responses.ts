@@ -1,9 +1,9 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
+import { TokenLogprob } from "./chat.ts";
 import { samplingFields } from "./sampling.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
-const JsonObject = t.Record(t.String(), t.Unknown());
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
 /** Items and parts are told apart by `type`; an item with a role and no type is a message. */
@@ -29,6 +29,14 @@ const Tool = t.Object({
   strict: opt(t.Boolean()),
 });
 
+/** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
+const ToolChoice = t.Object({
+  type: t.String(),
+  name: opt(t.String()),
+  mode: opt(oneOf("auto", "required")),
+  tools: opt(t.Array(t.Object({ type: t.String(), name: opt(t.String()) }), { maxItems: 1024 })),
+});
+
 const TextFormat = t.Object({
   type: oneOf("text", "json_object", "json_schema"),
   name: opt(t.String()),
@@ -46,7 +54,7 @@ const prompt = {
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: 1024, description: "Functions; tools of other types are ignored." })),
-  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), t.Object({ type: t.String(), name: opt(t.String()) })])),
+  tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean()),
   text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(t.String()) })),
   reasoning: opt(t.Object({ effort: opt(Effort), summary: opt(t.String()) })),
@@ -75,14 +83,12 @@ export const CountResponseTokensResponse = t.Object({
 });
 
 const ItemStatus = oneOf("in_progress", "completed", "incomplete");
-const TokenText = { token: t.String(), logprob: t.Number(), bytes: t.Array(t.Integer()) };
-const Logprob = t.Object({ ...TokenText, top_logprobs: t.Array(t.Object(TokenText)) });
 
 export const OutputText = t.Object({
   type: t.Literal("output_text"),
   text: t.String(),
   annotations: t.Array(t.Unknown()),
-  logprobs: t.Array(Logprob),
+  logprobs: t.Array(TokenLogprob),
 });
 
 const ReasoningItem = t.Object({
@@ -122,6 +128,7 @@ export const ResponsesUsage = t.Object({
 export const ResponseResource = t.Object({
   id: t.String(),
   object: t.Literal("response"),
+  access_programs: t.Null(),
   created_at: t.Integer(),
   completed_at: nullable(t.Integer()),
   status: oneOf("in_progress", "completed", "incomplete", "failed", "cancelled"),

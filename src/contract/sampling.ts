@@ -1,6 +1,14 @@
-// Sampling fields that generation routes share, llama.cpp's own names beyond the convention's.
+// Fields that generation routes share: where an answer ends, what it follows, and how it is sampled; llama.cpp's own names
+// beyond the convention's.
 
 import { opt, t, type Static } from "./schema.ts";
+
+const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
+export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
+export const stop = opt(t.Union([StopSequence, stopSequences]));
+export const grammar = opt(
+  t.String({ minLength: 1, maxLength: 1_000_000, description: "GBNF that the answer follows." }),
+);
 
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({ minimum: -1, maximum: 1_048_576, description: "Tokens; -1 is the whole context." });

@@ -3,13 +3,15 @@
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
-import { SvcError } from "../domain/errors.ts";
+import { shownName, SvcError } from "../domain/errors.ts";
 
 export { Type as t };
 export type { Static, TSchema };
 
 /** A field that may be absent or null; many clients send null for "not set". */
 export const opt = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 /** One of a closed set of strings. */
 export const oneOf = <const V extends string>(...values: V[]) =>
@@ -41,7 +43,7 @@ function innermost(error: ValueError): ValueError {
 }
 
 function violation({ type, path, schema, value }: ValueError): SvcError {
-  const param = path.slice(1).replaceAll("/", ".");
+  const param = path.slice(1).split("/").map(shownPart).join(".");
   if (type === ValueErrorType.ObjectRequiredProperty || value === undefined) {
     return new SvcError("missing_required_parameter", `'${param}' is required: ${describe(schema)}.`, { param });
   }
@@ -50,6 +52,9 @@ function violation({ type, path, schema, value }: ValueError): SvcError {
   const message = `${name} must be ${describe(schema)}; got ${received(value)}.`;
   return new SvcError(code, message, param === "" ? {} : { param });
 }
+
+/** An empty path is the body itself. */
+const shownPart = (part: string): string => (part === "" ? "" : shownName(part));
 
 const isLiteral = (schema: TSchema): boolean => "const" in schema;
 

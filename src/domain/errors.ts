@@ -21,6 +21,11 @@ export type ErrorCode =
   | "shutting_down"
   | "internal_error";
 
+const IDENTIFIER = /^[\w$-]{1,40}$/;
+
+/** A name that a client chose, as messages show it: what is no plain identifier is free text, which does not come back. */
+export const shownName = (name: string): string => (IDENTIFIER.test(name) ? name : "…");
+
 /**
  * A failure with a stable code. `message` is written for the client: it names fields, limits, sizes and types and
  * never repeats text out of a request; engine stderr goes to the log, not here.

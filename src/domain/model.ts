@@ -1,5 +1,7 @@
 // What the rest of the program knows about the loaded model.
 
+import type { Sampling } from "./generate.ts";
+
 export interface ModelInfo {
   /** The name clients see: the file name without `.gguf`, or the `--alias`. */
   readonly id: string;
@@ -25,6 +27,8 @@ export interface ModelInfo {
   readonly audio: boolean;
   /** What the chat template can say and have answered. */
   readonly template: { readonly tools: boolean; readonly parallelTools: boolean; readonly thinking: boolean };
+  /** Settings of a request that names none: flags, then the model file's, then llama.cpp's. */
+  readonly sampling: Required<Pick<Sampling, "temperature" | "topP" | "presencePenalty">>;
   /** Where the weights are computed, for people: "CPU (sapphirerapids, 2 threads)". */
   readonly device: string;
   /** Unix seconds: the model file's modification time, so that listings are stable. */

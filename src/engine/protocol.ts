@@ -68,6 +68,7 @@ export type EngineReady = Pick<
   | "vision"
   | "audio"
   | "device"
+  | "sampling"
 >;
 
 /** Numbers a request within one engine process; never reused. */

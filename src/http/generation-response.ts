@@ -1,5 +1,6 @@
 // What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
 
+import type { StreamContext } from "../dialect/fields/stream.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { isRequestId } from "../domain/ids.ts";
@@ -15,17 +16,6 @@ const STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** What a dialect's stream needs to know about its request. */
-export interface StreamContext {
-  /** Correlation id, told in the error of a stream that fails. */
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** Told about a failure that is no SvcError; the client reads a fixed sentence. */
-  readonly onUnexpected: (error: unknown) => void;
-  /** Tokens of the prompt. */
-  readonly promptTokens: number;
-}
-
 export interface GenerationCall {
   /** Answered together; ids are given here. */
   readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
@@ -34,6 +24,8 @@ export interface GenerationCall {
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
   /** The answer as events, terminator included. Never throws. */
   readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
+  /** Filled in while the call runs. */
+  readonly report?: GenerationReport;
   /** What is sent while a stream is silent; default: a comment. */
   readonly heartbeat?: string;
   /** How frames are written; default: server-sent events. */
@@ -94,7 +86,7 @@ async function begin(
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
   const context = contexts.of(request);
-  const report: GenerationReport = {};
+  const { report = {} } = call;
   context.logFields = () => logFields(report);
   const { id, client } = context;
   checkClient(request.headers);

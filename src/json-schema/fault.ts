@@ -1,8 +1,7 @@
 // The error about a schema that is none.
 
-import { SvcError } from "../domain/errors.ts";
+import { shownName, SvcError } from "../domain/errors.ts";
 
-const PLAIN = /^[\w$-]{1,40}$/;
 const MAX_SHOWN = 200;
 
 /**
@@ -12,7 +11,7 @@ const MAX_SHOWN = 200;
 export function fault(param: string, at: string, problem: string): SvcError {
   const shown = at
     .split("/")
-    .map((token, index) => (index === 0 || PLAIN.test(token) ? token : "…"))
+    .map((token, index) => (index === 0 ? token : shownName(token)))
     .join("/");
   const place = shown === "" ? "" : ` at '${shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown}'`;
   return new SvcError("invalid_value", `'${param}' is not a usable JSON schema${place}: ${problem}.`, { param });

@@ -23,8 +23,10 @@ export interface GenerationDeps {
   readonly maxQueue: number;
 }
 
-/** How a generation went, for the log. Filled in while it runs. */
+/** How a generation goes, for the log and for who wants to end it. Filled in while it runs. */
 export interface GenerationReport {
+  /** Ends this generation, and no other of the same correlation id, with reason `cancelled`. Absent when it is over. */
+  cancel?: () => void;
   reason?: FinishReason;
   usage?: Usage;
   error?: ErrorCode;
@@ -69,6 +71,10 @@ export class GenerationService {
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
     const entry = this.registry.add(id, answers);
+    report.cancel = () => {
+      this.registry.remove(entry);
+      for (const key of entry.keys) engine.cancel(key);
+    };
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
@@ -78,7 +84,10 @@ export class GenerationService {
       for await (const event of generateAll(engine, split, signal)) {
         if (event.type === "accepted") promptTokens = event.promptTokens;
         else if (event.type === "finish") {
-          if (--unfinished === 0) this.registry.remove(entry);
+          if (--unfinished === 0) {
+            this.registry.remove(entry);
+            delete report.cancel;
+          }
           report.reason = event.reason;
           report.usage = report.usage ? addUsage(report.usage, event.usage) : event.usage;
         } else {
@@ -98,6 +107,7 @@ export class GenerationService {
       throw error;
     } finally {
       this.registry.remove(entry);
+      delete report.cancel;
       const ms = clock.now() - admittedAt;
       if (report.error === "server_busy") metrics.rejected();
       if (report.error) metrics.generationFailed(report.error, ms);

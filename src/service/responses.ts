@@ -9,8 +9,8 @@ export interface ResponseLimits {
 }
 
 interface Running {
-  /** Correlation id of its generation. */
-  readonly requestId: string;
+  /** Ends its generation. */
+  readonly stop: () => void;
   readonly ended: PromiseWithResolvers<void>;
 }
 
@@ -19,16 +19,13 @@ export class ResponsesService<Resource> {
   private readonly store: ResponseStore<Resource>;
   private readonly running = new Map<string, Running>();
 
-  constructor(
-    limits: ResponseLimits,
-    private readonly cancelGeneration: (requestId: string) => boolean,
-  ) {
+  constructor(limits: ResponseLimits) {
     this.store = new ResponseStore(limits);
   }
 
-  /** A generation begins; with `kept` its answer can be fetched from now on. */
-  begin(id: string, requestId: string, kept: { resource: Resource; input: readonly unknown[] } | undefined): void {
-    this.running.set(id, { requestId, ended: Promise.withResolvers() });
+  /** A generation begins, which `stop` ends; with `kept` its answer can be fetched from now on. */
+  begin(id: string, stop: () => void, kept: { resource: Resource; input: readonly unknown[] } | undefined): void {
+    this.running.set(id, { stop, ended: Promise.withResolvers() });
     if (kept) this.store.put(id, { ...kept, conversation: undefined });
   }
 
@@ -40,14 +37,25 @@ export class ResponsesService<Resource> {
     if (stored) this.store.put(id, { ...stored, resource, conversation });
   }
 
+  /** A generation was refused: there is nothing to keep, and nothing of its own to end. */
+  forget(id: string): void {
+    this.running.get(id)?.ended.resolve();
+    this.running.delete(id);
+    this.store.delete(id);
+  }
+
+  /** Generations under way, and zero when nothing runs. */
+  get runningCount(): number {
+    return this.running.size;
+  }
+
   get(id: string): StoredResponse<Resource> | undefined {
     return this.store.get(id);
   }
 
   /** False when there is none. Its generation, if one is under way, is ended. */
   delete(id: string): boolean {
-    const running = this.running.get(id);
-    if (running) this.cancelGeneration(running.requestId);
+    this.running.get(id)?.stop();
     return this.store.delete(id);
   }
 
@@ -55,7 +63,7 @@ export class ResponsesService<Resource> {
   async cancel(id: string): Promise<void> {
     const running = this.running.get(id);
     if (!running) return;
-    this.cancelGeneration(running.requestId);
+    running.stop();
     await running.ended.promise;
   }
 

@@ -21,6 +21,7 @@ const model: ModelInfo = {
   audio: false,
   template: { tools: true, parallelTools: true, thinking: false },
   device: "CPU (zen4 variant, 2 threads)",
+  sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
   created: 0,
 };
 const choice = { context: 8192, maxModelLen: 4096, kvMode: "unified", tokenBytes: 1, spareBytes: 1 } as const;

@@ -137,6 +137,7 @@ const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: 
   logit_bias: [
     [{ 50256: -100.5 }, V, "logit_bias.50256"],
     [{ SECRET: 1 }, V],
+    [{ "a SECRET": [] }, T, "logit_bias.…"],
     ["SECRET", T],
   ],
   typical_p: [...wrongNumbers, [-0.01, V], [1.01, V]],

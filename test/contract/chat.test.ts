@@ -3,24 +3,11 @@ import { ChatCompletion, ChatCompletionChunk } from "../../src/contract/chat.ts"
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { TokenLogprob } from "../../src/domain/usage.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, serve } from "../http/harness.ts";
-import { crash, scripts } from "./scripts.ts";
+import { crash, token } from "./scripts.ts";
 
-const token = (text: string, logprob: number): TokenLogprob => {
-  const bytes = [...Buffer.from(text)];
-  return {
-    token: text,
-    logprob,
-    bytes,
-    top: [
-      { token: text, logprob, bytes },
-      { token: "x", logprob: -5.5, bytes: [120] },
-    ],
-  };
-};
 const withLogprobs: FakeScript = {
   steps: [
     { text: "Hi", logprobs: [token("Hi", -0.25)] },
@@ -29,7 +16,6 @@ const withLogprobs: FakeScript = {
   reason: "length",
 };
 const unicode: FakeScript = { steps: [{ text: "Grüße, 世界 " }, { text: '👩‍👩‍👧 "quoted"\n\u2028\u0000end' }] };
-const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
 const id = { "x-request-id": "golden" };
 
 const checkCompletion = checker(ChatCompletion);
@@ -54,11 +40,6 @@ describe("chat completion as JSON", () => {
     ["chat.json", hello, {}],
     ["chat-unicode.json", unicode, { stream: false }],
     ["chat-logprobs.json", withLogprobs, { logprobs: true, top_logprobs: 2 }],
-    ["chat-empty.json", { steps: [] }, {}],
-    ["chat-reasoning.json", scripts.reasoning as FakeScript, { reasoning_effort: "low" }],
-    ["chat-tool-call.json", scripts["tool-call"] as FakeScript, { tools }],
-    ["chat-two-tool-calls.json", scripts["two-tool-calls"] as FakeScript, { tools }],
-    ["chat-two-choices.json", hello, { n: 2 }],
   ];
   test.each(rows)("%s", async (name, script, body) => {
     const response = await serve(script).chat(body, id);
@@ -129,10 +110,6 @@ describe("chat completion as a stream", () => {
     ["chat-without-usage.sse", hello, { stream_options: { include_usage: false } }],
     ["chat-unicode.sse", unicode, {}],
     ["chat-logprobs.sse", withLogprobs, { logprobs: true, top_logprobs: 2 }],
-    ["chat-reasoning.sse", scripts.reasoning as FakeScript, { reasoning_effort: "low" }],
-    ["chat-tool-call.sse", scripts["tool-call"] as FakeScript, { tools }],
-    ["chat-two-tool-calls.sse", scripts["two-tool-calls"] as FakeScript, { tools }],
-    ["chat-failed.sse", { steps: [{ text: "Hel" }, { fail: crash }] }, {}],
     ["chat-failed-unexpectedly.sse", { steps: [{ text: "Hel" }, { fail: new Error("a native secret") }] }, {}],
   ];
   test.each(rows)("%s", async (name, script, body) => {

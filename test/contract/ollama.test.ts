@@ -100,6 +100,36 @@ describe("generate", () => {
     expect(server.engine.requests[0]).toMatchObject({ prompt: "def f(", suffix: "return", messages: [] });
   });
 
+  test("an empty suffix is none: some clients always send one", async () => {
+    const server = serve(scripts.text as FakeScript);
+    await (
+      await server.post("/api/generate", {
+        prompt: "hi",
+        suffix: "",
+        system: "",
+        template: "",
+        context: [],
+        stream: false,
+      })
+    ).text();
+    expect(server.engine.requests[0]?.messages).toEqual([{ role: "user", content: "hi" }]);
+  });
+
+  test.each([
+    [{ template: "{{ .Prompt }}" }, "template"],
+    [{ context: [1, 2] }, "context"],
+    [{ top_logprobs: 2 }, "top_logprobs"],
+    [{ logprobs: true, top_logprobs: 21 }, "top_logprobs"],
+  ])("%j is refused by name", async (field, param) => {
+    const response = await serve().post("/api/generate", { prompt: "hi", ...field });
+    expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining(`'${param}'`)]);
+  });
+
+  test("images need the template", async () => {
+    const response = await serve().post("/api/generate", { prompt: "hi", raw: true, images: ["AAAA"] });
+    expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining("'images'")]);
+  });
+
   test("without a prompt it says that the model is there", async () => {
     const server = serve();
     expect(await json(await server.post("/api/generate", { model: "x" }))).toMatchObject({
@@ -117,6 +147,11 @@ test("what tools look at first: models, one model, version", async () => {
   checker(OllamaModels)(await get("/api/ps"));
   checker(OllamaModel)(await (await server.post("/api/show", { model: "x" })).json());
   expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
+});
+
+test("a route that is not there is a sentence as well", async () => {
+  const response = await fetch(`${serve().url}/api/push`);
+  expect([response.status, await response.json()]).toEqual([404, { error: "There is no such route." }]);
 });
 
 test("they can be switched off", async () => {

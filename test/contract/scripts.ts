@@ -1,12 +1,27 @@
 // What an engine may say, for the goldens of every dialect.
 
 import { SvcError } from "../../src/domain/errors.ts";
+import type { TokenLogprob } from "../../src/domain/usage.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 
 export const crash = new SvcError(
   "engine_crashed",
   "The model engine stopped by signal SIGKILL while computing this request.",
 );
+
+/** One token, with itself and another as alternatives. */
+export function token(text: string, logprob: number): TokenLogprob {
+  const bytes = [...Buffer.from(text)];
+  return {
+    token: text,
+    logprob,
+    bytes,
+    top: [
+      { token: text, logprob, bytes },
+      { token: "x", logprob: -5.5, bytes: [120] },
+    ],
+  };
+}
 
 export const scripts = {
   text: { steps: [{ text: "Hel" }, { text: 'lo "Zürich" 👋\n' }] },
@@ -44,6 +59,13 @@ export const scripts = {
   "context-full": { steps: [{ text: "One two" }], reason: "length", finish: { contextFull: true } },
   stop: { steps: [{ text: "One " }], finish: { stopSequence: "two" } },
   cancelled: { steps: [{ text: "One " }], reason: "cancelled" },
+  logprobs: {
+    steps: [
+      { text: "Hi", logprobs: [token("Hi", -0.25)] },
+      { text: " thére", logprobs: [token(" th", -0.5), token("ére", -0.125)] },
+    ],
+  },
+  json: { steps: [{ text: '{"city":' }, { text: '"Rome"}' }] },
   failed: { steps: [{ text: "Hel" }, { fail: crash }] },
   empty: { steps: [] },
 } satisfies Readonly<Record<string, FakeScript>>;

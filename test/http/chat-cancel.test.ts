@@ -30,7 +30,7 @@ describe("cancelling", () => {
     expect(response.status).toBe(200);
     const { choices, usage } = checkCompletion(await response.json());
     expect(choices).toEqual([
-      { index: 0, message: { role: "assistant", content }, logprobs: null, finish_reason: "cancelled" },
+      { index: 0, message: { role: "assistant", content, refusal: null }, logprobs: null, finish_reason: "cancelled" },
     ]);
     expect(usage.prompt_tokens).toBe(promptTokens);
     expect(usage.completion_tokens).toBe(content === "" ? 0 : 1);

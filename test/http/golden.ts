@@ -20,5 +20,6 @@ function withoutChance(text: string): string {
       if (!seen.has(id)) seen.set(id, `${prefix}${seen.size === 0 ? "ID" : `ID${seen.size}`}`);
       return seen.get(id) ?? id;
     })
-    .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0');
+    .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
+    .replace(/"created_at":"[\dT:.-]+Z"/g, '"created_at":"1970-01-01T00:00:00.000Z"');
 }

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { defaultMediaLimits, type MediaLimits } from "../../src/media/limits.ts";
 import { loadMedia } from "../../src/media/load-media.ts";
+import { dice } from "../support/dice.ts";
 import { animatedWebp, blue, dataUrl, flag, gif, jpegWithExif, pngWithExif, red, riff, riffChunk } from "./files.ts";
 
 const picture = new Bun.Image(flag(60, 40));
@@ -29,17 +30,6 @@ const sounds = [
   Buffer.concat([frame, frame, frame]),
   Buffer.concat([Buffer.from("fLaC\x80\0\0\x22"), new Uint8Array(34).fill(0x1f), frame]),
 ];
-
-/** Mulberry32: small, and the same everywhere. */
-function dice(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** Cut off, with some bytes changed (most of them near the front), or with a piece in the wrong place. */
 function damaged(file: Uint8Array, roll: (below: number) => number): Uint8Array {

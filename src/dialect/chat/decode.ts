@@ -2,18 +2,17 @@
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
-import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
-import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeLogprobs, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
 import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { withTools } from "../fields/tools.ts";
 import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeTools } from "./tools.ts";
-import { refuseUnsupported } from "./unsupported.ts";
 
 /** Launch options that shape a request. */
 export interface ChatSettings extends ReasoningSettings {
@@ -34,11 +33,17 @@ export interface ChatCall {
 }
 
 const check = checker(ChatCompletionRequest);
+const UNSUPPORTED = {
+  audio: always,
+  modalities: (value: unknown) => !Array.isArray(value) || value.some((modality) => modality !== "text"),
+  web_search_options: always,
+  moderation: always,
+};
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const chat = check(body);
-  refuseUnsupported(body);
+  refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat);
   const { constraint, asked } = decodeConstraint(chat, tools, settings.guidedJson);
@@ -57,14 +62,4 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
     stream: chat.stream ?? false,
     includeUsage: chat.stream_options?.include_usage ?? true,
   };
-}
-
-/** Alternatives per token, or undefined when no log probabilities are asked. */
-function decodeLogprobs({ logprobs, top_logprobs }: ChatCompletionRequest, most: number): number | undefined {
-  const alternatives = top_logprobs ?? 0;
-  const param = "top_logprobs";
-  checkAlternatives(alternatives, most, param);
-  if (logprobs === true) return alternatives;
-  if (alternatives > 0) throw new SvcError("invalid_value", `'${param}' needs 'logprobs' to be true.`, { param });
-  return undefined;
 }

@@ -4,20 +4,17 @@ import { errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import { addUsage, type Usage } from "../../domain/usage.ts";
+import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
-import { encodeLogprobs, type ChatAnswer } from "./encode.ts";
+import { encodeLogprobs } from "./encode.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface StreamOptions {
-  readonly answer: ChatAnswer;
+export interface ChatStreamOptions extends Omit<StreamContext, "promptTokens"> {
+  readonly answer: AnswerOrigin;
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
-  /** Correlation id, told in the error of a stream that fails. */
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** Told about a failure that is no SvcError; the client reads a fixed sentence. */
-  readonly onUnexpected: (error: unknown) => void;
 }
 
 const DONE = "[DONE]";
@@ -28,7 +25,7 @@ const DONE = "[DONE]";
  */
 export async function* encodeChatStream(
   events: AsyncIterator<GenerateEvent>,
-  options: StreamOptions,
+  options: ChatStreamOptions,
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
   let usage: Usage | undefined;
@@ -56,7 +53,7 @@ export async function* encodeChatStream(
 }
 
 /** Writes chunks as JSON text; all but the delta is the same in every chunk and prepared once. */
-function chunkWriter({ id, created, model, systemFingerprint }: ChatAnswer) {
+function chunkWriter({ id, created, model, systemFingerprint }: AnswerOrigin) {
   const object = "chat.completion.chunk";
   const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
   const open = (choice = 0) => `${head},"choices":[{"index":${choice},"delta":`;

@@ -4,16 +4,8 @@ import type { ChatCompletion, ChatLogprobs } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { addUsage, type TokenLogprob } from "../../domain/usage.ts";
+import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
-
-/** What identifies one answer; constant over all chunks of a stream. */
-export interface ChatAnswer {
-  readonly id: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly model: string;
-  readonly systemFingerprint: string;
-}
 
 type Choice = ChatCompletion["choices"][number];
 
@@ -55,6 +47,7 @@ class ChoiceBuilder {
         role: "assistant",
         // With calls the convention knows no text beside them.
         content: called ? null : this.content,
+        refusal: null,
         ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
         ...(called && { tool_calls: this.calls }),
       },
@@ -67,7 +60,7 @@ class ChoiceBuilder {
 /** Collects the whole answer, of `choices` texts. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
-  answer: ChatAnswer,
+  answer: AnswerOrigin,
   { choices, withLogprobs }: { readonly choices: number; readonly withLogprobs: boolean },
 ): Promise<ChatCompletion> {
   const builders = Array.from({ length: choices }, () => new ChoiceBuilder());
@@ -99,4 +92,5 @@ export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs =>
     bytes: [...bytes],
     top_logprobs: top.map((other) => ({ ...other, bytes: [...other.bytes] })),
   })),
+  refusal: null,
 });

@@ -5,6 +5,7 @@ import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { jsonArguments } from "../fields/json-object.ts";
 
 /** Throws SvcError when a message lacks content that its role needs, or has a part that its role cannot have. */
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
@@ -35,16 +36,8 @@ function decodeMessage(message: WireMessage, path: string): ChatMessage {
 
 type WireCall = NonNullable<WireMessage["tool_calls"]>[number];
 
-/** Templates read the arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. */
 function decodeCall({ id, function: { name, arguments: given } }: WireCall): ToolCall {
-  if (given == null || given === "") return { id, name, arguments: "{}" };
-  if (typeof given !== "string") return { id, name, arguments: JSON.stringify(given) };
-  try {
-    JSON.parse(given);
-    return { id, name, arguments: given };
-  } catch {
-    return { id, name, arguments: JSON.stringify(given) };
-  }
+  return { id, name, arguments: typeof given === "string" ? jsonArguments(given) : JSON.stringify(given ?? {}) };
 }
 
 type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];

@@ -35,5 +35,5 @@ function decodeChoice({ tool_choice, function_call }: ChatCompletionRequest): To
   const param = { choice: field, name: field };
   const choice = tool_choice ?? function_call ?? "auto";
   if (typeof choice === "string") return { mode: choice, param };
-  return { mode: "required", name: "function" in choice ? choice.function.name : choice.name, param };
+  return { mode: "required", names: ["function" in choice ? choice.function.name : choice.name], param };
 }

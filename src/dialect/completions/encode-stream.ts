@@ -2,16 +2,12 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { encodeUsage } from "../chat/usage.ts";
 import type { CompletionCall } from "./decode.ts";
-import { encodeLogprobs, finishReason, usageOf, type CompletionAnswer } from "./encode.ts";
-
-export interface CompletionStreamOptions {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  readonly onUnexpected: (error: unknown) => void;
-}
+import { encodeLogprobs, finishReason, usageOf } from "./encode.ts";
 
 /**
  * Yields echo and text chunks, a finish chunk for each answer, a usage chunk when it is wanted, and `[DONE]`. A failure
@@ -19,9 +15,9 @@ export interface CompletionStreamOptions {
  */
 export async function* encodeCompletionStream(
   events: AsyncIterator<GenerateEvent>,
-  answer: CompletionAnswer,
+  answer: AnswerOrigin,
   call: CompletionCall,
-  { requestId, signal, onUnexpected }: CompletionStreamOptions,
+  { requestId, signal, onUnexpected }: Omit<StreamContext, "promptTokens">,
 ): AsyncGenerator<string, void, void> {
   const { id, created, model, systemFingerprint } = answer;
   const object = "text_completion";

@@ -5,16 +5,8 @@ import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { addUsage, joinUsage, type TokenLogprob, type Usage } from "../../domain/usage.ts";
 import { encodeUsage } from "../chat/usage.ts";
+import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import type { CompletionCall } from "./decode.ts";
-
-/** What identifies one answer; constant over all chunks of a stream. */
-export interface CompletionAnswer {
-  readonly id: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly model: string;
-  readonly systemFingerprint: string;
-}
 
 interface Candidate {
   text: string;
@@ -25,7 +17,7 @@ interface Candidate {
 /** Collects all answers; of those made for a prompt the likeliest are given. Throws what the generation throws. */
 export async function encodeCompletion(
   events: AsyncIterable<GenerateEvent>,
-  answer: CompletionAnswer,
+  answer: AnswerOrigin,
   call: CompletionCall,
 ): Promise<Completion> {
   const candidates = call.requests.flatMap(() =>

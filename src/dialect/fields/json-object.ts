@@ -1,4 +1,4 @@
-// Arguments of a call as an object, for dialects that do not pass them on as text.
+// Arguments of a call: as an object, for dialects that do not pass them on as text, and as text for templates.
 
 /** The object that `json` is; an empty one for text that is none, as where the token limit has cut it. */
 export function objectOf(json: string): Record<string, unknown> {
@@ -7,5 +7,16 @@ export function objectOf(json: string): Record<string, unknown> {
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
   } catch {
     return {};
+  }
+}
+
+/** Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. */
+export function jsonArguments(text: string): string {
+  if (text === "") return "{}";
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
   }
 }

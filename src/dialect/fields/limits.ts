@@ -19,3 +19,18 @@ export function checkAlternatives(alternatives: number, most: number, param: str
   const message = `'${param}' must be at most ${most}, the limit set by --max-logprobs; got ${alternatives}.`;
   throw new SvcError("invalid_value", message, { param });
 }
+
+interface AskedLogprobs {
+  readonly logprobs?: boolean | null;
+  readonly top_logprobs?: number | null;
+}
+
+/** Alternatives a token, or undefined when no log probabilities are asked. Throws SvcError `invalid_value`. */
+export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: number): number | undefined {
+  const alternatives = top_logprobs ?? 0;
+  const param = "top_logprobs";
+  checkAlternatives(alternatives, most, param);
+  if (logprobs === true) return alternatives;
+  if (alternatives > 0) throw new SvcError("invalid_value", `'${param}' needs 'logprobs' to be true.`, { param });
+  return undefined;
+}

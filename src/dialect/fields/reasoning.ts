@@ -1,5 +1,7 @@
 // Whether, how hard and how long the model may think before it answers: what every dialect's fields come to.
 
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
 
 /** Levels of effort that clients may name; templates know three. */
@@ -36,6 +38,19 @@ export interface Reasoning {
   readonly thinking: boolean;
   readonly templateKwargs: TemplateKwargs;
   readonly reasoningBudget?: number;
+}
+
+/**
+ * The request's own values for the chat template; its `enable_thinking` is an explicit yes or no. Throws SvcError
+ * `invalid_type` when that is no boolean.
+ */
+export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<AskedReasoning, "kwargs" | "enabled"> {
+  const kwargs = asked ?? {};
+  const enabled = kwargs["enable_thinking"];
+  if (enabled == null) return { kwargs };
+  if (typeof enabled === "boolean") return { kwargs, enabled };
+  const param = "chat_template_kwargs.enable_thinking";
+  throw new SvcError("invalid_type", `'${param}' must be a boolean; got ${received(enabled)}.`, { param });
 }
 
 /** Thinking is off unless the request or a launch option asks for it. */

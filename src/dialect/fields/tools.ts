@@ -16,8 +16,8 @@ export interface ToolDefinition {
 
 export interface ToolChoice {
   readonly mode: "auto" | "none" | "required";
-  /** The one tool that is meant; with `required`. */
-  readonly name?: string;
+  /** The tools that are meant; absent: all. */
+  readonly names?: readonly string[];
   readonly param: { readonly choice: string; readonly name: string };
 }
 
@@ -93,15 +93,14 @@ function refuseDuplicates(definitions: readonly ToolDefinition[]): void {
   }
 }
 
-function wanted(definitions: readonly ToolDefinition[], { mode, name, param }: ToolChoice) {
+function wanted(definitions: readonly ToolDefinition[], { mode, names, param }: ToolChoice) {
   if (mode === "none") return () => false;
-  if (mode === "auto") return () => true;
-  if (definitions.length === 0) {
+  if (mode === "required" && definitions.length === 0) {
     throw new SvcError("invalid_value", `'${param.choice}' needs 'tools'.`, { param: param.choice });
   }
-  if (name === undefined) return () => true;
-  if (definitions.some((definition) => definition.name === name)) {
-    return (definition: ToolDefinition) => definition.name === name;
+  if (names === undefined) return () => true;
+  if (names.every((name) => definitions.some((definition) => definition.name === name))) {
+    return ({ name }: ToolDefinition) => names.includes(name);
   }
   throw new SvcError("invalid_value", `'${param.name}' must name one of the tools.`, { param: param.name });
 }

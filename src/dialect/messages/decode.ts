@@ -8,6 +8,7 @@ import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
+import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConversation } from "./conversation.ts";
 
 /** Launch options that shape a request. */
@@ -29,10 +30,12 @@ export interface MessagesCall {
 
 const checkMessages = checker(MessagesRequest);
 const checkCount = checker(CountMessageTokensRequest);
+const UNSUPPORTED = { container: always, mcp_servers: notEmpty };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeMessages(body: unknown, settings: MessagesSettings): MessagesCall {
   const asked = checkMessages(body);
+  refuseUnsupported(body, UNSUPPORTED);
   const stopSequences = asked.stop_sequences ?? [];
   return {
     request: {
@@ -75,9 +78,11 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
 }
 
 function decodeFormat(asked: MessagesPrompt, constrain: boolean): { constraint?: Constraint; instruction?: string } {
-  const schema = asked.output_config?.format?.schema;
+  const { output_config: config, output_format: older } = asked;
+  const schema = config?.format?.schema ?? older?.schema;
   if (schema == null) return {};
-  const constraint = schemaConstraint(schema, true, "output_config.format.schema");
+  const param = config?.format == null ? "output_format.schema" : "output_config.format.schema";
+  const constraint = schemaConstraint(schema, true, param);
   return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
 }
 
@@ -92,7 +97,7 @@ function decodeTools({ tools, tool_choice: choice }: MessagesPrompt) {
   const modes = { auto: "auto", any: "required", tool: "required", none: "none" } as const;
   return chooseTools(definitions, {
     mode: modes[choice?.type ?? "auto"],
-    ...(choice?.type === "tool" && { name: choice.name ?? "" }),
+    ...(choice?.type === "tool" && { names: [choice.name ?? ""] }),
     param: { choice: "tool_choice", name: "tool_choice.name" },
   });
 }

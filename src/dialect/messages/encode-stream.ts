@@ -3,21 +3,9 @@
 import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
+import type { NamedEvent, StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
-import { encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
-
-export interface MessagesStreamOptions {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  readonly onUnexpected: (error: unknown) => void;
-  /** Told at the beginning, when nothing else is known of the usage. */
-  readonly promptTokens: number;
-}
-
-export interface NamedEvent {
-  readonly event: string;
-  readonly data: string;
-}
+import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
 /** What keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -29,11 +17,11 @@ export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 export async function* encodeMessageStream(
   events: AsyncIterator<GenerateEvent>,
   answer: MessagesAnswer,
-  { requestId, signal, onUnexpected, promptTokens }: MessagesStreamOptions,
+  { requestId, signal, onUnexpected, promptTokens }: StreamContext,
 ): AsyncGenerator<NamedEvent, void, void> {
   const blocks = new BlockWriter(answer.showThinking);
   try {
-    yield start(answer, promptTokens);
+    yield named("message_start", { message: beginning(answer, noUsage(promptTokens)) });
     yield named("ping", {});
     for (let next = await events.next(); !next.done; next = await events.next()) {
       const event = next.value;
@@ -61,20 +49,6 @@ const named = (type: string, fields: object): NamedEvent => ({
   data: JSON.stringify({ type, ...fields }),
 });
 
-const start = ({ id, model }: MessagesAnswer, promptTokens: number): NamedEvent =>
-  named("message_start", {
-    message: {
-      id,
-      type: "message",
-      role: "assistant",
-      model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: encodeUsage(noUsage(promptTokens)),
-    },
-  });
-
 type Kind = "text" | "thinking" | "tool_use";
 
 class BlockWriter {
@@ -92,7 +66,8 @@ class BlockWriter {
       yield this.delta({ type: "thinking_delta", thinking: event.text });
     } else if (event.type === "tool_call") {
       yield* this.close();
-      yield* this.begin("tool_use", { id: toolUseId(event.id), name: event.name, input: {} });
+      const { id, name } = event;
+      yield* this.begin("tool_use", { id: toolUseId(id), name, input: {}, caller: DIRECT });
     } else if (event.type === "tool_arguments") {
       yield this.delta({ type: "input_json_delta", partial_json: event.text });
     }

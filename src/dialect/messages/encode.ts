@@ -1,6 +1,6 @@
 // The events of one generation → a message of the messages convention.
 
-import type { MessagesResponse, MessagesUsage } from "../../contract/messages.ts";
+import type { MessagesCounts, MessagesEnd, MessagesResponse } from "../../contract/messages.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
@@ -21,6 +21,9 @@ type Building = { type: "text"; text: string } | { type: "thinking"; thinking: s
 /** The convention's own prefix for calls; the rest is what the engine named it. */
 export const toolUseId = (id: string): string => id.replace(/^call_/, "toolu_");
 
+/** Calls come from the model itself, not from a program that it wrote. */
+export const DIRECT = { type: "direct" } as const;
+
 /** Collects the whole message. Throws what the generation throws. */
 export async function encodeMessage(
   events: AsyncIterable<GenerateEvent>,
@@ -28,8 +31,12 @@ export async function encodeMessage(
 ): Promise<MessagesResponse> {
   const blocks: Building[] = [];
   for await (const event of events) {
-    if (event.type === "finish") return message(answer, blocks.map(finished), event);
-    add(blocks, event, answer.showThinking);
+    if (event.type !== "finish") {
+      add(blocks, event, answer.showThinking);
+      continue;
+    }
+    const stop = stopOf(event, answer.stopSequences);
+    return { ...beginning(answer, event.usage), content: blocks.map(finished), ...stop };
   }
   throw new SvcError("internal_error", "The generation ended without a finish.");
 }
@@ -52,41 +59,42 @@ function add(blocks: Building[], event: GenerateEvent, showThinking: boolean): v
 function finished(block: Building): MessagesResponse["content"][number] {
   if (block.type === "text") return { ...block, citations: null };
   if (block.type === "thinking") return { ...block, signature: "" };
-  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json) };
+  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json), caller: DIRECT };
 }
 
-function message(answer: MessagesAnswer, content: MessagesResponse["content"], finish: FinishEvent): MessagesResponse {
-  return {
-    id: answer.id,
-    type: "message",
-    role: "assistant",
-    model: answer.model,
-    content,
-    ...stopOf(finish, answer.stopSequences),
-    usage: encodeUsage(finish.usage),
-  };
-}
+/** The message as it begins, with what is known of its usage. */
+export const beginning = ({ id, model }: MessagesAnswer, usage: Usage): MessagesResponse => ({
+  id,
+  type: "message",
+  role: "assistant",
+  model,
+  content: [],
+  ...end(null),
+  diagnostics: null,
+  usage: { ...encodeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null },
+});
 
 /** Why the message ended. The convention has no word for cancelling; the turn is over then as well. */
-export function stopOf(
-  { reason, stopSequence, contextFull }: FinishEvent,
-  own: readonly string[],
-): Pick<MessagesResponse, "stop_reason" | "stop_sequence"> {
-  if (reason === "tool_calls") return { stop_reason: "tool_use", stop_sequence: null };
-  if (reason === "length") {
-    return { stop_reason: contextFull ? "model_context_window_exceeded" : "max_tokens", stop_sequence: null };
-  }
-  if (stopSequence !== undefined && own.includes(stopSequence)) {
-    return { stop_reason: "stop_sequence", stop_sequence: stopSequence };
-  }
-  return { stop_reason: "end_turn", stop_sequence: null };
+export function stopOf({ reason, stopSequence, contextFull }: FinishEvent, own: readonly string[]): MessagesEnd {
+  if (reason === "tool_calls") return end("tool_use");
+  if (reason === "length") return end(contextFull ? "model_context_window_exceeded" : "max_tokens");
+  if (stopSequence !== undefined && own.includes(stopSequence)) return end("stop_sequence", stopSequence);
+  return end("end_turn");
 }
 
+const end = (stop_reason: MessagesEnd["stop_reason"], stop_sequence: string | null = null): MessagesEnd => ({
+  stop_reason,
+  stop_sequence,
+  stop_details: null,
+  container: null,
+});
+
 /** Cached tokens are counted apart from the others, as the convention has it. */
-export const encodeUsage = (usage: Usage): MessagesUsage => ({
+export const encodeUsage = (usage: Usage): MessagesCounts => ({
   input_tokens: usage.promptTokens - usage.cachedTokens,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: usage.cachedTokens,
   output_tokens: usage.completionTokens,
   output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+  server_tool_use: null,
 });

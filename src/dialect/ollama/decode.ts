@@ -5,15 +5,17 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
-import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeLogprobs, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
+import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
 export interface OllamaSettings extends ReasoningSettings {
   readonly stop: readonly string[];
   readonly maxTokens?: number;
+  readonly maxLogprobs: number;
   readonly constrain: boolean;
 }
 
@@ -23,10 +25,11 @@ export interface OllamaCall {
   readonly stream: boolean;
 }
 
-type Common = Pick<OllamaChatRequest, "format" | "options" | "stream" | "think">;
+type Common = Pick<OllamaChatRequest, "format" | "options" | "stream" | "think" | "logprobs" | "top_logprobs">;
 
 const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
+const UNSUPPORTED = { template: notEmpty, context: notEmpty };
 
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
@@ -45,18 +48,27 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
 /** Throws like `decodeOllamaChat`. */
 export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkGenerate(body);
+  refuseUnsupported(body, UNSUPPORTED);
   const stream = asked.stream ?? true;
   const prompt = asked.prompt ?? "";
   if (prompt === "" && !asked.images?.length) return { stream };
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
-  if (asked.raw === true || asked.suffix != null) {
+  // Some clients always send a suffix, empty where there is none.
+  const suffix = asked.suffix || undefined;
+  if (asked.raw === true || suffix !== undefined) {
+    if (asked.images?.length) throw refuseImages();
     const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
-    return { stream, request: { ...request, ...(asked.suffix != null && { suffix: asked.suffix }) } };
+    return { stream, request: { ...request, ...(suffix !== undefined && { suffix }) } };
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
   return { stream, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
 }
+
+const refuseImages = (): SvcError =>
+  new SvcError("unsupported_parameter", "'images' needs the chat template, which 'raw' and 'suffix' go without.", {
+    param: "images",
+  });
 
 function common(
   asked: Common,
@@ -68,6 +80,7 @@ function common(
   const { constraint, instruction } = decodeFormat(asked.format, settings.constrain);
   const limit = options.num_predict != null && options.num_predict > 0 ? options.num_predict : settings.maxTokens;
   const { think } = asked;
+  const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   return {
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
     ...withTools(tools, true, constraint),
@@ -81,6 +94,7 @@ function common(
     sampling: decodeSampling(options),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),
+    ...(topLogprobs !== undefined && { topLogprobs }),
   };
 }
 

@@ -3,7 +3,10 @@
 import type { OllamaAnswer } from "../../contract/ollama.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { TokenLogprob } from "../../domain/usage.ts";
+import { encodeLogprobs } from "../chat/encode.ts";
 import { objectOf } from "../fields/json-object.ts";
+import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 
 /** `chat` answers have a message, `generate` answers a response. */
@@ -22,6 +25,7 @@ interface Piece {
   readonly content?: string;
   readonly thinking?: string;
   readonly calls?: readonly Call[];
+  readonly logprobs?: readonly TokenLogprob[];
 }
 
 /** The answer to a request that only wants the model to be there. */
@@ -39,11 +43,16 @@ export async function encodeOllama(
   const calls = new CallCollector();
   let content = "";
   let thinking = "";
+  const tokens: TokenLogprob[] = [];
   for await (const event of events) {
-    if (event.type === "text") content += event.text;
-    else if (event.type === "reasoning") thinking += event.text;
+    if (event.type === "text") {
+      content += event.text;
+      tokens.push(...(event.logprobs ?? []));
+    } else if (event.type === "reasoning") thinking += event.text;
     else if (event.type === "finish") {
-      const all = { content, ...(thinking !== "" && { thinking }), calls: [...calls.done, ...calls.take()] };
+      const made = [...calls.done, ...calls.take()];
+      const logprobs = tokens.length > 0 && { logprobs: tokens };
+      const all = { content, ...(thinking !== "" && { thinking }), calls: made, ...logprobs };
       return { ...piece(context, all), ...ending(event) };
     } else calls.add(event);
   }
@@ -54,15 +63,17 @@ export async function encodeOllama(
 export async function* encodeOllamaStream(
   events: AsyncIterator<GenerateEvent>,
   context: OllamaContext,
-  { signal, onUnexpected }: { readonly signal: AbortSignal; readonly onUnexpected: (error: unknown) => void },
+  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
 ): AsyncGenerator<string, void, void> {
   const calls = new CallCollector();
   const line = (answer: object) => `${JSON.stringify(answer)}\n`;
   try {
     for (let next = await events.next(); !next.done; next = await events.next()) {
       const event = next.value;
-      if (event.type === "text") yield line({ ...piece(context, { content: event.text }), done: false });
-      else if (event.type === "reasoning") {
+      if (event.type === "text") {
+        const { text: content, logprobs } = event;
+        yield line({ ...piece(context, { content, ...(logprobs && { logprobs }) }), done: false });
+      } else if (event.type === "reasoning") {
         yield line({ ...piece(context, { thinking: event.text }), done: false });
       } else if (event.type !== "finish") {
         for (const call of calls.add(event)) yield line({ ...piece(context, { calls: [call] }), done: false });
@@ -78,8 +89,10 @@ export async function* encodeOllamaStream(
   }
 }
 
-function piece({ form, model, wall }: OllamaContext, { content = "", thinking, calls = [] }: Piece): OllamaAnswer {
-  const head = { model, created_at: new Date(wall()).toISOString() };
+function piece(context: OllamaContext, { content = "", thinking, calls = [], logprobs }: Piece): OllamaAnswer {
+  const { form, model, wall } = context;
+  const tokens = logprobs && { logprobs: encodeLogprobs(logprobs).content };
+  const head = { model, created_at: new Date(wall()).toISOString(), ...tokens };
   const thoughts = thinking === undefined ? {} : { thinking };
   if (form === "generate") return { ...head, response: content, ...thoughts, done: false };
   const tool_calls = calls.map((call) => ({ ...call }));

@@ -6,9 +6,10 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
-import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
+import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 
 /** Launch options that shape a request. */
@@ -41,11 +42,13 @@ export interface ResponsesCall {
 
 const checkRequest = checker(ResponsesRequest);
 const checkCount = checker(CountResponseTokensRequest);
+const UNSUPPORTED = { prompt: always, conversation: always, moderation: always };
 
 /** Throws SvcError with a code of the 400 family, naming the field; 404 `not_found` for an answer that is not stored. */
 export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
   const asked = checkRequest(body);
-  refuse(asked, body);
+  refuseUnsupported(body, UNSUPPORTED);
+  refuseBackground(asked);
   const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   const { conversation, prompt } = decodePrompt(asked, settings, history, asked.reasoning_budget_tokens);
   return {
@@ -69,11 +72,7 @@ export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings
   return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
 }
 
-function refuse(asked: ResponsesRequest, body: unknown): void {
-  const unsupported = (param: string) =>
-    new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
-  const fields = body as Readonly<Record<string, unknown>>;
-  for (const field of ["prompt", "conversation"]) if (fields[field] != null) throw unsupported(field);
+function refuseBackground(asked: ResponsesRequest): void {
   if (asked.background === true && asked.stream === true) {
     throw new SvcError("unsupported_parameter", "'background' is not supported together with 'stream'.", {
       param: "background",
@@ -106,15 +105,12 @@ function decodePrompt(
   const { constraint, instruction } = decodeFormat(asked, settings);
   const messages = withSystem(conversation, asked.instructions ?? "");
   const effort = asked.reasoning?.effort ?? undefined;
-  const kwargs = asked.chat_template_kwargs ?? {};
-  const enabled = kwargs["enable_thinking"];
   const prompt = {
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
     ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
-        kwargs,
-        ...(typeof enabled === "boolean" && { enabled }),
+        ...decodeKwargs(asked.chat_template_kwargs),
         ...(effort !== undefined && { effort }),
         ...(budget != null && { budget }),
       },
@@ -180,7 +176,11 @@ function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
-  if (choice.type === "function") return { mode: "required", name: choice.name ?? "", param };
-  // Another kind of tool, or a list of allowed ones: nothing that can be forced here.
+  if (choice.type === "function") return { mode: "required", names: [choice.name ?? ""], param };
+  if (choice.type === "allowed_tools") {
+    const names = (choice.tools ?? []).flatMap(({ type, name }) => (type === "function" ? [name ?? ""] : []));
+    return { mode: names.length > 0 ? (choice.mode ?? "auto") : "none", names, param };
+  }
+  // Another kind of tool: nothing that can be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };
 }

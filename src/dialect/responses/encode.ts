@@ -3,9 +3,10 @@
 import type { ResponseResource } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateEvent } from "../../domain/generate.ts";
+import type { NamedEvent, StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
-import { endedResource, failedResource } from "./resource.ts";
+import { endedResource, failedResource, leftResource } from "./resource.ts";
 
 /** How a response ended: its resource, and its turn of the conversation. */
 export interface ResponseEnd {
@@ -41,25 +42,27 @@ export async function encodeResponse(
     }
     throw new SvcError("internal_error", "The generation ended without a finish.");
   } catch (error) {
-    const message = error instanceof SvcError ? error.message : "An internal error occurred.";
-    onEnd({ resource: failedResource(resource, output.items, message), message: output.message });
+    drain(output.abandon());
+    // Whoever gets the error tells of it.
+    onEnd({ resource: resourceOf(error, resource, output, () => {}), message: output.message });
     throw error;
   }
+}
+
+/** The resource of a generation that threw: it failed, or its client left. */
+function resourceOf(
+  error: unknown,
+  resource: ResponseResource,
+  { items }: OutputBuilder,
+  onUnexpected: (error: unknown) => void,
+): ResponseResource {
+  if (error instanceof DOMException && error.name === "AbortError") return leftResource(resource, items);
+  return failedResource(resource, items, typedError(error, onUnexpected).message);
 }
 
 /** What the events tell is in the items as well. */
 function drain(events: Iterable<SemanticEvent>): void {
   for (const _ of events);
-}
-
-export interface ResponseStreamOptions {
-  readonly signal: AbortSignal;
-  readonly onUnexpected: (error: unknown) => void;
-}
-
-export interface NamedEvent {
-  readonly event: string;
-  readonly data: string;
 }
 
 /**
@@ -69,7 +72,7 @@ export interface NamedEvent {
 export async function* encodeResponseStream(
   events: AsyncIterator<GenerateEvent>,
   { resource, now, onEnd }: ResponseContext,
-  { signal, onUnexpected }: ResponseStreamOptions,
+  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
 ): AsyncGenerator<NamedEvent | string, void, void> {
   const output = new OutputBuilder();
   let sequence = 0;
@@ -77,8 +80,13 @@ export async function* encodeResponseStream(
     event: type,
     data: JSON.stringify({ type, sequence_number: sequence++, ...fields }),
   });
-  const end = (ended: ResponseResource): NamedEvent => {
+  let isOver = false;
+  const over = (ended: ResponseResource) => {
+    isOver = true;
     onEnd({ resource: ended, message: output.message });
+  };
+  const end = (ended: ResponseResource): NamedEvent => {
+    over(ended);
     // The convention has no event for a cancelled response: it is one that is not complete.
     const status = ended.status === "cancelled" ? "incomplete" : ended.status;
     return frame({ type: `response.${status}`, response: ended });
@@ -97,12 +105,16 @@ export async function* encodeResponseStream(
     }
     yield "[DONE]";
   } catch (error) {
-    const { message } = typedError(error, signal.aborted ? () => {} : onUnexpected);
-    const failed = failedResource(resource, output.items, message);
-    if (signal.aborted) return onEnd({ resource: failed, message: output.message });
-    yield end(failed);
+    if (signal.aborted) return;
+    for (const told of output.abandon()) yield frame(told);
+    yield end(resourceOf(error, resource, output, onUnexpected));
     yield "[DONE]";
   } finally {
+    if (!isOver) {
+      // The client has left, also when the stream waited for it to read on.
+      drain(output.abandon());
+      over(leftResource(resource, output.items));
+    }
     await events.return?.();
   }
 }

@@ -4,6 +4,7 @@ import type { ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { jsonArguments } from "../fields/json-object.ts";
 
 type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
 
@@ -26,7 +27,7 @@ function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem):
       return turns.add(decodeMessage(item, path));
     case "function_call": {
       const id = need(item.call_id, `${path}.call_id`);
-      return turns.call({ id, name: need(item.name, `${path}.name`), arguments: asJson(item.arguments ?? "") });
+      return turns.call({ id, name: need(item.name, `${path}.name`), arguments: jsonArguments(item.arguments ?? "") });
     }
     case "function_call_output":
       return turns.add({
@@ -175,17 +176,6 @@ function decodeFile({ file_data, filename }: Part, path: string): string {
   }
   const text = Buffer.from(match[1] ?? "", "base64").toString("utf8");
   return typeof filename === "string" ? `${filename}\n${text}` : text;
-}
-
-/** Templates read arguments as JSON: what is none goes in as one string. */
-function asJson(text: string): string {
-  if (text === "") return "{}";
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(text);
-  }
 }
 
 function need(value: unknown, param: string): string {

@@ -1,6 +1,8 @@
 // Items as they are kept: what a request said, each with an id, and what an id refers to later.
 
 import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 
@@ -46,11 +48,34 @@ export interface ItemPage {
   readonly after: string | undefined;
 }
 
-/** One page of items, in the convention's list layout. */
+const ORDERS = ["asc", "desc"] as const;
+const MOST_ITEMS = 100;
+
+/** Throws SvcError `invalid_value` about a limit or an order that is none. */
+export function decodePage(query: URLSearchParams): ItemPage {
+  const limit = Number(query.get("limit") ?? 20);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ITEMS) {
+    throw new SvcError("invalid_value", `'limit' must be an integer from 1 to ${MOST_ITEMS}; got ${limit}.`, {
+      param: "limit",
+    });
+  }
+  const asked = query.get("order") ?? "desc";
+  const order = ORDERS.find((known) => known === asked);
+  if (!order) {
+    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(asked)}.`;
+    throw new SvcError("invalid_value", message, { param: "order" });
+  }
+  return { limit, order, after: query.get("after") ?? undefined };
+}
+
+/** One page of items, in the convention's list layout. Throws SvcError `not_found` when it is to begin after none of them. */
 export function listItems(items: readonly unknown[], { limit, order, after }: ItemPage) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;
+  if (after !== undefined && start === 0) {
+    throw new SvcError("not_found", "'after' names no item of this response.", { param: "after" });
+  }
   const data = ordered.slice(start, start + limit);
   return {
     object: "list" as const,

@@ -43,6 +43,11 @@ export class OutputBuilder {
     yield* this.close("completed");
   }
 
+  /** Ends the item in progress as incomplete: nothing more comes. */
+  *abandon(): Generator<SemanticEvent, void, void> {
+    yield* this.close("incomplete");
+  }
+
   /** The turn as a next request goes on from it. */
   get message(): ChatMessage {
     const texts = this.items.flatMap((item) => (item.type === "message" ? item.content.map(({ text }) => text) : []));

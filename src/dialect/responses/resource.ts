@@ -13,7 +13,7 @@ export interface ResponseIdentity {
   readonly model: string;
 }
 
-/** The resource before anything is generated. `defaults`: the server's own sampling settings, which are echoed. */
+/** The resource before anything is generated. `defaults`: settings of a request that names none, which are echoed. */
 export function newResource(
   { id, createdAt, model }: ResponseIdentity,
   asked: ResponsesRequest,
@@ -24,6 +24,7 @@ export function newResource(
   return {
     id,
     object: "response",
+    access_programs: null,
     created_at: createdAt,
     completed_at: null,
     status: "in_progress",
@@ -49,8 +50,9 @@ export function newResource(
     tools: (asked.tools ?? []).map(echoTool),
     top_logprobs: asked.top_logprobs ?? 0,
     top_p: asked.top_p ?? defaults.topP ?? 1,
-    presence_penalty: asked.presence_penalty ?? 0,
-    frequency_penalty: asked.frequency_penalty ?? 0,
+    presence_penalty: asked.presence_penalty ?? defaults.presencePenalty ?? 0,
+    // Accepted without effect.
+    frequency_penalty: 0,
     truncation: asked.truncation ?? "disabled",
     usage: null,
     user: asked.user ?? null,
@@ -99,6 +101,13 @@ export const failedResource = (
   ...resource,
   status: "failed",
   error: { code: "server_error", message },
+  output: [...output],
+});
+
+/** The resource of a generation whose client has left. */
+export const leftResource = (resource: ResponseResource, output: readonly OutputItem[]): ResponseResource => ({
+  ...resource,
+  status: "cancelled",
   output: [...output],
 });
 

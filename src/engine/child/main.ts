@@ -1,7 +1,7 @@
 // Entry point of an engine process: loads the model it is told to, then serves until its parent goes away.
 
 import { readdirSync } from "node:fs";
-import { LlamaError, type Llama } from "../../../ffi/llama/api.ts";
+import { LlamaError, SAMPLER_DEFAULTS, type Llama } from "../../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../../ffi/llama/binding.ts";
 import { MediaError, PROJECTOR_DEFAULTS, type Media } from "../../../ffi/media/api.ts";
 import { openMedia } from "../../../ffi/media/binding.ts";
@@ -51,14 +51,16 @@ export async function runEngine(): Promise<never> {
   early.forEach(receive);
   const {
     canRemovePartial: _,
-    sampling: __,
-    contextPerSequence: ___,
-    batch: ____,
-    sequences: _____,
+    sampling: modelSampling,
+    contextPerSequence: __,
+    batch: ___,
+    sequences: ____,
     ...model
   } = llama.model();
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
-  send({ type: "ready", model: { ...model, vision, audio } });
+  const { temperature, topP, presencePenalty } = { ...SAMPLER_DEFAULTS, ...modelSampling, ...options.sampling };
+  const sampling = { temperature, topP, presencePenalty };
+  send({ type: "ready", model: { ...model, vision, audio, sampling } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
 }

@@ -55,10 +55,10 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
 }
 
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
-  const match = routes.find(new URL(request.url).pathname);
-  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId);
-  const allow = [...match.methods, "OPTIONS"].join(", ");
   const { pathname } = new URL(request.url);
+  const match = routes.find(pathname);
+  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId, pathname);
+  const allow = [...match.methods, "OPTIONS"].join(", ");
   const response = errorResponse(
     new SvcError("method_not_allowed", `This route answers ${allow}.`),
     requestId,

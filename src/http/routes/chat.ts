@@ -4,8 +4,9 @@ import { Elysia } from "elysia";
 import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
 import { encodeChatStream } from "../../dialect/chat/encode-stream.ts";
-import { encodeChat, type ChatAnswer } from "../../dialect/chat/encode.ts";
+import { encodeChat } from "../../dialect/chat/encode.ts";
 import { newChatCompletionId } from "../../domain/ids.ts";
+import { answerOrigin } from "../answer-origin.ts";
 import type { AppDeps } from "../app.ts";
 import { refuseProfile, respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
@@ -24,7 +25,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         includeUsage,
       } = decodeChat(await readJson(request, bodyCeilings.generation), deps.config);
       const { choices, topLogprobs } = asked;
-      const answer = answerOf(deps);
+      const answer = answerOrigin(deps, newChatCompletionId());
       return respond(deps, contexts, request, {
         requests: [asked],
         stream,
@@ -37,12 +38,3 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       detail: { requestBody: jsonContent(ChatCompletionRequest), responses: { 200: jsonContent(ChatCompletion) } },
     },
   );
-
-function answerOf({ engine, clock, version }: AppDeps): ChatAnswer {
-  return {
-    id: newChatCompletionId(),
-    created: Math.floor(clock.wall() / 1000),
-    model: engine.status().modelId,
-    systemFingerprint: `svc_${version}`,
-  };
-}

@@ -6,6 +6,7 @@ import { decodeCompletion } from "../../dialect/completions/decode.ts";
 import { encodeCompletionStream } from "../../dialect/completions/encode-stream.ts";
 import { encodeCompletion } from "../../dialect/completions/encode.ts";
 import { newCompletionId } from "../../domain/ids.ts";
+import { answerOrigin } from "../answer-origin.ts";
 import type { AppDeps } from "../app.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
@@ -18,12 +19,7 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     "/v1/completions",
     async ({ request }) => {
       const call = decodeCompletion(await readJson(request, bodyCeilings.generation), deps.config);
-      const answer = {
-        id: newCompletionId(),
-        created: Math.floor(deps.clock.wall() / 1000),
-        model: deps.engine.status().modelId,
-        systemFingerprint: `svc_${deps.version}`,
-      };
+      const answer = answerOrigin(deps, newCompletionId());
       return respond(deps, contexts, request, {
         requests: call.requests,
         stream: call.stream,

@@ -16,10 +16,11 @@ import {
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
 import { encodeResponse, encodeResponseStream, type ResponseContext } from "../../dialect/responses/encode.ts";
-import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
+import { decodePage, findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newResponseId } from "../../domain/ids.ts";
+import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { AppDeps } from "../app.ts";
 import { respond, respondLater, type GenerationCall } from "../generation-response.ts";
@@ -29,8 +30,8 @@ import type { RequestContexts } from "../request-context.ts";
 
 /** The responses convention: answers with an id of their own. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { config, clock, engine, generation } = deps;
-  const kept = new ResponsesService<ResponseResource>(config.storedResponses, (id) => generation.cancel(id));
+  const { config, clock, engine } = deps;
+  const kept = new ResponsesService<ResponseResource>(config.storedResponses);
   const history: History = {
     conversation: (id) => kept.get(id)?.conversation,
     item: (id) => findOutputItem(kept.resources(), id),
@@ -44,11 +45,11 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   };
 
   /** Begins a response; its end is kept where the request wants that. */
-  const begin = (call: ResponsesCall, requestId: string): ResponseContext => {
+  const begin = (call: ResponsesCall, report: GenerationReport): ResponseContext => {
     const id = newResponseId();
     const identity = { id, createdAt: seconds(), model: engine.status().modelId };
-    const resource = newResource(identity, call.asked, config.sampling);
-    kept.begin(id, requestId, call.store ? { resource, input: inputItems(call.asked) } : undefined);
+    const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
+    kept.begin(id, () => report.cancel?.(), call.store ? { resource, input: inputItems(call.asked) } : undefined);
     return {
       resource,
       now: seconds,
@@ -61,8 +62,10 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/v1/responses",
       async ({ request }) => {
         const asked = decodeResponses(await readJson(request, bodyCeilings.generation), config, history);
-        const context = begin(asked, contexts.of(request).id);
+        const report: GenerationReport = {};
+        const context = begin(asked, report);
         const call: GenerationCall = {
+          report,
           requests: [asked.request],
           stream: asked.stream,
           json: (events) => encodeResponse(events, context),
@@ -74,7 +77,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
           return Response.json(context.resource, { headers });
         } catch (error) {
           // Refused before it began: there is nothing to fetch.
-          kept.delete(context.resource.id);
+          kept.forget(context.resource.id);
           throw error;
         }
       },
@@ -123,15 +126,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .get(
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
-        const query = new URL(request.url).searchParams;
-        const limit = Number(query.get("limit") ?? 20);
-        if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-          throw new SvcError("invalid_value", "'limit' must be an integer from 1 to 100.", { param: "limit" });
-        }
-        const order = query.get("order") === "asc" ? "asc" : "desc";
-        return Response.json(
-          listItems(stored(params.id).input, { limit, order, after: query.get("after") ?? undefined }),
-        );
+        const { input } = stored(params.id);
+        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
       },
       { detail: { responses: { 200: jsonContent(InputItemList) } } },
     );

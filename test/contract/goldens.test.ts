@@ -1,0 +1,56 @@
+// Every dialect's answers, whole and streamed, byte for byte; every stream keeps the rules of its convention and says
+// what the whole answer says.
+
+import { describe, expect, test } from "bun:test";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { expectGolden } from "../http/golden.ts";
+import { serve } from "../http/harness.ts";
+import { dialects, type Dialect, type Row } from "./golden-rows.ts";
+import { scripts } from "./scripts.ts";
+
+const id = { "x-request-id": "golden" };
+
+const ask = ({ path }: Dialect, { script, body }: Row, stream: boolean) =>
+  serve(scripts[script] as FakeScript).post(path, { ...body, stream }, id);
+
+/** Without what differs between two requests. */
+function comparable(body: object): object {
+  const fields: Record<string, unknown> = { ...body };
+  for (const key of ["id", "object", "created", "created_at", "completed_at", "model", "system_fingerprint"]) {
+    delete fields[key];
+  }
+  return JSON.parse(JSON.stringify(fields).replace(/\b(rs|msg|fc)_[0-9a-f]{32}\b/g, "$1_ID"));
+}
+
+for (const [name, dialect] of Object.entries<Dialect>(dialects)) {
+  describe(name, () => {
+    const rows = dialect.rows.map((row) => [row.name, row] as const);
+    const finished = rows.filter(([, { script }]) => script !== "failed");
+
+    test.each(finished)("whole: %s", async (row, asked) => {
+      const response = await ask(dialect, asked, false);
+      const text = await response.text();
+      expect(response.headers.get("x-grammar-constraints")).toBe(asked.downgraded ? "downgraded" : null);
+      dialect.check(JSON.parse(text));
+      await expectGolden(`${name}-${row}.json`, text);
+    });
+
+    test.each(rows)("streamed: %s", async (row, asked) => {
+      const text = await (await ask(dialect, asked, true)).text();
+      await expectGolden(`${name}-${row}.${dialect.streamed}`, text);
+      const { body, error } = dialect.assemble(text);
+      expect(error === undefined).toBe(asked.script !== "failed");
+      if (!body) return;
+      const whole = comparable(dialect.check(await (await ask(dialect, asked, false)).json()));
+      const uncounted = name === "chat" || name === "completions" ? { usage: undefined, timings: undefined } : {};
+      // A stream that is cancelled is not counted in these conventions.
+      expect(comparable(body)).toEqual(asked.script === "cancelled" ? { ...whole, ...uncounted } : whole);
+    });
+
+    test("refused", async () => {
+      const response = await serve().post(dialect.path, dialect.refused, id);
+      expect(response.status).toBe(400);
+      await expectGolden(`${name}-refused.json`, await response.text());
+    });
+  });
+}

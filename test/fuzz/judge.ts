@@ -1,0 +1,51 @@
+// What any answer to any request must be.
+
+import { strict as assert } from "node:assert";
+import { chatErrors, ErrorEnvelope } from "../../src/contract/errors.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { dialects, type Dialect } from "../contract/golden-rows.ts";
+import { MARK } from "./seed-parts.ts";
+import type { DialectName } from "./seeds.ts";
+import type { Answer, Transport } from "./wire.ts";
+
+const checkEnvelope = checker(ErrorEnvelope);
+/** What a client can do wrong, and that there is no room. Anything else is our fault. */
+const STATUSES = new Set([400, 404, 413, 503]);
+
+/** Throws about the first thing in an answer that must not be. Returns its kind, for counting. */
+export function judge(name: DialectName, answer: Answer, transport: Transport): string {
+  const { status, headers, body } = answer;
+  if (transport.broken && (status === 0 || (status === 400 && body === ""))) return "refused by the parser";
+  assert.notEqual(status, 0, "closed without an answer");
+  const id = headers.get("x-request-id") ?? "";
+  assert.match(id, /^req_[0-9a-f]{12}$/, "no correlation id");
+  assert.equal(headers.get("compat-request-id"), id);
+  if (status === 200) return judgeAnswer(dialects[name], answer);
+  assert(STATUSES.has(status), `status ${status}: ${body.slice(0, 500)}`);
+  assert(!body.includes(MARK), `the message repeats the request: ${body.slice(0, 500)}`);
+  if (name.startsWith("ollama")) {
+    const { error } = JSON.parse(body) as { readonly error: unknown };
+    assert(typeof error === "string" && error !== "", "an error is a sentence");
+    return `${status}`;
+  }
+  const { error } = checkEnvelope(JSON.parse(body));
+  assert.equal(error.request_id, id);
+  const row = Object.entries(chatErrors).find(([code]) => code === error.code)?.[1];
+  assert(row, `${error.code} is no code`);
+  assert.equal(status, row.status);
+  if (name !== "messages") assert.equal(error.type, row.type);
+  if (status === 503) assert.equal(error.code, "server_busy");
+  return `${status} ${error.code}`;
+}
+
+function judgeAnswer({ check, assemble }: Dialect, { headers, body }: Answer): string {
+  const type = headers.get("content-type") ?? "";
+  if (type.startsWith("application/json")) {
+    check(JSON.parse(body));
+    return "200 whole";
+  }
+  assert.match(type, /^(text\/event-stream|application\/x-ndjson)$/);
+  const { error } = assemble(body);
+  assert.equal(error, undefined, "a stream failed");
+  return "200 streamed";
+}

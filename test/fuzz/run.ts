@@ -1,0 +1,93 @@
+// Sends mutated requests of one dialect, several at once, and judges every answer. The same seed gives the same requests.
+
+import { dialects } from "../contract/golden-rows.ts";
+import { dice, type Dice } from "../support/dice.ts";
+import { judge } from "./judge.ts";
+import { mutated, write } from "./mutate.ts";
+import { seeds, type DialectName } from "./seeds.ts";
+import { smallest } from "./shrink.ts";
+import { exchange, transportOf, type Transport } from "./wire.ts";
+
+export interface Failure {
+  readonly seed: number;
+  readonly transport: string;
+  readonly problem: string;
+  /** The smallest request found with the same problem. */
+  readonly request: string;
+}
+
+export interface Outcome {
+  /** Answers by kind. */
+  readonly kinds: ReadonlyMap<string, number>;
+  readonly failures: readonly Failure[];
+}
+
+/** At once; fewer than there are places, so that only requests for several answers can find no room. */
+const CLIENTS = 4;
+/** After so many failures there is enough to look at. */
+const ENOUGH = 5;
+
+/** Sends the requests `first` to `first + count` of `seed`. */
+export async function fuzz(
+  name: DialectName,
+  {
+    port,
+    seed,
+    first,
+    count,
+  }: { readonly port: number; readonly seed: number; readonly first: number; readonly count: number },
+): Promise<Outcome> {
+  const kinds = new Map<string, number>();
+  const failures: Failure[] = [];
+  let next = first;
+  const client = async () => {
+    while (next < first + count && failures.length < ENOUGH) {
+      const own = (seed * 1_000_003 + next++) | 0;
+      const { value, transport } = requestOf(name, dice(own));
+      const problem = await tried(name, port, value, transport, kinds);
+      if (problem === undefined) continue;
+      const fails = async (other: unknown) => (await tried(name, port, other, transport)) !== undefined;
+      const request = write(await smallest(value, fails));
+      failures.push({ seed: own, transport: transport.name, problem, request: request.slice(0, 2000) });
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return { kinds, failures };
+}
+
+function requestOf(name: DialectName, roll: Dice): { readonly value: unknown; readonly transport: Transport } {
+  const valid = seeds[name];
+  const seed = valid[roll(valid.length)] ?? {};
+  // One in twenty goes as it is: the seeds are valid, and stay so.
+  return { value: roll(20) === 0 ? seed : mutated(seed, valid, roll), transport: transportOf(roll) };
+}
+
+/** What is wrong with the answer to this request, if anything. */
+async function tried(
+  name: DialectName,
+  port: number,
+  value: unknown,
+  transport: Transport,
+  kinds?: Map<string, number>,
+): Promise<string | undefined> {
+  try {
+    const answer = await exchange(port, dialects[name].path, Buffer.from(write(value)), transport);
+    const kind = judge(name, answer, transport);
+    kinds?.set(kind, (kinds.get(kind) ?? 0) + 1);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** How it went, on a few lines. */
+export const report = (name: DialectName, { kinds, failures }: Outcome): string =>
+  [
+    `${name}: ${[...kinds]
+      .sort(([, a], [, b]) => b - a)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(", ")}`,
+    ...failures.map(
+      ({ seed, transport, problem, request }) => `  seed ${seed}, ${transport}: ${problem}\n    ${request}`,
+    ),
+  ].join("\n");

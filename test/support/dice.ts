@@ -1,0 +1,18 @@
+// Chance that can be repeated.
+
+/** Whole numbers below a bound, always the same for one seed (mulberry32). */
+export function dice(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+export type Dice = ReturnType<typeof dice>;
+
+/** One of a list that is not empty. */
+export const pick = <Item>(roll: Dice, items: readonly [Item, ...Item[]]): Item =>
+  items[roll(items.length)] ?? items[0];

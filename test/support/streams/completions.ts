@@ -1,0 +1,66 @@
+// The state machine of a completion stream: for each choice pieces of text and one finish; then the usage; then the end.
+
+import { strict as assert } from "node:assert";
+import { Completion } from "../../../src/contract/completions.ts";
+import { checker } from "../../../src/contract/schema.ts";
+import { assertSameOrigin, serverSentEvents, withoutTerminator, type Assembled } from "./events.ts";
+
+type Chunk = ReturnType<typeof checkChunk>;
+type Choice = Chunk["choices"][number];
+export type CompletionBody = Pick<Chunk, "choices" | "usage">;
+
+const checkChunk = checker(Completion);
+
+/** Throws where the stream breaks a rule of its convention. */
+export function assembleCompletion(text: string): Assembled<CompletionBody> {
+  const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
+    assert.equal(event, undefined, "chunks have no event names");
+    return checkChunk(JSON.parse(data)) as Chunk & Assembled<never>;
+  });
+  assertSameOrigin(chunks);
+  const error = chunks.find((chunk) => chunk.error)?.error;
+  if (error) {
+    assert.equal(chunks.at(-1)?.error, error, "an error is the last chunk");
+    return { error };
+  }
+  const usage = chunks.filter((chunk) => chunk.usage);
+  assert(usage.length <= 1 && (usage.length === 0 || chunks.at(-1) === usage[0]), "one usage, at the end");
+  const pieces = chunks.flatMap(({ choices }) => choices);
+  const indices = [...new Set(pieces.map(({ index }) => index))].sort((a, b) => a - b);
+  assert.deepEqual(
+    indices,
+    indices.map((_, place) => place),
+    "choices are numbered from 0",
+  );
+  const choices = indices.map((index) =>
+    assembleChoice(
+      index,
+      pieces.filter((piece) => piece.index === index),
+    ),
+  );
+  return { body: { choices, ...(usage[0]?.usage && { usage: usage[0].usage }) } };
+}
+
+function assembleChoice(index: number, pieces: readonly Choice[]): Choice {
+  const last = pieces.at(-1);
+  assert(last?.finish_reason && last.finish_reason !== "error", "a choice ends with its finish");
+  assert(
+    pieces.slice(0, -1).every(({ finish_reason }) => finish_reason === null),
+    "a choice finishes once",
+  );
+  const logprobs = pieces.flatMap((piece) => (piece.logprobs ? [piece.logprobs] : []));
+  return {
+    text: pieces.map(({ text }) => text).join(""),
+    index,
+    logprobs:
+      logprobs.length === 0
+        ? null
+        : {
+            tokens: logprobs.flatMap((piece) => piece.tokens),
+            token_logprobs: logprobs.flatMap((piece) => piece.token_logprobs),
+            top_logprobs: logprobs.flatMap((piece) => piece.top_logprobs),
+            text_offset: logprobs.flatMap((piece) => piece.text_offset),
+          },
+    finish_reason: last.finish_reason,
+  };
+}

@@ -1,0 +1,57 @@
+// A streamed body taken apart into what a client dispatches on.
+
+import { strict as assert } from "node:assert";
+
+export interface StreamEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** What identifies an answer of the chat convention. */
+interface Origin {
+  readonly id: string;
+  readonly object: string;
+  readonly created: number;
+  readonly model: string;
+  readonly system_fingerprint?: string;
+}
+
+/** What a stream came to: the answer as a request without a stream would have got it, or the error that ended it. */
+export interface Assembled<Body> {
+  readonly body?: Body;
+  readonly error?: { readonly message: string };
+}
+
+/** Server-sent events; comments are left out. Throws where the framing is broken. */
+export function serverSentEvents(body: string): StreamEvent[] {
+  assert(body.endsWith("\n\n"), "a stream ends with an empty line");
+  return body
+    .slice(0, -2)
+    .split("\n\n")
+    .filter((block) => !block.startsWith(":"))
+    .map((block) => {
+      const lines = block.split("\n");
+      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice("data: ".length));
+      const names = lines.filter((line) => line.startsWith("event: ")).map((line) => line.slice("event: ".length));
+      assert(data.length === 1 && names.length <= 1 && lines.length === data.length + names.length, "a broken event");
+      return { event: names[0], data: data[0] ?? "" };
+    });
+}
+
+/** The objects of a stream that `[DONE]` ends, once. */
+export function withoutTerminator(events: readonly StreamEvent[]): StreamEvent[] {
+  assert.equal(events.at(-1)?.data, "[DONE]", "the last event is the terminator");
+  const others = events.slice(0, -1);
+  assert(
+    others.every(({ data }) => data !== "[DONE]"),
+    "there is one terminator",
+  );
+  return others;
+}
+
+/** Throws unless all chunks agree about what identifies the answer. */
+export function assertSameOrigin(chunks: readonly Origin[]): void {
+  for (const key of ["id", "object", "created", "model", "system_fingerprint"] as const) {
+    assert.equal(new Set(chunks.map((chunk) => chunk[key])).size, 1, `${key} is constant`);
+  }
+}

@@ -1,0 +1,71 @@
+// Where what svc sends is not what the official clients' types say: all of it, and on purpose.
+// `*` in a path stands for any place in an array. An entry that no recorded answer needs is reported.
+
+export interface Deviations {
+  /** Fields of ours that the convention does not have. */
+  readonly extensions?: readonly string[];
+  /** Values of ours that the convention's field does not have, by path. */
+  readonly values?: Readonly<Record<string, readonly (string | null)[]>>;
+  /** Fields of the type that are not sent, with a value for them: added by the client itself, or long out of use. */
+  readonly absent?: Readonly<Record<string, unknown>>;
+}
+
+const within = (prefix: string, paths: readonly string[]) => paths.map((path) => `${prefix}.${path}`);
+
+const usage = within("usage", [
+  "prompt_time",
+  "completion_time",
+  "total_time",
+  "prompt_tokens_per_second",
+  "completion_tokens_per_second",
+  "peak_memory_gib",
+]);
+
+/** Sent by the convention's own service too, though its types leave them out or say that they are never null. */
+const resource = {
+  extensions: ["store", "presence_penalty", "frequency_penalty"],
+  values: { user: [null] },
+  absent: { output_text: "" },
+} as const satisfies Deviations;
+
+const bytes = ["logprobs.*.bytes", "logprobs.*.top_logprobs.*.bytes"] as const;
+
+export const deviations = {
+  ChatCompletion: {
+    extensions: ["timings", "choices.*.message.reasoning_content", ...usage],
+    values: { "choices.*.finish_reason": ["cancelled"] },
+  },
+  ChatCompletionChunk: {
+    extensions: ["timings", "error", "choices.*.delta.reasoning_content", ...usage],
+    values: { "choices.*.finish_reason": ["cancelled", "error"] },
+  },
+  // Pieces of an answer have the same type as whole ones, which always say why they ended.
+  Completion: {
+    extensions: ["error", ...usage],
+    values: { "choices.*.finish_reason": ["cancelled", "error", null] },
+  },
+  Response: resource,
+  ResponseStreamEvent: {
+    extensions: [
+      ...within("response", resource.extensions),
+      // The types know the name of the call's beginning alone, and bytes in the whole item alone.
+      "name",
+      ...bytes,
+    ],
+    values: { "response.usage": [null], "response.user": [null] },
+    absent: { "response.output_text": "" },
+  },
+  Message: {},
+  RawMessageStreamEvent: {},
+  // JSON has no dates.
+  ChatResponse: { extensions: bytes, values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  GenerateResponse: {
+    extensions: bytes,
+    values: { created_at: ["1970-01-01T00:00:00.000Z"] },
+    absent: { context: [] },
+  },
+  OpenAIError: { extensions: ["request_id"] },
+  ErrorResponse: { extensions: ["error.code", "error.param", "error.request_id"] },
+} as const satisfies Readonly<Record<string, Deviations>>;
+
+export type TypeName = keyof typeof deviations;

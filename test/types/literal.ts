@@ -1,0 +1,56 @@
+// A parsed answer as the text of a TypeScript literal, without what deviates on purpose.
+
+import type { Deviations } from "./deviations.ts";
+
+/** Writes literals for one type, and remembers which of its deviations occurred. */
+export class LiteralWriter {
+  private readonly used = new Set<string>();
+
+  constructor(private readonly deviations: Deviations) {}
+
+  /** The literal, on one line. */
+  write(value: unknown): string {
+    return this.at(value, []);
+  }
+
+  /** Deviations that occurred in nothing that was written. */
+  get unused(): string[] {
+    const { extensions = [], values = {}, absent = {} } = this.deviations;
+    const known = [
+      ...extensions,
+      ...Object.entries(values).flatMap(([path, all]) => all.map((value) => `${path} = ${value}`)),
+      ...Object.keys(absent),
+    ];
+    return known.filter((path) => !this.used.has(path));
+  }
+
+  private at(value: unknown, path: readonly string[]): string {
+    if (Array.isArray(value)) return `[${value.map((item) => this.at(item, [...path, "*"])).join(", ")}]`;
+    if (typeof value === "object" && value !== null) return this.object({ ...value }, path);
+    const [name] = this.match(this.deviations.values, path) ?? [];
+    const isDeviation = name !== undefined && this.deviations.values?.[name]?.includes(value as string | null);
+    if (isDeviation) this.used.add(`${name} = ${String(value)}`);
+    return `${JSON.stringify(value)}${isDeviation ? " as never" : ""}`;
+  }
+
+  private object(fields: Readonly<Record<string, unknown>>, path: readonly string[]): string {
+    const own = Object.entries(fields).flatMap(([key, value]) => {
+      const at = [...path, key];
+      const name = at.join(".");
+      if (!this.deviations.extensions?.includes(name)) return [`${JSON.stringify(key)}: ${this.at(value, at)}`];
+      this.used.add(name);
+      return [];
+    });
+    const added = Object.entries(this.deviations.absent ?? {}).flatMap(([name, value]) => {
+      const parent = name.split(".").slice(0, -1).join(".");
+      if (parent !== path.join(".")) return [];
+      this.used.add(name);
+      return [`${JSON.stringify(name.split(".").at(-1))}: ${JSON.stringify(value)}`];
+    });
+    return `{ ${[...own, ...added].join(", ")} }`;
+  }
+
+  private match<Value>(table: Readonly<Record<string, Value>> = {}, path: readonly string[]) {
+    return Object.entries(table).find(([name]) => name === path.join("."));
+  }
+}

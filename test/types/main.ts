@@ -1,0 +1,89 @@
+// `npm run test:types`: every recorded answer, whole and event by event, against the types of the official clients: each is
+// assigned as a literal, so a missing, a wrong and an unknown field are all errors of the compiler. Installs the clients'
+// packages below vendor/.build. The last line is `N pass` or the compiler's errors.
+
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { deviations, type TypeName } from "./deviations.ts";
+import { LiteralWriter } from "./literal.ts";
+import { recordedParts } from "./recorded.ts";
+
+const root = join(import.meta.dir, "../..");
+const folder = join(root, "vendor/.build/types");
+
+const HEAD = `import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
+import type { ErrorResponse } from "@anthropic-ai/sdk/resources/shared";
+import type { ChatResponse, GenerateResponse } from "ollama";
+import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
+import type { Completion } from "openai/resources/completions";
+import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
+import type { ErrorObject as OpenAIError } from "openai/resources/shared";
+`;
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ESNext",
+    module: "Preserve",
+    moduleResolution: "bundler",
+    lib: ["ESNext", "DOM"],
+    types: [],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+  files: ["recorded.ts"],
+};
+
+async function run(
+  command: readonly string[],
+  cwd: string,
+): Promise<{ readonly output: string; readonly ok: boolean }> {
+  const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const [output, status] = await Promise.all([child.stdout.text(), child.exited]);
+  return { output, ok: status === 0 };
+}
+
+/** Installs the pinned packages, unless they are there. */
+async function install(): Promise<void> {
+  const lock = await Bun.file(join(import.meta.dir, "package-lock.json")).text();
+  const marker = Bun.file(join(folder, "installed.json"));
+  if ((await marker.exists()) && (await marker.text()) === lock) return;
+  await mkdir(folder, { recursive: true });
+  for (const file of ["package.json", "package-lock.json"]) await cp(join(import.meta.dir, file), join(folder, file));
+  const { ok } = await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], folder);
+  if (!ok) throw new Error("the clients' packages cannot be installed");
+  await marker.write(lock);
+}
+
+const writers = Object.fromEntries(
+  Object.entries(deviations).map(([type, known]) => [type, new LiteralWriter(known)]),
+) as Record<TypeName, LiteralWriter>;
+const lines: string[] = [HEAD];
+const proven = new Set<string>();
+let count = 0;
+
+for await (const { type, value, from, partial } of recordedParts()) {
+  const name = `part${++count}`;
+  const stated = partial ? `Partial<${type}>` : type;
+  const literal = writers[type].write(value);
+  lines.push(`// ${from}`, `export const ${name}: ${stated} = ${literal};`);
+  if (proven.has(stated)) continue;
+  // The same with one field too many: the compiler must notice, or this proves nothing.
+  proven.add(stated);
+  lines.push(
+    "// @ts-expect-error",
+    `export const unknown${name}: ${stated} = ${literal.replace("{ ", "{ not_a_field: 1, ")};`,
+  );
+}
+
+await install();
+await Bun.write(join(folder, "recorded.ts"), lines.join("\n"));
+await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
+const tsc = join(root, "node_modules/.bin/tsc");
+const { output, ok } = await run([tsc, "--noEmit", "-p", "."], folder);
+process.stdout.write(output);
+const idle = Object.entries(writers).flatMap(([type, { unused }]) => unused.map((path) => `${type}: ${path}`));
+for (const one of idle) console.log(`no recorded answer has this deviation: ${one}`);
+const passed = ok && idle.length === 0;
+console.log(passed ? ` ${count} pass\n 0 fail` : ` 1 fail`);
+process.exit(passed ? 0 : 1);

@@ -1,0 +1,71 @@
+// The recorded answers, each part with the official type it must have.
+
+import { join } from "node:path";
+import { serverSentEvents } from "../support/streams/events.ts";
+import type { TypeName } from "./deviations.ts";
+
+const folder = join(import.meta.dir, "../fixtures/wire");
+
+export interface Part {
+  readonly type: TypeName;
+  readonly value: unknown;
+  /** For messages: file and place in it. */
+  readonly from: string;
+  /** A line that is not the last one: the counts come with that. */
+  readonly partial: boolean;
+}
+
+interface Types {
+  readonly whole: TypeName;
+  readonly part: TypeName;
+  readonly refusal?: TypeName;
+}
+
+const TYPES: Readonly<Record<string, Types>> = {
+  chat: { whole: "ChatCompletion", part: "ChatCompletionChunk", refusal: "OpenAIError" },
+  completions: { whole: "Completion", part: "Completion", refusal: "OpenAIError" },
+  responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
+  messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
+  // An error of that API is a sentence, for which it has no type.
+  "ollama-chat": { whole: "ChatResponse", part: "ChatResponse" },
+  "ollama-generate": { whole: "GenerateResponse", part: "GenerateResponse" },
+};
+
+/** Every part of every recorded answer. Throws about a file of an unknown dialect. */
+export async function* recordedParts(): AsyncGenerator<Part, void, void> {
+  for (const file of [...new Bun.Glob("*").scanSync(folder)].sort()) {
+    const types = TYPES[/^(ollama-\w+?|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
+    if (!types) throw new Error(`no dialect is known for ${file}`);
+    const text = await Bun.file(join(folder, file)).text();
+    yield* partsOf(file, text, types);
+  }
+}
+
+function* partsOf(file: string, text: string, types: Types): Generator<Part, void, void> {
+  const part = (type: TypeName, value: unknown, place = 0, partial = false): Part => ({
+    type,
+    value,
+    from: place === 0 ? file : `${file}, ${place}`,
+    partial,
+  });
+  if (file.endsWith("-refused.json")) {
+    const { refusal } = types;
+    const body = JSON.parse(text) as { readonly error: unknown };
+    if (refusal) yield part(refusal, refusal === "ErrorResponse" ? body : body.error);
+  } else if (file.endsWith(".json")) yield part(types.whole, JSON.parse(text));
+  else if (file.endsWith(".ndjson")) {
+    for (const [index, line] of text.trimEnd().split("\n").entries()) {
+      const value = JSON.parse(line) as { readonly done?: boolean };
+      if (value.done !== undefined) yield part(types.part, value, index + 1, !value.done);
+    }
+  } else {
+    for (const [index, { data }] of serverSentEvents(text).entries()) {
+      if (data === "[DONE]") continue;
+      const value = JSON.parse(data) as { readonly type?: string; readonly error?: unknown };
+      // A ping may come at any time; the client reads it away before its types begin.
+      if (value.type === "ping") continue;
+      yield part(value.type === "error" ? "ErrorResponse" : types.part, value, index + 1);
+      if (types.part !== "RawMessageStreamEvent" && value.error) yield part("OpenAIError", value.error, index + 1);
+    }
+  }
+}
