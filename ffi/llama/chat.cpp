@@ -407,6 +407,13 @@ std::pair<std::string, std::string> render_prompt(const common_chat_templates_in
     return rendered(plainer);
 }
 
+// The same without the last tools, which the messages describe.
+common_chat_templates_inputs without_described(common_chat_templates_inputs inputs, const common_json & request) {
+    const size_t described = request.contains("described") ? request.at("described").get<size_t>() : 0;
+    inputs.tools.resize(inputs.tools.size() - std::min(described, inputs.tools.size()));
+    return inputs;
+}
+
 } // namespace
 
 RenderedChat render_chat(const common_json & request) {
@@ -417,7 +424,8 @@ RenderedChat render_chat(const common_json & request) {
     // A forced call is no answer, so the schema has no say in it.
     const bool either = both && inputs.tool_choice != COMMON_CHAT_TOOL_CHOICE_REQUIRED;
     if (both && !either) enforced.json_schema.clear();
-    const auto [prompt, generation_prompt] = render_prompt(inputs, enforced);
+    const auto [prompt, generation_prompt] =
+        render_prompt(without_described(inputs, request), without_described(enforced, request));
     const std::string key = key_of(request, generation_prompt);
     if (auto known = find_format(key)) return {prompt, known};
     bool loosened = false;
