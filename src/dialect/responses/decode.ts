@@ -9,6 +9,8 @@ import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
+import { joinTurns } from "../fields/turns.ts";
+import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 
 /** Launch options that shape a request. */
@@ -104,7 +106,8 @@ function decodePrompt(
     });
   }
   const { constraint, instruction } = decodeFormat(asked, settings);
-  const messages = withSystem(conversation, asked.instructions ?? "");
+  const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
+  const messages = joinTurns([...instructions, ...conversation]);
   const effort = asked.reasoning?.effort ?? undefined;
   const kwargs = asked.chat_template_kwargs ?? {};
   const enabled = kwargs["enable_thinking"];
@@ -133,14 +136,6 @@ function earlier(id: string | null | undefined, history: History): readonly Chat
   throw new SvcError("not_found", `'${param}' names a response that is not stored here.`, { param });
 }
 
-/** Instructions come first, together with a system turn that is there already. */
-function withSystem(conversation: readonly ChatMessage[], instructions: string): readonly ChatMessage[] {
-  if (instructions === "") return conversation;
-  const [first, ...rest] = conversation;
-  if (first?.role !== "system") return [{ role: "system", content: instructions }, ...conversation];
-  return [{ ...first, content: `${instructions}\n\n${first.content}` }, ...rest];
-}
-
 function decodeFormat(
   { text }: ResponsesPrompt,
   { guidedJson, constrain }: ResponsesSettings,
@@ -165,22 +160,15 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
 }
 
 function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
-  const functions = (tools ?? []).flatMap((tool, index) => {
-    // Tools of other types run on the other side of the convention's service: not here.
-    if (tool.type !== "function") return [];
-    const param = { name: `tools.${index}.name`, parameters: `tools.${index}.parameters` };
-    if (tool.name == null) {
-      throw new SvcError("missing_required_parameter", `'${param.name}' is required: a string.`, { param: param.name });
-    }
-    return [{ ...tool, name: tool.name, param }];
-  });
+  const functions = decodeFunctions(tools);
   return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length));
 }
 
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
-  if (choice.type === "function") return { mode: "required", name: choice.name ?? "", param };
+  if (choice.type === "function")
+    return { mode: "required", name: flatName({ ...choice, name: choice.name ?? "" }), param };
   // Another kind of tool, or a list of allowed ones: nothing that can be forced here.
   return { mode: functions > 0 ? "auto" : "none", param };
 }
