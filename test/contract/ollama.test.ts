@@ -119,6 +119,17 @@ test("what tools look at first: models, one model, version", async () => {
   expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
 });
 
+test("routes that are not there say so in that API's own form", async () => {
+  const server = serve();
+  for (const [path, method] of [
+    ["/api/embed", "POST"],
+    ["/api/chat", "GET"],
+  ] as const) {
+    const { error } = (await (await fetch(server.url + path, { method })).json()) as { error: unknown };
+    expect(error).toContain("route");
+  }
+});
+
 test("they can be switched off", async () => {
   const server = serve(undefined, { conveniences: false });
   expect((await fetch(`${server.url}/api/tags`)).status).toBe(404);

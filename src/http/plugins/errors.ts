@@ -55,15 +55,12 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
 }
 
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
-  const match = routes.find(new URL(request.url).pathname);
-  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId);
-  const allow = [...match.methods, "OPTIONS"].join(", ");
   const { pathname } = new URL(request.url);
-  const response = errorResponse(
-    new SvcError("method_not_allowed", `This route answers ${allow}.`),
-    requestId,
-    pathname,
-  );
+  const match = routes.find(pathname);
+  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId, pathname);
+  const allow = [...match.methods, "OPTIONS"].join(", ");
+  const refusal = new SvcError("method_not_allowed", `This route answers ${allow}.`);
+  const response = errorResponse(refusal, requestId, pathname);
   response.headers.set("allow", allow);
   return response;
 }
