@@ -5,7 +5,7 @@ import { check, equal, ok, same } from "../clients/checks.ts";
 import { Claude } from "./claude.ts";
 import { allServed } from "./exchanges.ts";
 import { goesOn } from "./prompts.ts";
-import { say, call, tell, type ScriptedModel } from "./scripted.ts";
+import { say, call, tell, tooLong, type ScriptedModel } from "./scripted.ts";
 import { FRUIT_SERVER, redPicture, startsTalking } from "./things.ts";
 
 const shell = (command: string) => ({ name: "Bash", arguments: { command, description: "Looks" } });
@@ -128,6 +128,16 @@ export async function claudeChecks(model: ScriptedModel): Promise<readonly Gener
       );
     }
     allServed(exchanges);
+  });
+
+  await check("claude: a conversation that no longer fits is shortened, and goes on", async () => {
+    model.play(say("One."), say("Two."), tooLong, say("<summary>They counted.</summary>"), say("Four."));
+    await claude.print(["Say one."]);
+    await claude.print(["--continue", "Say two."]);
+    const { result, status } = await claude.print(["--continue", "Say four."], { refused: true });
+    same([status, result?.result], [0, "Four."]);
+    ok(JSON.stringify(engine.requests.at(-1)?.messages).includes("They counted."), "the summary is not in the prompt");
+    model.allPlayed();
   });
 
   await check("claude: an interrupt ends the answer in the engine", async () => {

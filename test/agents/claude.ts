@@ -40,8 +40,8 @@ export class Claude {
   constructor(private readonly url: string) {}
 
   /**
-   * `claude -p` with these arguments. Throws what its log complains of; unless it is to be interrupted, also when it does
-   * not end well or has no log of the stream.
+   * `claude -p` with these arguments. Unless it is to be interrupted or refused, throws what its log complains
+   * of, and when it does not end well or has no log of the stream.
    */
   async print(args: readonly string[], options: RunOptions = {}): Promise<ClaudeRun> {
     const log = join(this.space.home, "debug.log");
@@ -52,7 +52,7 @@ export class Claude {
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line) as ClaudeEvent);
-    if (!options.interrupt) {
+    if (!options.interrupt && !options.refused) {
       ended(run);
       checkLog(existsSync(log) ? readFileSync(log, "utf8") : "");
     }

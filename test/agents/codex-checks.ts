@@ -5,7 +5,7 @@ import { check, equal, ok, same } from "../clients/checks.ts";
 import { Codex } from "./codex.ts";
 import { allServed } from "./exchanges.ts";
 import { goesOn } from "./prompts.ts";
-import { say, call, tell, type ScriptedModel } from "./scripted.ts";
+import { say, call, tell, tooLong, type ScriptedModel } from "./scripted.ts";
 import { FRUIT_SERVER, redPicture, startsTalking } from "./things.ts";
 
 const shell = (cmd: string) => ({ name: "exec_command", arguments: { cmd } });
@@ -109,6 +109,15 @@ export async function codexChecks(model: ScriptedModel): Promise<readonly Genera
     equal(answer, '{"n": 7}');
     ok(engine.requests[0]?.constraint?.schema, "no schema");
     served();
+  });
+
+  await check("codex: a conversation that no longer fits is told as that", async () => {
+    model.play(tooLong);
+    const { status, events } = await codex.exec(["A long question."], { refused: true });
+    equal(status, 1);
+    const told = events.findLast(({ type }) => type === "error")?.message;
+    ok(told?.includes("ran out of room in the model's context window"), String(told));
+    equal(model.exchanges.take().length, 1);
   });
 
   await check("codex: an interrupt ends the answer in the engine", async () => {

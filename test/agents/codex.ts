@@ -2,8 +2,9 @@
 
 import { Workspace, ended, type RunOptions } from "./program.ts";
 
-/** What it warns of where nothing is wrong with the protocol: a model it has never heard of, a home below /tmp. */
-const EXPECTED = /Unknown model svc-mini is used|Model metadata for `svc-mini` not found|could not create PATH aliases/;
+/** What it warns of where nothing is wrong with the protocol: an unknown model, a home below /tmp, its end before its log's. */
+const EXPECTED =
+  /Unknown model svc-mini is used|Model metadata for `svc-mini` not found|create PATH aliases|failed to flush rollout/;
 
 interface CodexEvent {
   readonly type: string;
@@ -54,8 +55,8 @@ plugins = false
   }
 
   /**
-   * `codex exec` with these arguments. Throws what its log complains of; unless it is to be interrupted, also when it does
-   * not end well or has no log of the stream.
+   * `codex exec` with these arguments. Unless it is to be interrupted or refused, throws what its log complains
+   * of, and when it does not end well or has no log of the stream.
    */
   async exec(args: readonly string[], options: RunOptions = {}): Promise<CodexRun> {
     const flags = ["exec", "--strict-config", "--skip-git-repo-check", "--json", ...args];
@@ -65,7 +66,7 @@ plugins = false
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line) as CodexEvent);
-    if (!options.interrupt) {
+    if (!options.interrupt && !options.refused) {
       ended(run);
       checkLog(run.complaints, events);
     }

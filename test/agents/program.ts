@@ -17,6 +17,8 @@ export interface Run {
 export interface RunOptions {
   /** Sends an interrupt when this resolves. */
   readonly interrupt?: Promise<unknown>;
+  /** svc refuses something on purpose: its log may complain, and it may end as it likes. */
+  readonly refused?: true;
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -2,6 +2,7 @@
 
 import { mergeValues, resolveConfig } from "../../src/config/resolve.ts";
 import { systemClock } from "../../src/domain/clock.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
 import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src/engine/fake.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -31,6 +32,13 @@ export const call = (...calls: readonly { readonly name: string; readonly argume
     { type: "tool_arguments", index, text: JSON.stringify(value) },
   ]);
   return () => ({ reason: "tool_calls", steps: [THOUGHT, { text: "Let me see." }, ...events] });
+};
+
+/** Refuses a prompt as too long, in the engine's own words. */
+export const tooLong: Turn = () => {
+  const message =
+    "This model's context is 65536 tokens, but the prompt has 70000 tokens and the answer needs at least 1.";
+  return { steps: [{ fail: new SvcError("context_length_exceeded", message, { param: "messages" }) }, "accept"] };
 };
 
 /** Repeats what the tools of this turn told, which nothing else could know. */
