@@ -115,6 +115,8 @@ export interface ChatPrompt {
   readonly tools: readonly object[];
   /** Of each tool, the schema that its arguments are held to; the model reads those in `tools`. */
   readonly enforced: readonly object[];
+  /** How many of the last tools the messages themselves describe: they may be called and are not in the rendered list. */
+  readonly described?: number;
   readonly toolChoice: "auto" | "required";
   readonly parallelToolCalls: boolean;
   /** JSON schema that the answer must follow. */

@@ -4,9 +4,7 @@
 
 #include "chat-auto-parser.h"
 #include "json-schema-to-grammar.h"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "silent-stderr.hpp"
 
 #include <functional>
 #include <list>
@@ -30,6 +28,8 @@ struct ChatTemplate {
     // llama.cpp renders it as it is written, so it need not be analysed again for each prompt (5 ms; rendering is 0.5).
     bool verbatim = false;
     bool thinks = false;
+    // It refuses ids of calls that are not nine characters, as Mistral's do.
+    bool short_ids = false;
     std::map<std::string, bool> abilities;
     std::vector<std::string> stops;
     // The newest first.
@@ -59,13 +59,33 @@ common_chat_templates_inputs probe_inputs() {
     return inputs;
 }
 
-std::vector<common_chat_msg> parse_messages(const common_json & messages) {
+// Nine letters and digits, always the same ones for an id.
+std::string short_id(const std::string & id) {
+    if (id.size() == 9) return id;
+    uint64_t hash = 14695981039346656037u; // FNV-1a
+    for (const unsigned char c : id) hash = (hash ^ c) * 1099511628211u;
+    std::string out(9, ' ');
+    for (char & c : out) {
+        c = "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];
+        hash /= 36;
+    }
+    return out;
+}
+
+std::vector<common_chat_msg> parse_messages(const common_json & json) {
+    std::vector<common_chat_msg> messages;
     try {
-        return common_chat_msgs_parse_oaicompat(messages);
+        messages = common_chat_msgs_parse_oaicompat(json);
     } catch (const std::exception &) {
         // The original sentence quotes the message, and prompts are private.
         throw std::runtime_error("the messages are not in the shape of the chat API");
     }
+    if (!chat_template.short_ids) return messages;
+    for (auto & message : messages) {
+        for (auto & call : message.tool_calls) call.id = short_id(call.id);
+        if (message.role == "tool") message.tool_call_id = short_id(message.tool_call_id);
+    }
+    return messages;
 }
 
 common_chat_templates_inputs read_inputs(const common_json & request) {
@@ -137,24 +157,6 @@ common_grammar_trigger as_token(common_grammar_trigger trigger, std::set<llama_t
     trigger.token = ids[0];
     return trigger;
 }
-
-// llama.cpp prints grammars and patterns that it refuses, and they are the client's own words.
-class SilentStderr {
-  public:
-    SilentStderr() : kept(dup(STDERR_FILENO)), nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-        if (kept >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
-    }
-    ~SilentStderr() {
-        if (kept >= 0 && nowhere >= 0) dup2(kept, STDERR_FILENO);
-        if (kept >= 0) close(kept);
-        if (nowhere >= 0) close(nowhere);
-    }
-    SilentStderr(const SilentStderr &) = delete;
-    SilentStderr & operator=(const SilentStderr &) = delete;
-
-  private:
-    int kept, nowhere;
-};
 
 // Whether a sampler can be made of a grammar. Also of llama.cpp's own: those of large schemas exceed its limits.
 bool compiles(const std::string & grammar) {
@@ -407,6 +409,13 @@ std::pair<std::string, std::string> render_prompt(const common_chat_templates_in
     return rendered(plainer);
 }
 
+// The same without the last tools, which the messages describe.
+common_chat_templates_inputs without_described(common_chat_templates_inputs inputs, const common_json & request) {
+    const size_t described = request.contains("described") ? request.at("described").get<size_t>() : 0;
+    inputs.tools.resize(inputs.tools.size() - std::min(described, inputs.tools.size()));
+    return inputs;
+}
+
 } // namespace
 
 RenderedChat render_chat(const common_json & request) {
@@ -417,7 +426,8 @@ RenderedChat render_chat(const common_json & request) {
     // A forced call is no answer, so the schema has no say in it.
     const bool either = both && inputs.tool_choice != COMMON_CHAT_TOOL_CHOICE_REQUIRED;
     if (both && !either) enforced.json_schema.clear();
-    const auto [prompt, generation_prompt] = render_prompt(inputs, enforced);
+    const auto [prompt, generation_prompt] =
+        render_prompt(without_described(inputs, request), without_described(enforced, request));
     const std::string key = key_of(request, generation_prompt);
     if (auto known = find_format(key)) return {prompt, known};
     bool loosened = false;
@@ -461,7 +471,9 @@ bool load_chat_template(const std::string & override_source) {
     chat_template.templates = common_chat_templates_init(state.model, override_source);
     const common_chat_templates * templates = chat_template.templates.get();
     chat_template.bare = common_chat_templates_init(nullptr, common_chat_templates_source(templates));
-    chat_template.verbatim = !is_specialized(common_chat_templates_source(templates));
+    const std::string source = common_chat_templates_source(templates);
+    chat_template.verbatim = !is_specialized(source);
+    chat_template.short_ids = source.find("length != 9") != std::string::npos;
     chat_template.abilities = common_chat_templates_get_caps(templates);
     try {
         const common_chat_params params = learn(probe_inputs());

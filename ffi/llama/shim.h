@@ -53,6 +53,7 @@ SVC_API uint64_t svc_model_pointer(void);
 // Queues a prompt. `request` is JSON, one of
 //   {"messages": [OpenAI shape; a part of type media_marker stands for a medium], "tools": [OpenAI shape],
 //    "enforced": [for each tool the schema that its arguments are held to; the prompt has those in "tools"],
+//    "described"?: how many of the last tools the prompt leaves out of its list: the messages tell of them,
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
 //    "enableThinking": bool, "continueLast": bool (the last message is the beginning of the answer), "sampler": {…},

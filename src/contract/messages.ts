@@ -25,6 +25,7 @@ const Block = t.Object({
   name: opt(t.String()),
   input: opt(JsonObject),
   tool_use_id: opt(t.String()),
+  tool_name: opt(t.String({ description: "Of a tool_reference in a tool_result: a tool of this request." })),
   content: opt(t.Unknown({ description: "Of a tool_result: a string, or text and image blocks." })),
   is_error: opt(t.Boolean()),
 });
@@ -39,6 +40,7 @@ const Tool = t.Object({
   description: opt(t.String()),
   input_schema: opt(JsonObject),
   strict: opt(t.Boolean()),
+  defer_loading: opt(t.Boolean({ description: "Not told to the model until a tool_reference names it." })),
 });
 
 const ToolChoice = t.Object({
@@ -50,7 +52,7 @@ const ToolChoice = t.Object({
 const Thinking = t.Object({
   type: oneOf("enabled", "adaptive", "between_tools", "disabled"),
   budget_tokens: opt(t.Integer({ minimum: 1 })),
-  display: opt(oneOf("summarized", "omitted")),
+  display: opt(t.String({ description: "How much of the thoughts is shown; all of them here." })),
 });
 
 const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });

@@ -16,25 +16,34 @@ const InputItem = t.Object({
   id: opt(t.String()),
   call_id: opt(t.String()),
   name: opt(t.String()),
+  namespace: opt(t.String({ description: "Of a function_call: the namespace that its function is in." })),
   arguments: opt(t.String()),
   output: opt(t.Unknown({ description: "Of a function_call_output: a string, or content parts." })),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
 });
 
-const Tool = t.Object({
+const plainTool = {
   type: t.String(),
   name: opt(t.String({ minLength: 1, maxLength: 256 })),
   description: opt(t.String()),
   parameters: opt(JsonObject),
   strict: opt(t.Boolean()),
+};
+
+const Tool = t.Object({
+  ...plainTool,
+  tools: opt(t.Array(t.Object(plainTool), { maxItems: 1024, description: "Of a namespace: its functions." })),
 });
 
 /** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
 const ToolChoice = t.Object({
   type: t.String(),
   name: opt(t.String()),
+  namespace: opt(t.String()),
   mode: opt(oneOf("auto", "required")),
-  tools: opt(t.Array(t.Object({ type: t.String(), name: opt(t.String()) }), { maxItems: 1024 })),
+  tools: opt(
+    t.Array(t.Object({ type: t.String(), name: opt(t.String()), namespace: opt(t.String()) }), { maxItems: 1024 }),
+  ),
 });
 
 const TextFormat = t.Object({
@@ -53,7 +62,12 @@ const prompt = {
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),
-  tools: opt(t.Array(Tool, { maxItems: 1024, description: "Functions; tools of other types are ignored." })),
+  tools: opt(
+    t.Array(Tool, {
+      maxItems: 1024,
+      description: "Functions and namespaces of functions; tools of other types are ignored.",
+    }),
+  ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean()),
   text: opt(t.Object({ format: opt(TextFormat), verbosity: opt(t.String()) })),
@@ -111,6 +125,7 @@ const FunctionCallItem = t.Object({
   type: t.Literal("function_call"),
   call_id: t.String(),
   name: t.String(),
+  namespace: t.Optional(t.String()),
   arguments: t.String(),
   status: ItemStatus,
 });

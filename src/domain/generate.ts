@@ -36,6 +36,8 @@ export interface Tool {
   readonly parameters: JsonSchema;
   /** The same for the sampler: what of it can be enforced. */
   readonly enforced: JsonSchema;
+  /** The conversation itself tells of it: the prompt's list of tools does not. Such tools come last. */
+  readonly described?: true;
 }
 
 /** What the answer must look like beyond what the model would write by itself. */

@@ -104,8 +104,12 @@ after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
     tag: "Generation",
     summary: "Answer, in the responses convention",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file of text), function_call,
-function_call_output, reasoning, item_reference to an item of a stored answer. Items and tools of types that would run
-elsewhere are ignored, as agents send them. instructions are a system message of this turn alone.
+function_call_output, reasoning, item_reference to an item of a stored answer. instructions are a system message of this
+turn alone. A user's turns in a row are one turn to the model; a system message after the first answer is told in the turn
+that it follows.
+
+Tools are functions, alone or in namespaces: the model knows one of those as namespace__name, and its calls carry both names
+apart. Items and tools of types that would run elsewhere (web_search and others) are ignored, as agents send them.
 
 Answers are kept (unless store is false) in memory, up to --stored-responses, and lost when the server ends.
 previous_response_id goes on from one, its whole conversation included; 404 when it is gone. background answers at once with
@@ -171,10 +175,15 @@ response.completed, response.incomplete and response.failed with the whole resou
     tag: "Generation",
     summary: "Answer a conversation, in the messages convention",
     description: `Blocks: text, image (base64 or url), document (text), tool_use, tool_result (text and images; is_error puts a word
-before it), thinking; redacted_thinking is left out. system as a string or blocks, and as messages in between. A last turn
-of the assistant is the beginning of the answer, which goes on from there without repeating it. cache_control, metadata and
-what else is unknown have no effect; a first system line that begins with x-anthropic-billing-header is left out of the
-prompt, because it changes with every request. Tools that are of a type of their own (they would run elsewhere) are ignored.
+before it), thinking; redacted_thinking is left out. system as a string or blocks, and as messages in between: those before
+the first answer join it, later ones are told in the turn that they follow. A user's turns in a row are one turn to the
+model. A last turn of the assistant is the beginning of the answer, which goes on from there without repeating it.
+cache_control, metadata, anthropic-beta headers and what else is unknown have no effect; a first system line that begins with
+x-anthropic-billing-header is left out of the prompt, because it changes with every request.
+
+Tools that are of a type of their own (they would run elsewhere) are ignored. A tool with defer_loading is not told to the
+model until a tool_reference in a tool_result names it, and then in that result, so that the prompt before it stays as it
+was; beside a hosted tool_search tool, which finds nothing here, it is a tool like any other.
 
 thinking enabled, adaptive and between_tools let the model think and show it, budget_tokens ends that; output_config.effort
 alone lets it think without showing it. Thinking blocks have an empty signature. output_config.format is enforced like a
@@ -232,6 +241,13 @@ streams, plain answers and requests that still wait. Of two live requests with o
     description:
       "`loaded` is false while the model is loading; requests wait for it. The context length is given under every name that clients look for.",
     answers: { 200: "The models that can be asked." },
+  },
+  "GET /v1/models/{id}": {
+    tag: "Models",
+    summary: "Describe a model by its name",
+    description: "The entry of the list. Other routes answer whatever model a request names; this one does not.",
+    answers: { 200: "The model." },
+    errors: { 404: "No model of this name is served." },
   },
   "POST /v1/tokenize": {
     tag: "Tokenizer",

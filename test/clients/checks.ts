@@ -1,16 +1,15 @@
 // The smallest test harness that two languages can share the output of: a line a check, then the two counts.
 
-let passed = 0;
-let failed = 0;
+export const counts = { passed: 0, failed: 0 };
 
 /** Runs one check and prints how it went; a failure does not stop the others. */
 export async function check(name: string, body: () => Promise<void>): Promise<void> {
   try {
     await body();
-    passed++;
+    counts.passed++;
     console.log(`ok    ${name}`);
   } catch (error) {
-    failed++;
+    counts.failed++;
     console.log(`FAIL  ${name}\n      ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -43,5 +42,5 @@ export async function untilIdle(): Promise<void> {
 
 /** Prints the last line, which `run.ts` reads. */
 export function summary(): void {
-  console.log(`${passed} passed, ${failed} failed`);
+  console.log(`${counts.passed} passed, ${counts.failed} failed`);
 }

@@ -149,9 +149,15 @@ test("what tools look at first: models, one model, version", async () => {
   expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
 });
 
-test("a route that is not there is a sentence as well", async () => {
-  const response = await fetch(`${serve().url}/api/push`);
-  expect([response.status, await response.json()]).toEqual([404, { error: "There is no such route." }]);
+test("routes that are not there say so in that API's own form", async () => {
+  const server = serve();
+  for (const [path, method] of [
+    ["/api/embed", "POST"],
+    ["/api/chat", "GET"],
+  ] as const) {
+    const { error } = (await (await fetch(server.url + path, { method })).json()) as { error: unknown };
+    expect(error).toContain("route");
+  }
 });
 
 test("they can be switched off", async () => {

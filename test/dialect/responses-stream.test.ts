@@ -17,7 +17,7 @@ test("each event may be the last that is read", async () => {
   const resource = newResource({ id: "resp_1", createdAt: 0, model: "m" }, { input: "hi" }, {});
   for (let read = 1, last: NamedEvent | string | void = ""; last !== "[DONE]"; read++) {
     const ends: ResponseEnd[] = [];
-    const context = { resource, now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
+    const context = { resource, names: new Map(), now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
     const { signal } = new AbortController();
     const stream = encodeResponseStream(generation(), context, { signal, onUnexpected: () => {} });
     for (let events = 0; events < read; events++) last = (await stream.next()).value;

@@ -43,6 +43,14 @@ describe("GET /v1/models", () => {
     });
   });
 
+  test("describes one by its name, and no other", async () => {
+    const { url } = serve();
+    const { data } = await get(`${url}/v1/models`);
+    expect(await (await fetch(`${url}/v1/models/fake-model`)).json()).toEqual(data[0]);
+    const other = await fetch(`${url}/v1/models/other`);
+    expect([other.status, (await read(other)).error["code"]]).toEqual([404, "not_found"]);
+  });
+
   test("advertises what works and nothing else", async () => {
     const { url, engine } = serve();
     const { models } = await get(`${url}/v1/models`);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { chat as conversation, library, load, prompt, textOf, tokenize } from "./harness.ts";
+import { readAnswer } from "./templates/reading.ts";
 
 let llama: NativeLlama;
 
@@ -118,4 +119,19 @@ describe("chat templates", () => {
     ]);
     expect(llama.takePrompt(0)).toBeUndefined();
   });
+});
+
+test("tools that the conversation describes are not in the prompt's list, and may be called", () => {
+  const tool = (name: string) => ({ type: "function", function: { name, description: name, parameters: {} } });
+  const ask = (tools: object[], described: number) => {
+    const request = conversation([{ role: "user", content: "hi" }], { tools, described, constrain: false });
+    return prompt(llama, request);
+  };
+  const one = ask([tool("listed")], 0);
+  const two = ask([tool("listed"), tool("told_of")], 1);
+  expect([...two.tokens]).toEqual([...one.tokens]);
+  const text = '<tool_call>\n{"name": "told_of", "arguments": {}}\n</tool_call>';
+  const read = (result: typeof one) => readAnswer(llama, result, [Buffer.from(text)]).calls.map(({ name }) => name);
+  expect([read(one), read(two)]).toEqual([[], ["told_of"]]);
+  for (const { sampler } of [one, two]) if (sampler !== undefined) llama.freeSampler(sampler);
 });

@@ -68,6 +68,37 @@ describe.skipIf(missing !== undefined)("templates of other models", () => {
   }, 60_000);
 });
 
+describe.skipIf(missing !== undefined)("ids of calls", () => {
+  const ask = { role: "user", content: "hi" };
+  const called = (...ids: string[]) => [
+    ask,
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "get_weather", arguments: "{}" } })),
+    },
+    ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "dry" })),
+  ];
+
+  test.each(["mistralai-Mistral-Nemo-Instruct-2407", "Mistral-Small-3.2-24B-Instruct-2506"])(
+    "%s takes nine characters alone: others become nine, the same each time",
+    async (template) => {
+      await loadTemplate(llama, template);
+      const render = (...ids: string[]) => {
+        const { tokens, sampler } = prompt(llama, chat(called(...ids), { tools: TOOLS }));
+        if (sampler !== undefined) llama.freeSampler(sampler);
+        return Buffer.concat([...tokens].map((token) => llama.piece(token, true))).toString("utf8");
+      };
+      expect(render("abcdefgh1")).toContain("abcdefgh1");
+      const long = "call_0123456789abcdef01234567";
+      expect(render(long)).toBe(render(long));
+      const ids = render(long, "toolu_x").matchAll(/(?:"(?:call_)?id": "|\[CALL_ID\])([a-z0-9]{9})\b/g);
+      expect(new Set([...ids].map(([, id]) => id)).size).toBe(2);
+      llama.unload();
+    },
+  );
+});
+
 describe.skipIf(missing !== undefined)("random tool-call texts", () => {
   /** One family of each way to write calls, without those whose prompts take long. */
   const distinct = families.filter(

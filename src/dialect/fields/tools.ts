@@ -10,6 +10,7 @@ export interface ToolDefinition {
   /** JSON schema of the arguments; absent: there are none. */
   readonly parameters?: JsonSchema | null | undefined;
   readonly strict?: boolean | null | undefined;
+  readonly described?: boolean;
   /** Names of the request's fields, for messages. */
   readonly param: { readonly name: string; readonly parameters: string };
 }
@@ -76,10 +77,16 @@ export function schemaConstraint(schema: JsonSchema, strict: boolean, param: str
   };
 }
 
-function decodeTool({ name, description, parameters, strict, param }: ToolDefinition) {
+function decodeTool({ name, description, parameters, strict, described, param }: ToolDefinition) {
   const asked = parameters == null || Object.keys(parameters).length === 0 ? NO_PARAMETERS : parameters;
   const prepared = prepareSchema(asked, param.parameters);
-  const tool: Tool = { name, description: description ?? "", parameters: asked, enforced: prepared.schema };
+  const tool: Tool = {
+    name,
+    description: description ?? "",
+    parameters: asked,
+    enforced: prepared.schema,
+    ...(described === true && { described }),
+  };
   return { tool, strict: strict === true, inexpressible: prepared.inexpressible.length > 0 };
 }
 

@@ -4,20 +4,26 @@ import type { MessagesPrompt } from "../../contract/messages.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { joinTurns } from "../fields/turns.ts";
+import { describeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];
 type Block = Exclude<WireMessage["content"], string>[number];
+type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
 
 /** Agents put a line that changes with every request before their system prompt; it would spoil every cached prefix. */
 const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
 
-/** Throws SvcError about a block that its role cannot have, or that lacks what its type needs. */
-export function decodeConversation({ system, messages }: MessagesPrompt): ChatMessage[] {
-  const decoded: ChatMessage[] = [];
+/**
+ * Throws SvcError about a block that its role cannot have, or that lacks what its type needs. `tools`: what blocks may
+ * refer to.
+ */
+export function decodeConversation({ system, messages, tools }: MessagesPrompt): ChatMessage[] {
   const instructions = decodeSystem(system ?? "");
-  if (instructions !== "") decoded.push({ role: "system", content: instructions });
-  for (const [index, message] of messages.entries()) decoded.push(...decodeMessage(message, `messages.${index}`));
-  return joinSystem(decoded);
+  const first: ChatMessage[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
+  const known = tools ?? [];
+  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, known));
+  return joinTurns([...first, ...rest]);
 }
 
 function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
@@ -28,26 +34,14 @@ function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
     .join("\n");
 }
 
-/** Consecutive system turns are one, as templates expect. */
-function joinSystem(messages: readonly ChatMessage[]): ChatMessage[] {
-  const joined: ChatMessage[] = [];
-  for (const message of messages) {
-    const last = joined.at(-1);
-    if (message.role === "system" && last?.role === "system") {
-      joined[joined.length - 1] = { role: "system", content: `${last.content}\n\n${message.content}` };
-    } else joined.push(message);
-  }
-  return joined;
-}
-
-function decodeMessage({ role, content }: WireMessage, path: string): ChatMessage[] {
+function decodeMessage({ role, content }: WireMessage, path: string, tools: readonly WireTool[]): ChatMessage[] {
   if (typeof content === "string") return [{ role, content }];
   const blocks = content.map((block, index) => ({ block, path: `${path}.content.${index}` }));
   if (role === "assistant") return [decodeAssistant(blocks)];
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
   for (const { block, path: at } of blocks) {
-    if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at));
+    if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at, tools));
     else parts.push(...decodePart(block, at, role));
   }
   // A template knows either results or a user's words in one turn: the results answer the turn before.
@@ -79,15 +73,15 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
   };
 }
 
-function decodeResult(block: Block, path: string): ChatMessage {
+function decodeResult(block: Block, path: string, tools: readonly WireTool[]): ChatMessage {
   const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
-  const content = decodeResultContent(block.content, `${path}.content`);
+  const content = decodeResultContent(block.content, `${path}.content`, tools);
   const failed = block.is_error === true;
   if (typeof content !== "string") return { role: "tool", toolCallId, content };
   return { role: "tool", toolCallId, content: failed ? `Error: ${content}` : content };
 }
 
-function decodeResultContent(content: unknown, path: string): ChatMessage["content"] {
+function decodeResultContent(content: unknown, path: string, tools: readonly WireTool[]): ChatMessage["content"] {
   if (content == null) return "";
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) {
@@ -95,7 +89,13 @@ function decodeResultContent(content: unknown, path: string): ChatMessage["conte
     throw new SvcError("invalid_type", message, { param: path });
   }
   return plain(
-    content.flatMap((block, index) => decodePart(asBlock(block, `${path}.${index}`), `${path}.${index}`, "user")),
+    content.flatMap((value, index) => {
+      const at = `${path}.${index}`;
+      const block = asBlock(value, at);
+      return block.type === "tool_reference"
+        ? [describeTool(need(block.tool_name, `${at}.tool_name`), tools)]
+        : decodePart(block, at, "user");
+    }),
   );
 }
 

@@ -10,6 +10,7 @@ import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConversation } from "./conversation.ts";
+import { callableTools } from "./deferred-tools.ts";
 
 /** Launch options that shape a request. */
 export interface MessagesSettings extends ReasoningSettings {
@@ -86,14 +87,15 @@ function decodeFormat(asked: MessagesPrompt, constrain: boolean): { constraint?:
   return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
 }
 
-function decodeTools({ tools, tool_choice: choice }: MessagesPrompt) {
+function decodeTools(asked: MessagesPrompt) {
+  const { tools, tool_choice: choice } = asked;
   // Tools of a type of their own run on the other side of the convention's service: not here.
-  const own = (tools ?? []).filter(({ type }) => type == null || type === "custom");
-  const definitions = own.map(({ input_schema: parameters, ...tool }, index) => ({
-    ...tool,
-    parameters,
-    param: { name: `tools.${index}.name`, parameters: `tools.${index}.input_schema` },
-  }));
+  const own = callableTools(asked).filter(({ tool: { type } }) => type == null || type === "custom");
+  const definitions = own.map(({ tool, described }) => {
+    const { input_schema: parameters, ...rest } = tool;
+    const path = `tools.${tools?.indexOf(tool)}`;
+    return { ...rest, parameters, described, param: { name: `${path}.name`, parameters: `${path}.input_schema` } };
+  });
   const modes = { auto: "auto", any: "required", tool: "required", none: "none" } as const;
   return chooseTools(definitions, {
     mode: modes[choice?.type ?? "auto"],

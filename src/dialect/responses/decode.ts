@@ -10,6 +10,8 @@ import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../field
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
+import { joinTurns } from "../fields/turns.ts";
+import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 
 /** Launch options that shape a request. */
@@ -103,7 +105,8 @@ function decodePrompt(
     });
   }
   const { constraint, instruction } = decodeFormat(asked, settings);
-  const messages = withSystem(conversation, asked.instructions ?? "");
+  const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
+  const messages = joinTurns([...instructions, ...conversation]);
   const effort = asked.reasoning?.effort ?? undefined;
   const prompt = {
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
@@ -127,14 +130,6 @@ function earlier(id: string | null | undefined, history: History): readonly Chat
   if (conversation) return conversation;
   const param = "previous_response_id";
   throw new SvcError("not_found", `'${param}' names a response that is not stored here.`, { param });
-}
-
-/** Instructions come first, together with a system turn that is there already. */
-function withSystem(conversation: readonly ChatMessage[], instructions: string): readonly ChatMessage[] {
-  if (instructions === "") return conversation;
-  const [first, ...rest] = conversation;
-  if (first?.role !== "system") return [{ role: "system", content: instructions }, ...conversation];
-  return [{ ...first, content: `${instructions}\n\n${first.content}` }, ...rest];
 }
 
 function decodeFormat(
@@ -161,24 +156,18 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
 }
 
 function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
-  const functions = (tools ?? []).flatMap((tool, index) => {
-    // Tools of other types run on the other side of the convention's service: not here.
-    if (tool.type !== "function") return [];
-    const param = { name: `tools.${index}.name`, parameters: `tools.${index}.parameters` };
-    if (tool.name == null) {
-      throw new SvcError("missing_required_parameter", `'${param.name}' is required: a string.`, { param: param.name });
-    }
-    return [{ ...tool, name: tool.name, param }];
-  });
+  const functions = decodeFunctions(tools);
   return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length));
 }
 
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
-  if (choice.type === "function") return { mode: "required", names: [choice.name ?? ""], param };
+  const flat = (named: { name?: string | null; namespace?: string | null }) =>
+    flatName({ ...named, name: named.name ?? "" });
+  if (choice.type === "function") return { mode: "required", names: [flat(choice)], param };
   if (choice.type === "allowed_tools") {
-    const names = (choice.tools ?? []).flatMap(({ type, name }) => (type === "function" ? [name ?? ""] : []));
+    const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
     return { mode: names.length > 0 ? (choice.mode ?? "auto") : "none", names, param };
   }
   // Another kind of tool: nothing that can be forced here.

@@ -5,6 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateEvent } from "../../domain/generate.ts";
 import type { NamedEvent, StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
+import type { FunctionNames } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, leftResource } from "./resource.ts";
 
@@ -17,6 +18,7 @@ export interface ResponseEnd {
 export interface ResponseContext {
   /** The resource before anything was generated. */
   readonly resource: ResponseResource;
+  readonly names: FunctionNames;
   /** Unix seconds. */
   readonly now: () => number;
   /** Told once, before the client is. */
@@ -26,9 +28,9 @@ export interface ResponseContext {
 /** Collects the whole response. Throws what the generation throws, after telling of the failure. */
 export async function encodeResponse(
   events: AsyncIterable<GenerateEvent>,
-  { resource, now, onEnd }: ResponseContext,
+  { resource, names, now, onEnd }: ResponseContext,
 ): Promise<ResponseResource> {
-  const output = new OutputBuilder();
+  const output = new OutputBuilder(names);
   try {
     for await (const event of events) {
       if (event.type !== "finish") {
@@ -71,10 +73,10 @@ function drain(events: Iterable<SemanticEvent>): void {
  */
 export async function* encodeResponseStream(
   events: AsyncIterator<GenerateEvent>,
-  { resource, now, onEnd }: ResponseContext,
+  { resource, names, now, onEnd }: ResponseContext,
   { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
 ): AsyncGenerator<NamedEvent | string, void, void> {
-  const output = new OutputBuilder();
+  const output = new OutputBuilder(names);
   let sequence = 0;
   const frame = ({ type, ...fields }: SemanticEvent): NamedEvent => ({
     event: type,

@@ -5,6 +5,7 @@ import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { jsonArguments } from "../fields/json-object.ts";
+import { flatName } from "./functions.ts";
 
 type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
 
@@ -27,7 +28,8 @@ function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem):
       return turns.add(decodeMessage(item, path));
     case "function_call": {
       const id = need(item.call_id, `${path}.call_id`);
-      return turns.call({ id, name: need(item.name, `${path}.name`), arguments: jsonArguments(item.arguments ?? "") });
+      const name = flatName({ namespace: item.namespace, name: need(item.name, `${path}.name`) });
+      return turns.call({ id, name, arguments: jsonArguments(item.arguments ?? "") });
     }
     case "function_call_output":
       return turns.add({
@@ -60,10 +62,7 @@ class Turns {
   private thoughts = "";
 
   add(message: ChatMessage): void {
-    const last = this.messages.at(-1);
-    if (message.role === "system" && last?.role === "system") {
-      this.replaceLast({ ...last, content: `${last.content}\n\n${message.content}` });
-    } else if (message.role === "assistant") this.messages.push(this.withThoughts(message));
+    if (message.role === "assistant") this.messages.push(this.withThoughts(message));
     else {
       this.thoughts = "";
       this.messages.push(message);
@@ -73,7 +72,7 @@ class Turns {
   call(call: ToolCall): void {
     const last = this.messages.at(-1);
     if (last?.role === "assistant" && this.thoughts === "") {
-      this.replaceLast({ ...last, toolCalls: [...(last.toolCalls ?? []), call] });
+      this.messages[this.messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
     } else this.messages.push(this.withThoughts({ role: "assistant", content: "", toolCalls: [call] }));
   }
 
@@ -89,10 +88,6 @@ class Turns {
     const { thoughts } = this;
     this.thoughts = "";
     return thoughts === "" ? message : { ...message, reasoning: thoughts };
-  }
-
-  private replaceLast(message: ChatMessage): void {
-    this.messages[this.messages.length - 1] = message;
   }
 }
 

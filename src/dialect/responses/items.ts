@@ -5,6 +5,7 @@ import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
+import { flatName } from "./functions.ts";
 
 /** The input of a request as a list of items with ids. */
 export function inputItems({ input }: ResponsesRequest): readonly Readonly<Record<string, unknown>>[] {
@@ -36,7 +37,7 @@ function turnOf(item: OutputItem): ChatMessage {
     case "reasoning":
       return { role: "assistant", content: "", reasoning: item.summary.map(({ text }) => text).join("\n") };
     case "function_call": {
-      const toolCalls = [{ id: item.call_id, name: item.name, arguments: item.arguments }];
+      const toolCalls = [{ id: item.call_id, name: flatName(item), arguments: item.arguments }];
       return { role: "assistant", content: "", toolCalls };
     }
   }

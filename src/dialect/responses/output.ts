@@ -4,6 +4,7 @@ import type { OutputItem } from "../../contract/responses.ts";
 import type { GenerateEvent, ChatMessage, FinishEvent } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
+import { flatName, type FunctionNames } from "./functions.ts";
 
 /** A semantic event without its number in the stream. */
 export interface SemanticEvent {
@@ -20,6 +21,8 @@ export class OutputBuilder {
   /** In the order of their making; the last one may still be in progress. */
   readonly items: OutputItem[] = [];
   private open: OutputItem | undefined;
+
+  constructor(private readonly names: FunctionNames) {}
 
   *add(event: GenerateEvent): Generator<SemanticEvent, void, void> {
     switch (event.type) {
@@ -60,7 +63,7 @@ export class OutputBuilder {
       content: texts.join("\n"),
       ...(thoughts.length > 0 && { reasoning: thoughts.join("\n") }),
       ...(calls.length > 0 && {
-        toolCalls: calls.map((call) => ({ id: call.call_id, name: call.name, arguments: call.arguments })),
+        toolCalls: calls.map((call) => ({ id: call.call_id, name: flatName(call), arguments: call.arguments })),
       }),
     };
   }
@@ -110,7 +113,14 @@ export class OutputBuilder {
   private *call(callId: string, name: string): Generator<SemanticEvent, void, void> {
     yield* this.close("completed");
     yield* this.begin<FunctionCall>(
-      { id: newItemId("fc"), type: "function_call", call_id: callId, name, arguments: "", status: "in_progress" },
+      {
+        id: newItemId("fc"),
+        type: "function_call",
+        call_id: callId,
+        ...(this.names.get(name) ?? { name }),
+        arguments: "",
+        status: "in_progress",
+      },
       {},
     );
   }

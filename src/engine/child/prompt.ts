@@ -25,6 +25,7 @@ function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain:
     messages: request.messages.map((message) => wireMessage(message, marker)),
     tools: request.tools.map(wireTool),
     enforced: request.tools.map(({ enforced }) => enforced),
+    described: request.tools.filter(({ described }) => described).length,
     toolChoice: request.toolChoice,
     parallelToolCalls: request.parallelToolCalls,
     ...(schema !== undefined && { schema }),

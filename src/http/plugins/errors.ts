@@ -59,11 +59,8 @@ function unknownRoute(request: Request, routes: RouteTable, requestId: string): 
   const match = routes.find(pathname);
   if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId, pathname);
   const allow = [...match.methods, "OPTIONS"].join(", ");
-  const response = errorResponse(
-    new SvcError("method_not_allowed", `This route answers ${allow}.`),
-    requestId,
-    pathname,
-  );
+  const refusal = new SvcError("method_not_allowed", `This route answers ${allow}.`);
+  const response = errorResponse(refusal, requestId, pathname);
   response.headers.set("allow", allow);
   return response;
 }

@@ -1,13 +1,24 @@
-// GET /v1/models
+// GET /v1/models and GET /v1/models/{id}
 
 import { Elysia } from "elysia";
-import { ModelList } from "../../contract/model.ts";
+import { Model, ModelList } from "../../contract/model.ts";
 import { encodeModels } from "../../dialect/operations.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../app.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** The models that can be asked. */
+/** The models that can be asked, all and one by its name. */
 export const modelRoutes = ({ engine }: AppDeps) =>
-  new Elysia({ name: "route.models" }).get("/v1/models", () => Response.json(encodeModels(engine.status())), {
-    detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
-  });
+  new Elysia({ name: "route.models" })
+    .get("/v1/models", () => Response.json(encodeModels(engine.status())), {
+      detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
+    })
+    .get(
+      "/v1/models/:id",
+      ({ params }) => {
+        const model = encodeModels(engine.status()).data.find(({ id }) => id === params.id);
+        if (model) return Response.json(model);
+        throw new SvcError("not_found", "No model of this name is served.", { param: "model" });
+      },
+      { detail: { responses: { 200: jsonContent(Model) } } },
+    );

@@ -16,6 +16,7 @@ import {
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
 import { encodeResponse, encodeResponseStream, type ResponseContext } from "../../dialect/responses/encode.ts";
+import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage, findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -52,6 +53,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input: inputItems(call.asked) } : undefined);
     return {
       resource,
+      names: functionNames(call.asked.tools),
       now: seconds,
       onEnd: (end) => kept.end(id, end.resource, [...call.conversation, end.message]),
     };

@@ -1,0 +1,92 @@
+// Claude Code, which speaks the messages convention.
+
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Workspace, ended, type Run, type RunOptions } from "./program.ts";
+
+/** What it warns of where nothing is wrong with the protocol: an unknown model, a new home, a prompt that takes its time. */
+const EXPECTED = new RegExp(
+  [
+    `"svc-mini" isn't described`,
+    'recognize the model "svc-mini"',
+    "Skill listing over budget",
+    "save config with lock",
+    String.raw`\[Stall\] stream_idle_partial`,
+    "Streaming stall detected",
+    "Streaming completed with",
+  ].join("|"),
+);
+
+interface ClaudeEvent {
+  readonly type: string;
+  readonly is_error?: boolean;
+  readonly result?: string;
+  readonly structured_output?: unknown;
+  readonly message?: { readonly content: string | readonly { readonly type: string; readonly thinking?: string }[] };
+  readonly usage?: { readonly input_tokens: number; readonly cache_read_input_tokens: number };
+}
+
+export interface ClaudeRun {
+  readonly status: number;
+  readonly events: readonly ClaudeEvent[];
+  /** The last event: the answer, and the usage of all requests together. */
+  readonly result: ClaudeEvent | undefined;
+  readonly thoughts: readonly string[];
+}
+
+export class Claude {
+  readonly space = new Workspace("claude");
+
+  constructor(private readonly url: string) {}
+
+  /**
+   * `claude -p` with these arguments. Unless it is to be interrupted or refused, throws what its log complains
+   * of, and when it does not end well or has no log of the stream.
+   */
+  async print(args: readonly string[], options: RunOptions = {}): Promise<ClaudeRun> {
+    const log = join(this.space.home, "debug.log");
+    rmSync(log, { force: true });
+    const flags = ["-p", "--output-format", "stream-json", "--verbose", "--debug-file", log, ...args];
+    const run = await this.run(flags, options);
+    const events = run.output
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as ClaudeEvent);
+    if (!options.interrupt && !options.refused) {
+      ended(run);
+      checkLog(existsSync(log) ? readFileSync(log, "utf8") : "");
+    }
+    const blocks = events.flatMap(({ type, message }) =>
+      type === "assistant" && typeof message?.content === "object" ? message.content : [],
+    );
+    const thoughts = blocks.flatMap(({ thinking }) => (thinking === undefined ? [] : [thinking]));
+    return { status: run.status, events, result: events.findLast(({ type }) => type === "result"), thoughts };
+  }
+
+  /** `claude -p` for what answers without the model. Throws when it does not end well. */
+  async command(text: string, env: RunOptions["env"] = {}): Promise<void> {
+    ended(await this.run(["-p", text], { env }));
+  }
+
+  private run(flags: readonly string[], options: RunOptions): Promise<Run> {
+    // The settings that the README gives, and no traffic of its own.
+    const env = {
+      ANTHROPIC_BASE_URL: this.url,
+      ANTHROPIC_API_KEY: "none",
+      ANTHROPIC_MODEL: "svc-mini",
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: "65536",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+      DISABLE_AUTOUPDATER: "1",
+      ...options.env,
+    };
+    return this.space.run("@anthropic-ai/claude-code/bin/claude.exe", flags, { ...options, env });
+  }
+}
+
+function checkLog(log: string): void {
+  if (!log.includes("Stream started")) throw new Error("its log says nothing of the stream");
+  const lines = log.split("\n").filter((line) => / \[(WARN|ERROR)\] /.test(line) && !EXPECTED.test(line));
+  if (lines.length > 0) throw new Error(`its log complains:\n${lines.join("\n")}`);
+}

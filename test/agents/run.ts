@@ -1,0 +1,65 @@
+// `npm run test:agents`: coding agents and Ollama's clients, unmodified, against svc: its HTTP application over a scripted
+// model, where it matters what the model says, and the program with svc-mini. Prints a line a check and, last, `N passed, N
+// failed`. Needs npm and Python 3 with venv; takes some minutes, which are svc-mini's with prompts of agents.
+
+import { join } from "node:path";
+import { counts, summary } from "../clients/checks.ts";
+import { missing } from "../native/templates/sources.ts";
+import { withServer } from "../support/server.ts";
+import { claudeChecks } from "./claude-checks.ts";
+import { codexChecks } from "./codex-checks.ts";
+import { realChecks } from "./real-checks.ts";
+import { ScriptedModel } from "./scripted.ts";
+import { templateChecks } from "./template-checks.ts";
+
+const folder = import.meta.dir;
+const environment = join(folder, "../../vendor/.build/agents/python");
+
+async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const options = { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "inherit" } as const;
+  const child = Bun.spawn([...command], { ...options, env: { ...process.env, ...env } });
+  const [output, status] = await Promise.all([child.stdout.text(), child.exited]);
+  if (status !== 0) throw new Error(`${command.join(" ")} ended with ${status}\n${output}`);
+  return output;
+}
+
+/** Installs what the pins name; the program of one agent is put in its place by a script of its package. */
+async function install(): Promise<string> {
+  await run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]);
+  await run(["node", "node_modules/@anthropic-ai/claude-code/install.cjs"]);
+  const python = join(environment, "bin/python");
+  await run(["python3", "-m", "venv", environment]);
+  const pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
+  await run([...pip, "-r", "requirements-ollama.txt"]);
+  return python;
+}
+
+/** A script that prints a line a check and, last, the counts. */
+async function runChecks(command: readonly string[], url: string): Promise<void> {
+  const lines = (await run(command, { SVC_URL: url })).trimEnd().split("\n");
+  const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
+  if (!total) throw new Error(`${command.join(" ")} ended without a count`);
+  console.log(lines.join("\n"));
+  counts.passed += Number(total[1]);
+  counts.failed += Number(total[2]);
+}
+
+const python = await install();
+const model = new ScriptedModel();
+const conversations = [
+  { agent: "codex", prompts: await codexChecks(model) },
+  { agent: "claude", prompts: await claudeChecks(model) },
+];
+await model.stop();
+if (missing) console.log(`skip  templates of other models: ${missing}`);
+else await templateChecks(conversations);
+await withServer(["--threads", "1"], async ({ url }) => {
+  await runChecks([process.execPath, "ollama.ts"], url);
+  await runChecks([python, "ollama_client.py"], url);
+});
+// A model of this size never ends its answer to a prompt of this length by itself: a letter does. One thread does not wait
+// for another that has no core.
+const agents = ["--ctx", "65536", "--threads", "1", "--temperature", "0", "--stop", '["s","e","a","i","o","t"]'];
+await withServer(agents, ({ url }) => realChecks(url));
+summary();
+process.exit(counts.failed === 0 ? 0 : 1);

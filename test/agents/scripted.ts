@@ -1,0 +1,96 @@
+// svc's own HTTP application on a free port over an engine that plays the model: what it says is up to each check.
+
+import { mergeValues, resolveConfig } from "../../src/config/resolve.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
+import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src/engine/fake.ts";
+import { createApp } from "../../src/http/app.ts";
+import { listen, type RunningServer } from "../../src/http/server.ts";
+import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { GenerationService } from "../../src/service/generation.ts";
+import { createLogger } from "../../src/telemetry/log.ts";
+import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { Exchanges } from "./exchanges.ts";
+
+/** One answer of the model to what it is asked. */
+export type Turn = (request: GenerateRequest) => FakeScript;
+
+const THOUGHT: FakeStep = { type: "reasoning", text: "I think about it." };
+/** Large enough that no agent begins to shorten the conversation by itself. */
+const CONTEXT = 200_000;
+
+/** A thought, then these words. */
+export const say =
+  (...words: string[]): Turn =>
+  () => ({ steps: [THOUGHT, ...words.map((text) => ({ text }))] });
+
+/** A thought, some words, then calls. */
+export const call = (...calls: readonly { readonly name: string; readonly arguments: object }[]): Turn => {
+  const events = calls.flatMap(({ name, arguments: value }, index): OutputEvent[] => [
+    { type: "tool_call", index, id: `call_${index}_${crypto.randomUUID().slice(0, 8)}`, name },
+    { type: "tool_arguments", index, text: JSON.stringify(value) },
+  ]);
+  return () => ({ reason: "tool_calls", steps: [THOUGHT, { text: "Let me see." }, ...events] });
+};
+
+/** Refuses a prompt as too long, in the engine's own words. */
+export const tooLong: Turn = () => {
+  const message =
+    "This model's context is 65536 tokens, but the prompt has 70000 tokens and the answer needs at least 1.";
+  return { steps: [{ fail: new SvcError("context_length_exceeded", message, { param: "messages" }) }, "accept"] };
+};
+
+/** Repeats what the tools of this turn told, which nothing else could know. */
+export const tell: Turn = (request) => {
+  const last = request.messages.findLastIndex(({ role }) => role === "assistant");
+  const results = request.messages.slice(last + 1).filter(({ role }) => role === "tool");
+  return say(`The tools say: ${results.map(({ content }) => JSON.stringify(content)).join(" ")}`)(request);
+};
+
+export class ScriptedModel {
+  readonly exchanges = new Exchanges();
+  readonly engine: FakeEngine;
+  private readonly server: RunningServer;
+  private turns: Turn[] = [];
+
+  constructor() {
+    this.engine = new FakeEngine((request) => {
+      const turn = this.turns.shift();
+      if (!turn) throw new Error("the model was asked once more than this check expects");
+      return turn(request);
+    });
+    this.engine.model = { ...fakeModel, vision: true, context: CONTEXT, maxModelLen: CONTEXT };
+    const config = { ...resolveConfig(mergeValues([]), {}), port: 0 };
+    const clock = systemClock;
+    const metrics = new PrometheusMetrics(clock);
+    const write = (line: string) => process.stderr.write(line);
+    const log = createLogger({ level: "warn", format: "text", write, now: clock.wall });
+    const { engine } = this;
+    const mediaLimits = defaultMediaLimits;
+    const generation = new GenerationService({ engine, metrics, clock, parallel: 4, maxQueue: 8, mediaLimits });
+    const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** The next answers, in order. What was asked before is forgotten. */
+  play(...turns: Turn[]): void {
+    this.turns = turns;
+    this.engine.requests.length = 0;
+    this.engine.aborted.length = 0;
+    this.exchanges.take();
+  }
+
+  /** Throws unless every answer was asked for. */
+  allPlayed(): void {
+    if (this.turns.length > 0) throw new Error(`${this.turns.length} answers were not asked for`);
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+}

@@ -1,0 +1,102 @@
+// Tools as coding agents declare them: held back until they are searched for, or inside namespaces.
+
+import { describe, expect, test } from "bun:test";
+import { decodeMessages } from "../../src/dialect/messages/decode.ts";
+import { decodeResponses } from "../../src/dialect/responses/decode.ts";
+import { serve } from "../http/harness.ts";
+
+const settings = { stop: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
+const schema = { type: "object", properties: { city: { type: "string" } } };
+const names = (tools: readonly { name: string; described?: true }[]) =>
+  tools.map(({ name, described }) => (described ? `${name}, described` : name));
+
+describe("messages: tools that are held back", () => {
+  const search = { name: "search", input_schema: { type: "object" } };
+  const held = (name: string) => ({ name, description: `does ${name}`, input_schema: schema, defer_loading: true });
+  const found = (...tools: string[]) => [
+    { role: "user", content: "hi" },
+    { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "search", input: {} }] },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "toolu_1",
+          content: tools.map((tool_name) => ({ type: "tool_reference", tool_name })),
+        },
+      ],
+    },
+  ];
+  const decode = (fields: object) => decodeMessages({ max_tokens: 9, ...fields }, settings).request;
+
+  test("are not there until a result refers to them; then last, in the order of their mention", () => {
+    const tools = [held("a"), search, held("b"), held("c")];
+    expect(names(decode({ tools, messages: [{ role: "user", content: "hi" }] }).tools)).toEqual(["search"]);
+    const { tools: called, messages } = decode({ tools, messages: found("c", "a") });
+    expect(names(called)).toEqual(["search", "c, described", "a, described"]);
+    const result = String(messages.at(-1)?.content);
+    expect(result).toContain('"name":"c","description":"does c"');
+    expect(result.indexOf('"name":"c"')).toBeLessThan(result.indexOf('"name":"a"'));
+  });
+
+  test("are all there where the search would run elsewhere", () => {
+    const tools = [{ type: "tool_search_tool_regex_20251119", name: "find" }, held("a")];
+    expect(names(decode({ tools, messages: [{ role: "user", content: "hi" }] }).tools)).toEqual(["a"]);
+  });
+
+  test("a reference to a tool that is gone is told, one without a name refused", () => {
+    expect(decode({ tools: [search], messages: found("x") }).messages.at(-1)?.content).toBe(
+      "The tool x is not available.",
+    );
+    const messages = JSON.parse(JSON.stringify(found("x")).replace('"tool_name":"x"', '"tool_name":null'));
+    expect(() => decode({ tools: [search], messages })).toThrow(
+      "'messages.2.content.0.content.0.tool_name' is required",
+    );
+  });
+
+  test("every way of showing thoughts is accepted", () => {
+    const messages = [{ role: "user", content: "hi" }];
+    for (const display of ["summarized", "omitted", "updates"]) {
+      expect(decode({ messages, thinking: { type: "adaptive", display } }).thinking).toBe(true);
+    }
+  });
+});
+
+describe("responses: namespaces", () => {
+  const inner = { type: "function", name: "fruit", description: "names a fruit", parameters: schema };
+  const namespace = { type: "namespace", name: "mcp__shop", description: "a shop", tools: [inner] };
+  const tools = [{ type: "function", name: "fruit", parameters: schema }, namespace, { type: "web_search" }];
+  const history = { conversation: () => undefined, item: () => undefined };
+  const decode = (fields: object) => decodeResponses({ input: "hi", tools, ...fields }, settings, history).request;
+
+  test("their functions have both names to the model", () => {
+    expect(names(decode({}).tools)).toEqual(["fruit", "mcp__shop__fruit"]);
+    const choice = { type: "function", namespace: "mcp__shop", name: "fruit" };
+    expect(names(decode({ tool_choice: choice }).tools)).toEqual(["mcp__shop__fruit"]);
+  });
+
+  test("one without a name is refused, with its place", () => {
+    const nameless = { ...namespace, tools: [inner, { type: "function" }] };
+    expect(() => decode({ tools: [nameless] })).toThrow("'tools.0.tools.1.name' is required");
+    expect(() => decode({ tools: [{ ...namespace, name: null }] })).toThrow("'tools.0.name' is required");
+  });
+
+  test("calls go to the client and come back with both names apart", async () => {
+    const server = serve({
+      reason: "tool_calls",
+      steps: [
+        { type: "tool_call", index: 0, id: "call_1", name: "mcp__shop__fruit" },
+        { type: "tool_arguments", index: 0, text: "{}" },
+      ],
+    });
+    const response = await server.post("/v1/responses", { input: "hi", tools });
+    const { id, output } = (await response.json()) as { id: string; output: object[] };
+    expect(output).toMatchObject([{ type: "function_call", namespace: "mcp__shop", name: "fruit" }]);
+    const result = { type: "function_call_output", call_id: "call_1", output: "a plum" };
+    await server.post("/v1/responses", { input: [{ role: "user", content: "hi" }, ...output, result], tools });
+    await server.post("/v1/responses", { input: [result], previous_response_id: id, tools });
+    for (const { messages } of server.engine.requests.slice(1)) {
+      expect(messages[1]?.toolCalls).toEqual([{ id: "call_1", name: "mcp__shop__fruit", arguments: "{}" }]);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import { joinTurns } from "../../src/dialect/fields/turns.ts";
+import type { ChatMessage } from "../../src/domain/generate.ts";
+
+const say = (text: string): ChatMessage[] =>
+  text.split(" ").map((turn) => {
+    const [letter = "", content = ""] = turn.split(":");
+    const role = { s: "system", u: "user", a: "assistant", t: "tool" }[letter] as ChatMessage["role"];
+    return { role, content };
+  });
+const picture = { type: "media", source: { kind: "image", url: "data:,", detail: "auto" }, param: "x" } as const;
+
+describe("turns", () => {
+  test.each([
+    ["one of each stays", "", "s:S u:A a:B u:C", "s:S u:A a:B u:C"],
+    ["system turns before the first answer are the first turn", "", "s:S u:A s:T a:B", "s:S\n\nT u:A a:B"],
+    ["also where none stood first", "", "u:A s:T", "s:T u:A"],
+    ["a user's turns in a row are one", "", "u:A u:B a:C u:D u:E", "u:A\n\nB a:C u:D\n\nE"],
+    ["later system turns stay where they are: after a user", "T", "u:A a:B u:C s:T a:D", "u:A a:B u:C\n\nT a:D"],
+    ["after a result", "T", "u:A a:B t:C s:T t:D", "u:A a:B t:C\n\nT t:D"],
+    ["after an answer", "T", "u:A a:B s:T u:C", "u:A a:B u:T\n\nC"],
+    ["results stay apart from each other and from the user", "", "u:A a:B t:C t:D u:E", "u:A a:B t:C t:D u:E"],
+  ])("%s", (_, reminder, before, after) => {
+    const written = `<system-reminder>\n${reminder}\n</system-reminder>`;
+    const expected = say(after).map((turn) => {
+      const content = turn.role === "system" ? turn.content : String(turn.content).replace("T", written);
+      return { ...turn, content };
+    });
+    expect(joinTurns(say(before))).toEqual(expected);
+  });
+
+  test("what is joined keeps its pictures, in order", () => {
+    const turns: ChatMessage[] = [...say("u:A"), { role: "user", content: [picture] }, ...say("u:B")];
+    const parts = [{ type: "text" as const, text: "A" }, picture, { type: "text" as const, text: "B" }];
+    expect(joinTurns(turns)).toEqual([{ role: "user", content: parts }]);
+  });
+
+  test("a conversation that goes on begins as it began", () => {
+    const all = say("s:S u:A s:T a:B t:C s:U a:D u:E s:V a:F u:G");
+    const whole = joinTurns(all);
+    for (const [index, turn] of all.entries()) {
+      if (turn.role !== "assistant") continue;
+      const before = joinTurns(all.slice(0, index));
+      expect(whole.slice(0, before.length)).toEqual(before);
+    }
+  });
+});
