@@ -1,5 +1,6 @@
 // What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's.
 
+import { staleness } from "./idle-sequences.ts";
 import type { MediaSpan } from "./media-span.ts";
 
 /** Numbers what was saved. */
@@ -19,9 +20,6 @@ interface Entry extends Saved {
   /** All of it is there. */
   complete: boolean;
 }
-
-/** Ages closer than this are the same. */
-const AGE_GRAIN_MS = 1000;
 
 export class SavedPrefixes {
   private readonly entries = new Map<SavedId, Entry>();
@@ -64,7 +62,9 @@ export class SavedPrefixes {
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     // It says all that its own beginnings say.
     const leaving = others.filter((entry) => commonLength(entry.ids, ids, ids.length) === entry.ids.length);
-    const rest = others.filter((entry) => !leaving.includes(entry)).toSorted((a, b) => score(b, now) - score(a, now));
+    const rest = others
+      .filter((entry) => !leaving.includes(entry))
+      .toSorted((a, b) => staleness(b, now) - staleness(a, now));
     const held = () => leaving.reduce((sum, entry) => sum - entry.ids.length, this.held);
     while (held() + ids.length > this.capacity) {
       const next = rest.shift();
@@ -98,9 +98,6 @@ export class SavedPrefixes {
     this.entries.delete(id);
   }
 }
-
-/** The larger, the less likely is it to be asked for again. */
-const score = ({ at, uses }: Entry, now: number) => (now - at + AGE_GRAIN_MS) / (1 + uses);
 
 function commonLength(a: Int32Array, b: Int32Array, limit: number): number {
   const end = Math.min(a.length, b.length, limit);

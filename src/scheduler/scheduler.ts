@@ -9,7 +9,8 @@
 // computed again later, so that no request fails because of another's size.
 
 import { FairQueue } from "./fair-queue.ts";
-import { KvCache, type KvCommand, type KvLimits } from "./kv-cache.ts";
+import { KvCache, type KvLimits } from "./kv-cache.ts";
+import type { KvCommand } from "./kv-command.ts";
 import { rowOf, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import { OutputLength } from "./output-length.ts";
@@ -146,18 +147,20 @@ export class Scheduler {
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
     sequence.cached = 0;
-    this.kv.lost(sequence);
+    sequence.computed = 0;
+    this.kv.shorten(sequence);
   }
 
   /** Tokens that are in host memory, and those that came back from there, in all. */
   get spill(): { readonly tokens: number; readonly restored: number } {
-    return this.kv.spill;
+    const { tokens, restored } = this.kv.spill;
+    return { tokens, restored };
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
     const busy = this.running.some((sequence) => sequence.decoding);
-    this.kv.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
+    this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
     this.admit(now);
     const decoding = this.running.filter((sequence) => sequence.decoding);

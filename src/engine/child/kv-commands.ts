@@ -1,7 +1,7 @@
 // Carries out what the scheduler wants done to the KV cache, and holds what was moved out of it.
 
 import type { Llama } from "../../../ffi/llama/api.ts";
-import type { KvCommand } from "../../scheduler/kv-cache.ts";
+import type { KvCommand } from "../../scheduler/kv-command.ts";
 
 export class KvCommands {
   /** In parts; with undefined among them where saving failed. */

@@ -1,0 +1,21 @@
+// What the native library is to do to the KV cache, in order, before the next decode call.
+
+import type { SavedId } from "./saved-prefixes.ts";
+
+export type KvCommand =
+  /** Clears a sequence from a position on. */
+  | { readonly type: "remove"; readonly sequence: number; readonly position: number }
+  /** Makes the beginning of one sequence, up to a position, all of another. */
+  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
+  /** Keeps what a sequence holds from one position to another, or to its end (-1), in host memory behind what is there. */
+  | {
+      readonly type: "save";
+      readonly sequence: number;
+      readonly saved: SavedId;
+      readonly from: number;
+      readonly to: number;
+    }
+  /** Makes what was kept all of a sequence. */
+  | { readonly type: "restore"; readonly sequence: number; readonly saved: SavedId }
+  /** It is not needed any more. */
+  | { readonly type: "forget"; readonly saved: SavedId };

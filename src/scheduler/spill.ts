@@ -1,0 +1,131 @@
+// Moving idle sequences to host memory and back: at once where there is time for that, else a part in each step.
+
+import type { KvCommand } from "./kv-command.ts";
+import { positionAt, type MediaSpan } from "./media-span.ts";
+import { SavedPrefixes, type Saved, type SavedId } from "./saved-prefixes.ts";
+
+export interface SpillLimits {
+  /** Tokens that host memory may hold of what has to leave the cache. */
+  readonly savedTokens: number;
+  /** What moving a token to host memory or back costs, in milliseconds. */
+  readonly saveTokenMs: number;
+}
+
+/** What is known of a sequence that is to be moved. */
+export interface Movable {
+  readonly id: number;
+  readonly ids: Int32Array;
+  readonly media: readonly MediaSpan[];
+}
+
+/** Less is not worth moving to host memory, nor back. */
+export const FEWEST_SAVED = 256;
+
+export class Spill {
+  /** How long one step may be held up by this, in milliseconds. */
+  patienceMs = Number.POSITIVE_INFINITY;
+  private readonly saved: SavedPrefixes;
+  private restoredTokens = 0;
+  private restoring: SavedId | undefined;
+  /** What is on its way, and how many tokens of it are there. */
+  private moving: { readonly id: number; readonly length: number; readonly saved: SavedId; done: number } | undefined;
+
+  constructor(
+    private readonly limits: SpillLimits,
+    private readonly command: (command: KvCommand) => void,
+  ) {
+    this.saved = new SavedPrefixes(limits.savedTokens);
+  }
+
+  /** Tokens in host memory. */
+  get tokens(): number {
+    return this.saved.tokens;
+  }
+
+  /** Tokens that came back from there, in all. */
+  get restored(): number {
+    return this.restoredTokens;
+  }
+
+  get isMoving(): boolean {
+    return this.moving !== undefined;
+  }
+
+  /** Whether so many tokens can be moved within one step. */
+  affords(tokens: number): boolean {
+    return this.limits.savedTokens > 0 && tokens * this.limits.saveTokenMs <= this.patienceMs;
+  }
+
+  /** Puts all of a sequence into host memory; true if it is there now. */
+  save({ id, ids, media }: Movable, now: number): boolean {
+    if (!this.affords(ids.length)) return false;
+    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
+    const saved = this.keep({ ids, media }, now);
+    if (saved === undefined) return false;
+    this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
+    this.saved.complete(saved);
+    return true;
+  }
+
+  /** Begins to move a sequence without media, part by part. True if that is not needed: it is there already. */
+  beginMoving({ id, ids, media }: Movable, now: number): boolean {
+    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
+    const saved = this.keep({ ids, media }, now);
+    if (saved !== undefined) this.moving = { id, length: ids.length, saved, done: 0 };
+    return false;
+  }
+
+  /** Moves the next part; the sequence that is in host memory by that as a whole, or undefined. */
+  moveOn(): number | undefined {
+    const { moving } = this;
+    if (!moving) return undefined;
+    const part = Math.max(FEWEST_SAVED, Math.floor(this.patienceMs / this.limits.saveTokenMs));
+    const { id, saved, length, done: from } = moving;
+    moving.done = Math.min(length, from + part);
+    const complete = moving.done === length;
+    this.command({ type: "save", sequence: id, saved, from, to: complete ? -1 : moving.done });
+    if (!complete) return undefined;
+    this.saved.complete(saved);
+    this.moving = undefined;
+    return id;
+  }
+
+  /** A sequence changes or goes: what was moved of it is of no use. */
+  stopMoving(id: number): void {
+    if (this.moving?.id !== id) return;
+    this.saved.remove(this.moving.saved);
+    this.command({ type: "forget", saved: this.moving.saved });
+    this.moving = undefined;
+  }
+
+  /** The longest beginning of `ids[0..limit)` in host memory; `whole`: only of what can be used to its end. */
+  find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
+    return this.saved.find(ids, limit, whole);
+  }
+
+  /** What bringing it back takes, in milliseconds. */
+  restoreMs({ ids }: Saved): number {
+    return ids.length * this.limits.saveTokenMs;
+  }
+
+  /** Brings back the first `length` tokens into the sequence that `place` finds; that may move others out. */
+  restore(saved: Saved, length: number, now: number, place: () => number): number {
+    this.restoring = saved.id;
+    const id = place();
+    this.restoring = undefined;
+    this.saved.used(saved.id, now);
+    this.restoredTokens += length;
+    this.command({ type: "restore", sequence: id, saved: saved.id });
+    if (saved.ids.length > length) {
+      this.command({ type: "remove", sequence: id, position: positionAt(saved.media, length) });
+    }
+    return id;
+  }
+
+  /** A place in host memory; what has to make way for it is forgotten. */
+  private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
+    const added = this.saved.add(sequence, now, [this.restoring, this.moving?.saved]);
+    for (const gone of added?.dropped ?? []) this.command({ type: "forget", saved: gone });
+    return added?.id;
+  }
+}
