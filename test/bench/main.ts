@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import { streamChat } from "./client.ts";
 import type { Tool } from "./engine-tools.ts";
 import { launchPlans, toolCommand } from "./launch-plans.ts";
-import type { Figure } from "./measurement.ts";
+import type { Figure, Measurement } from "./measurement.ts";
 import type { BenchOptions } from "./options.ts";
 import { readOptions, ROOT, USAGE } from "./options.ts";
 import { PromptSource } from "./prompts.ts";
@@ -65,7 +65,8 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
     }
     const prompts = new PromptSource(seed);
     if (measurements.length > 0) await streamChat(server.port, { prompt: prompts.next(16), maxTokens: 4 });
-    for (const measurement of measurements) figures.push(...(await measurement.run(server.port, prompts)));
+    for (const measurement of measurements)
+      figures.push(...(await runRow(measurement, plan.side, server.port, prompts)));
     if (readMemory && scenario.memory === true && options.wants("memory")) {
       await Bun.sleep(options.idleSeconds * 1000);
       figures.push(...memoryFigures(server, plan.side, options.idleSeconds));
@@ -74,6 +75,17 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
     await server.stop();
   }
   return figures;
+}
+
+/** A row that fails, say because a server gives up on it, leaves its cells empty and the others alone. */
+async function runRow({ id, run }: Measurement, side: Side, port: number, prompts: PromptSource) {
+  try {
+    return await run(port, prompts);
+  } catch (error) {
+    console.log(`\nrow ${id} failed on ${side}: ${String(error)}`);
+    process.exitCode = 1;
+    return [];
+  }
 }
 
 function memoryFigures(server: RunningServer, side: Side, idleSeconds: number): Figure[] {

@@ -5,7 +5,7 @@ import type { PromptSource } from "../prompts.ts";
 const STREAMS = 3;
 const STREAM_TOKENS = 3000;
 const WANTED_MS = 250;
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = 180_000;
 
 interface Leaver {
   readonly phase: string;
@@ -38,46 +38,58 @@ export function leave(): Measurement {
 
 async function freedAfterMs(port: number, leaver: Leaver, prompts: PromptSource): Promise<number> {
   const stay = new AbortController();
-  let ended = 0;
-  const streams = Array.from({ length: STREAMS }, async () => {
+  const going = new AbortController();
+  // Nobody ends before its client leaves, or there is nothing to measure.
+  let ended = "";
+  const untilEnd = async (who: string, leaves: AbortSignal, answer: Promise<unknown>) => {
+    const status = await answer.then(String, String);
+    if (!leaves.aborted) ended ||= `${who} ended: ${status}`;
+  };
+  const streams = Array.from({ length: STREAMS }, () => {
     const call = { prompt: prompts.next(32), maxTokens: STREAM_TOKENS, leave: stay.signal };
-    await streamChat(port, call).catch((error: unknown) => {
-      if (!stay.signal.aborted) throw error;
-    });
-    ended++;
+    return untilEnd("a stream", stay.signal, streamChat(port, call));
   });
   try {
-    await untilBusy(port, (busy) => busy === STREAMS);
-    const going = new AbortController();
-    const { promptTokens, maxTokens } = leaver;
-    const answer = sendChat(port, { prompt: prompts.next(promptTokens), maxTokens, leave: going.signal });
-    const gone = answer.then(
-      () => "answered",
-      () => "left",
+    await untilBusy(
+      port,
+      (busy) => busy === STREAMS,
+      () => ended,
     );
-    await untilBusy(port, (busy) => busy === STREAMS + 1);
+    const prompt = prompts.next(leaver.promptTokens);
+    const fields = { ignore_eos: true };
+    const answer = sendChat(port, { prompt, maxTokens: leaver.maxTokens, fields, leave: going.signal });
+    void untilEnd("the leaver's answer", going.signal, answer);
+    await untilBusy(
+      port,
+      (busy) => busy === STREAMS + 1,
+      () => ended,
+    );
     await Bun.sleep(leaver.stayMs);
     const left = performance.now();
     going.abort();
-    await untilBusy(port, (busy) => busy <= STREAMS);
-    const elapsed = performance.now() - left;
-    if ((await gone) === "answered") throw new Error(`leave: answered before its client left in ${leaver.phase}`);
-    if (ended > 0) throw new Error("leave: a stream ended before the sequence was freed");
-    return elapsed;
+    await untilBusy(
+      port,
+      (busy) => busy <= STREAMS,
+      () => ended,
+    );
+    return performance.now() - left;
   } finally {
+    going.abort();
     stay.abort();
-    await Promise.allSettled(streams);
+    await Promise.all(streams);
     await untilBusy(port, (busy) => busy === 0);
   }
 }
 
-async function untilBusy(port: number, reached: (busy: number) => boolean): Promise<void> {
+/** Throws after a long time, or when `failure` says why it will not happen. */
+async function untilBusy(port: number, reached: (busy: number) => boolean, failure = () => ""): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   for (;;) {
     const slots = (await (await fetch(`http://127.0.0.1:${port}/slots`)).json()) as { is_processing: boolean }[];
     const busy = slots.filter((slot) => slot.is_processing).length;
+    if (failure() !== "") throw new Error(failure());
     if (reached(busy)) return;
-    if (performance.now() > deadline) throw new Error(`leave: still ${busy} busy slots after ${GIVE_UP_MS / 1000} s`);
+    if (performance.now() > deadline) throw new Error(`still ${busy} busy slots after ${GIVE_UP_MS / 1000} s`);
     await Bun.sleep(5);
   }
 }
