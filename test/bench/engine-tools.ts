@@ -36,10 +36,15 @@ export const batchedBench = (batches: readonly number[], prompt: number, tokens:
   name: "llama-batched-bench",
   id: "aggregate",
   arguments: (ctx) =>
-    `-c ${ctx} -npp ${prompt} -ntg ${tokens} -npl ${batches.join(",")} -fa on --output-format jsonl`.split(" "),
+    // One more at the end: the program may exit before it has written its last line.
+    `-c ${ctx} -npp ${prompt} -ntg ${tokens} -npl ${batches.join(",")},1 -fa on --output-format jsonl`.split(" "),
   read: (stdout) => {
     const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
     const runs = lines.map((line) => JSON.parse(line) as { pl: number; speed_tg: number });
-    return runs.map(({ pl, speed_tg }) => rate(pl, speed_tg));
+    return batches.map((streams) => {
+      const run = runs.find(({ pl }) => pl === streams);
+      if (!run) throw new Error(`llama-batched-bench wrote nothing about ${streams} sequences`);
+      return rate(streams, run.speed_tg);
+    });
   },
 });
