@@ -14,7 +14,7 @@ const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
   native   the native libraries for runs from source
   media    native, and the library for images and sound (a minute, once)
   all      dist/svc, the one executable
-  bench    native, and llama-server with the same libraries for comparison (some minutes, once)`;
+  bench    native, and llama-server and llama.cpp's benchmarks with the same libraries (some minutes, once)`;
 
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");

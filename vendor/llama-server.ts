@@ -1,5 +1,5 @@
-// Builds `llama-server` and `llama-batched-bench`, the yardsticks of `npm run bench`, from the pinned llama.cpp sources
-// and against the very libraries that svc ships: what differs in a comparison is then the server and nothing else.
+// Builds `llama-server`, `llama-batched-bench` and `llama-bench`, the yardsticks of `npm run bench`, from the pinned
+// llama.cpp sources and against the very libraries that svc ships: what differs in a comparison is then the server and nothing else.
 
 import {
   linkSync,
@@ -28,6 +28,7 @@ export interface LlamaServerBuild {
 export interface LlamaTools {
   readonly server: string;
   readonly batchedBench: string;
+  readonly bench: string;
 }
 
 /** No web page is served: the generated asset table is empty, as in a CMake build with the interface switched off. */
@@ -55,14 +56,15 @@ interface Unit {
 }
 
 /**
- * Builds both tools, or returns at once when the same sources, libraries and flags were built before. Takes one to six
+ * Builds the tools, or returns at once when the same sources, libraries and flags were built before. Takes one to six
  * minutes on two cores. Throws with the compiler's first lines when a step fails.
  */
 export async function buildLlamaServer(build: LlamaServerBuild): Promise<LlamaTools> {
   const units = listUnits(build.sources);
   const target = join(build.out, `llama-server-${fingerprint(build, units)}`);
-  const tools: LlamaTools = { server: join(target, "llama-server"), batchedBench: join(target, "llama-batched-bench") };
-  if (!existsSync(tools.server) || !existsSync(tools.batchedBench)) {
+  const at = (name: string) => join(target, name);
+  const tools = { server: at("llama-server"), batchedBench: at("llama-batched-bench"), bench: at("llama-bench") };
+  if (Object.values(tools).some((path) => !existsSync(path))) {
     console.log(`llama-server, for benchmarks only: compiling ${units.length} files, which takes minutes`);
     await step("compiled llama-server", () => compileTools(build, units, target, tools));
   }
@@ -78,9 +80,11 @@ async function compileTools(build: LlamaServerBuild, units: readonly Unit[], tar
   await forEachParallel(units, availableParallelism(), (unit) => compile(build.sources, objects, unit, objectOf(unit)));
 
   copyLibraries(build.libraries, target);
-  const isBench = (unit: Unit) => unit.source.includes("batched-bench");
-  await link(units.filter((unit) => !isBench(unit)).map(objectOf), target, tools.server);
-  await link(units.filter(isBench).map(objectOf), target, tools.batchedBench);
+  const isIn = (folder: string) => (unit: Unit) => unit.source.startsWith(`tools/${folder}/`);
+  const [batched, single] = [isIn("batched-bench"), isIn("llama-bench")];
+  await link(units.filter((unit) => !batched(unit) && !single(unit)).map(objectOf), target, tools.server);
+  await link(units.filter(batched).map(objectOf), target, tools.batchedBench);
+  await link(units.filter(single).map(objectOf), target, tools.bench);
   rmSync(objects, { recursive: true });
 }
 
@@ -101,6 +105,7 @@ function listUnits(sources: string): Unit[] {
   return [
     ...cpp("tools/server", SERVER_FLAGS),
     ...cpp("tools/batched-bench", SERVER_FLAGS),
+    ...cpp("tools/llama-bench", SERVER_FLAGS),
     ...cpp("tools/mtmd", MEDIA_FLAGS, /^(mtmd-cli|deprecation-warning)\.cpp$/),
     ...cpp("tools/mtmd/models", MEDIA_FLAGS),
     ...hashes.map((name): Unit => ({ source: `vendor/hash/${name}`, flags: MEDIA_FLAGS })),

@@ -2,30 +2,48 @@
 
 import { relative } from "node:path";
 import { streamChat } from "./client.ts";
+import type { Tool } from "./engine-tools.ts";
+import { launchPlans, toolCommand } from "./launch-plans.ts";
+import type { Figure, Measurement } from "./measurement.ts";
 import type { BenchOptions } from "./options.ts";
-import { launchPlans, readOptions, ROOT, USAGE } from "./options.ts";
+import { readOptions, ROOT, USAGE } from "./options.ts";
 import { PromptSource } from "./prompts.ts";
+import type { Samples } from "./report.ts";
 import { printTable } from "./report.ts";
-import type { Figure, Scenario } from "./scenarios.ts";
+import type { Scenario } from "./scenarios.ts";
 import type { LaunchPlan, RunningServer, Side } from "./server-under-test.ts";
 import { launch } from "./server-under-test.ts";
+import { exitOnSignals, killAtExit } from "../support/kill-at-exit.ts";
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<void> {
   const plans = launchPlans(scenario, options);
-  const samples: Record<Side, Figure[][]> = { svc: [], "llama-server": [] };
+  const tools = (scenario.tools ?? []).filter(({ id }) => options.wants(id));
+  const samples: Samples = { svc: [], "llama-server": [], "llama-bench": [], "llama-batched-bench": [] };
+  const announce = (run: number, what: string) =>
+    console.error(`bench: ${scenario.name}, run ${run + 1} of ${options.runs}, ${what}`);
   // A start nobody times fills the file cache and, on the first one of all, svc's library cache.
   for (const plan of plans) await (await launch(plan)).stop();
   for (let run = 0; run < options.runs; run++) {
     // Who goes first changes, so that neither always meets the warmer machine.
     for (const plan of run % 2 === 0 ? plans : plans.toReversed()) {
-      console.error(`bench: ${scenario.name}, run ${run + 1} of ${options.runs}, ${plan.side}`);
+      announce(run, plan.side);
       const isLast = run === options.runs - 1;
       samples[plan.side].push(await runOnce(plan, scenario, { seed: run * 100 + 1, readMemory: isLast, options }));
+    }
+    for (const tool of tools) {
+      announce(run, tool.name);
+      samples[tool.name].push(await runTool(tool, toolCommand(tool, scenario, options)));
     }
   }
   console.log(`\n### ${scenario.name}\n`);
   printTable(samples);
-  console.log(`\n${plans.map((plan) => `- ${plan.side}: \`${plan.command.map(display).join(" ")}\``).join("\n")}`);
+  const commands = [
+    ...plans.map(({ side, command }) => ({ name: side, command })),
+    ...tools.map((tool) => ({ name: tool.name, command: toolCommand(tool, scenario, options) })),
+  ];
+  console.log(
+    `\n${commands.map(({ name, command }) => `- ${name}: \`${command.map(display).join(" ")}\``).join("\n")}`,
+  );
 }
 
 const display = (word: string): string => (word.startsWith(`${ROOT}/`) ? relative(ROOT, word) : word);
@@ -38,18 +56,18 @@ interface Run {
 
 /** One start of one server: time to ready, then every wanted measurement, then memory. */
 async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory, options }: Run): Promise<Figure[]> {
-  const wants = (id: string) => options.rows?.includes(id) ?? true;
-  const measurements = scenario.measurements.filter(({ id }) => wants(id));
+  const measurements = scenario.measurements.filter(({ id }) => options.wants(id));
   const server = await launch(plan);
   const figures: Figure[] = [];
   try {
-    if (wants("ready")) {
+    if (scenario.ready === true && options.wants("ready")) {
       figures.push({ label: "time to ready, warm file cache", unit: "ms", better: "lower", value: server.readyMs });
     }
     const prompts = new PromptSource(seed);
     if (measurements.length > 0) await streamChat(server.port, { prompt: prompts.next(16), maxTokens: 4 });
-    for (const measurement of measurements) figures.push(...(await measurement.run(server.port, prompts)));
-    if (readMemory && scenario.memory && wants("memory")) {
+    for (const measurement of measurements)
+      figures.push(...(await runRow(measurement, plan.side, server.port, prompts)));
+    if (readMemory && scenario.memory === true && options.wants("memory")) {
       await Bun.sleep(options.idleSeconds * 1000);
       figures.push(...memoryFigures(server, plan.side, options.idleSeconds));
     }
@@ -57,6 +75,17 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
     await server.stop();
   }
   return figures;
+}
+
+/** A row that fails, say because a server gives up on it, leaves its cells empty and the others alone. */
+async function runRow({ id, run }: Measurement, side: Side, port: number, prompts: PromptSource) {
+  try {
+    return await run(port, prompts);
+  } catch (error) {
+    console.log(`\nrow ${id} failed on ${side}: ${String(error)}`);
+    process.exitCode = 1;
+    return [];
+  }
 }
 
 function memoryFigures(server: RunningServer, side: Side, idleSeconds: number): Figure[] {
@@ -70,8 +99,18 @@ function memoryFigures(server: RunningServer, side: Side, idleSeconds: number): 
   ];
 }
 
+async function runTool(tool: Tool, command: readonly string[]): Promise<readonly Figure[]> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const ended = killAtExit(child);
+  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  ended();
+  if (status !== 0) throw new Error(`${tool.name} ended with ${status}\n${stderr.slice(-2000)}`);
+  return tool.read(stdout);
+}
+
 const options = readOptions();
 if (options) {
+  exitOnSignals();
   for (const scenario of options.scenarios) await runScenario(scenario, options);
 } else {
   console.log(USAGE);

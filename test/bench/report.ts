@@ -1,31 +1,72 @@
-// The table of a scenario: medians over the runs, their spread, and the ratio in svc's favour.
+// The table of a scenario: medians over the runs, their spread, the ratio in svc's favour, and what was wanted.
 
-import type { Figure } from "./scenarios.ts";
-import type { Side } from "./server-under-test.ts";
-import { median, spread } from "./stats.ts";
+import type { Figure, Yardstick } from "./measurement.ts";
+import { median, range, spread } from "./stats.ts";
 
-/** Prints one line a figure. `samples` holds, for each side, the figures of each run. */
-export function printTable(samples: Readonly<Record<Side, readonly (readonly Figure[])[]>>): void {
-  console.log("| | svc | llama-server | ratio (over 1: svc better) | spread svc / llama-server |");
-  console.log("|---|---|---|---|---|");
+/** For each side the figures of each run, in order. */
+export type Samples = Record<"svc" | Yardstick, (readonly Figure[])[]>;
+
+const YARDSTICKS: readonly Yardstick[] = ["llama-server", "llama-batched-bench", "llama-bench"];
+
+/** Prints a line for each figure and each side that has it besides svc. */
+export function printTable(samples: Samples): void {
+  console.log("| | svc | beside it | ratio (over 1: svc better) | wanted | spread svc / beside it |");
+  console.log("|---|---|---|---|---|---|");
   const figures = new Map(samples.svc.flat().map((figure) => [figure.label, figure]));
-  for (const { label, unit, better } of figures.values()) {
-    const values = (side: Side) =>
-      samples[side].flat().flatMap((figure) => (figure.label === label ? [figure.value] : []));
-    const [ours, theirs] = [values("svc"), values("llama-server")];
-    const ratio = better === "higher" ? median(ours) / median(theirs) : median(theirs) / median(ours);
-    const cells = [
-      label,
-      format(median(ours), unit),
-      theirs.length > 0 ? format(median(theirs), unit) : "–",
-      theirs.length > 0 ? ratio.toFixed(2) : "–",
-      ours.length > 1 ? `${percent(spread(ours))} / ${percent(spread(theirs))}` : "–",
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+  for (const figure of figures.values()) {
+    const values = (side: keyof Samples) =>
+      samples[side].flat().flatMap(({ label, value }) => (label === figure.label ? [value] : []));
+    const ours = values("svc");
+    const beside = YARDSTICKS.filter((side) => values(side).length > 0);
+    if (beside.length === 0)
+      printRow([figure.label, show(ours, figure), "–", "–", ownVerdict(figure, ours), share(ours)]);
+    for (const [index, side] of beside.entries()) {
+      const theirs = values(side);
+      const ratio = ratioOf(figure, median(ours), median(theirs));
+      const wanted = [...(index === 0 ? [ownVerdict(figure, ours)] : []), ratioVerdict(figure, side, ours, theirs)];
+      const verdicts = wanted.filter((verdict) => verdict !== "–").join(", ") || "–";
+      const other = `${show(theirs, figure)}, ${side}`;
+      printRow([
+        figure.label,
+        show(ours, figure),
+        other,
+        ratio.toFixed(2),
+        verdicts,
+        `${share(ours)} / ${share(theirs)}`,
+      ]);
+    }
   }
 }
 
-const format = (value: number, unit: Figure["unit"]): string =>
-  `${value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0)} ${unit}`;
+const printRow = (cells: readonly string[]): void => console.log(`| ${cells.join(" | ")} |`);
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const ratioOf = ({ better }: Figure, ours: number, theirs: number): number =>
+  better === "higher" ? ours / theirs : theirs / ours;
+
+function ownVerdict({ wanted, better, unit }: Figure, ours: readonly number[]): string {
+  if (wanted?.value === undefined) return "–";
+  const excess = (better === "higher" ? 1 : -1) * (median(ours) - wanted.value);
+  return `${better === "higher" ? "≥" : "≤"} ${wanted.value} ${unit}: ${verdict(excess, range(ours))}`;
+}
+
+function ratioVerdict(figure: Figure, side: Yardstick, ours: readonly number[], theirs: readonly number[]): string {
+  const wanted = figure.wanted?.ratio?.[side];
+  if (wanted === undefined) return "–";
+  const swing = range(ours.map((value, run) => ratioOf(figure, value, theirs[run] ?? NaN)));
+  return `ratio ≥ ${wanted.toFixed(2)}: ${verdict(ratioOf(figure, median(ours), median(theirs)) - wanted, swing)}`;
+}
+
+/** A target that is missed by no more than half of what the value swings by from run to run counts as reached. */
+function verdict(excess: number, swing: number): string {
+  if (excess >= 0) return "yes";
+  return excess >= -swing / 2 ? "yes, within half the spread" : "no";
+}
+
+function show(values: readonly number[], { unit }: Figure): string {
+  const value = median(values);
+  const digits = unit === "requests" ? 0 : value < 10 ? 2 : value < 1000 ? 1 : 0;
+  return `${value.toFixed(digits)} ${unit}`;
+}
+
+const share = (values: readonly number[]): string =>
+  values.length > 1 ? `${Math.round(spread(values) * 100)} %` : "–";

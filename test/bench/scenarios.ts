@@ -1,23 +1,23 @@
-// What is measured: each scenario is one model, one pair of equal command lines and the measurements made on them.
+// What is measured: each scenario is one model, one pair of equal command lines and the rows measured on them.
 
-import type { ChatResult } from "./client.ts";
-import { streamChat } from "./client.ts";
+import type { Tool } from "./engine-tools.ts";
+import { batchedBench, llamaBench } from "./engine-tools.ts";
 import type { BenchModel } from "./make-model.ts";
-import type { PromptSource } from "./prompts.ts";
-import { median, percentile } from "./stats.ts";
-
-export interface Figure {
-  readonly label: string;
-  readonly unit: "ms" | "tok/s" | "MB";
-  readonly better: "higher" | "lower";
-  readonly value: number;
-}
-
-export interface Measurement {
-  /** What `--rows` selects by. */
-  readonly id: string;
-  run(port: number, prompts: PromptSource): Promise<readonly Figure[]>;
-}
+import type { Measurement } from "./measurement.ts";
+import { agent } from "./rows/agent.ts";
+import { aggregate } from "./rows/aggregate.ts";
+import { constrained } from "./rows/constrained.ts";
+import { decode } from "./rows/decode.ts";
+import { edit } from "./rows/edit.ts";
+import { extraction } from "./rows/extraction.ts";
+import { fairness } from "./rows/fairness.ts";
+import { fanOut, warmFanOut, type FanOut } from "./rows/fan-out.ts";
+import { firstToken } from "./rows/first-token.ts";
+import { gap } from "./rows/gap.ts";
+import { leave } from "./rows/leave.ts";
+import { overflow } from "./rows/overflow.ts";
+import { queue } from "./rows/queue.ts";
+import type { Side } from "./server-under-test.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -25,12 +25,25 @@ export interface Scenario {
   /** Tokens in the KV cache. */
   readonly ctx: number;
   readonly parallel: number;
+  /** How each side lays out and keeps its KV cache, where that is not the usual way, and what else it is told. */
+  readonly flags?: Readonly<Record<Side, string>>;
   readonly measurements: readonly Measurement[];
-  /** Read resident memory after the measurements and an idle pause. */
-  readonly memory: boolean;
+  /** Engine benchmarks of llama.cpp that run beside the servers. */
+  readonly tools?: readonly Tool[];
+  /** Time the start, and read resident memory after the measurements and an idle pause. */
+  readonly ready?: boolean;
+  readonly memory?: boolean;
+  /** The row has no counterpart in llama-server. */
+  readonly alone?: boolean;
 }
 
 const STREAMS = [1, 4, 8, 16, 32] as const;
+const BATCHES = STREAMS.filter((streams) => streams >= 8);
+const ENGINE_ALONE = { ratio: { "llama-bench": 0.98 } } as const;
+const FAN_OUT: FanOut = { requests: 16, shared: 3000, tail: 40, maxTokens: 16 };
+
+/** svc as it is by default; llama-server with each request's cells apart, which computes faster. */
+const OWN_LAYOUTS = { svc: "", "llama-server": "--no-kv-unified" } as const;
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -38,7 +51,7 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "svc-mini",
     ctx: 4096,
     parallel: 4,
-    memory: false,
+    ready: true,
     measurements: [decode(256), constrained(256)],
   },
   {
@@ -46,136 +59,84 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "0.6b",
     ctx: 16_384,
     parallel: 32,
+    ready: true,
     memory: true,
     measurements: [
       firstToken(128, 3),
-      decode(96),
+      decode(96, ENGINE_ALONE),
       constrained(48),
-      ...STREAMS.map((streams) => aggregate(streams, 64, 64)),
+      ...STREAMS.map((streams) => aggregate(streams, 64, 64, { ratio: { "llama-batched-bench": 0.95 } })),
     ],
+    tools: [llamaBench(32, 96), batchedBench(BATCHES, 64, 64)],
   },
   {
     name: "60m",
     model: "60m",
     ctx: 16_384,
     parallel: 32,
-    memory: false,
-    measurements: [decode(256), constrained(128), ...STREAMS.map((streams) => aggregate(streams, 64, 128))],
+    ready: true,
+    measurements: [
+      decode(256, ENGINE_ALONE),
+      constrained(128),
+      ...STREAMS.map((streams) => aggregate(streams, 64, 128, { ratio: { "llama-batched-bench": 0.9 } })),
+    ],
+    tools: [llamaBench(32, 256), batchedBench(BATCHES, 64, 128)],
   },
   {
     name: "60m-long",
     model: "60m",
     ctx: 65_536,
     parallel: 8,
-    memory: false,
-    measurements: [firstToken(4096, 2), decodeGaps(4, 6000)],
+    measurements: [
+      firstToken(4096, 2),
+      gap(4, 4500, {
+        p99: { value: 100, ratio: { "llama-server": 20 } },
+        total: { ratio: { "llama-server": 1 / 1.15 } },
+      }),
+      leave(),
+      fairness({ requests: 64, promptTokens: 128, maxTokens: 128 }),
+    ],
+  },
+  {
+    name: "60m-shared",
+    model: "60m",
+    ctx: 65_536,
+    parallel: 16,
+    flags: OWN_LAYOUTS,
+    measurements: [fanOut(FAN_OUT, { ratio: { "llama-server": 6 } }), warmFanOut(FAN_OUT)],
+  },
+  {
+    name: "60m-agent",
+    model: "60m",
+    ctx: 32_768,
+    parallel: 4,
+    // One conversation may have the whole cache, and what was computed is kept.
+    flags: { svc: "", "llama-server": "--kv-unified" },
+    measurements: [agent()],
+  },
+  {
+    name: "svc-mini-tasks",
+    model: "svc-mini",
+    ctx: 8192,
+    parallel: 8,
+    flags: { svc: "", "llama-server": "--no-kv-unified" },
+    measurements: [extraction(8, 12, { ratio: { "llama-server": 1.3 } }), edit({ ratio: { "llama-server": 1.3 } })],
+  },
+  {
+    name: "60m-overflow",
+    model: "60m",
+    ctx: 2048,
+    parallel: 4,
+    flags: { svc: "--kv-mode unified", "llama-server": "--kv-unified" },
+    measurements: [overflow([900, 900, 900, 300])],
+  },
+  {
+    name: "60m-queue",
+    model: "60m",
+    ctx: 16_384,
+    parallel: 4,
+    flags: { svc: "--max-queue 16", "llama-server": "" },
+    measurements: [queue({ requests: 300, places: 4 + 16, maxTokens: 512 })],
+    alone: true,
   },
 ];
-
-const firstTokenMs = (result: ChatResult): number => (result.tokens[0] ?? NaN) - result.started;
-
-/** Time to the first token of one request on an idle server. */
-function firstToken(promptTokens: number, repeats: number): Measurement {
-  return {
-    id: "ttft",
-    async run(port, prompts) {
-      const times: number[] = [];
-      for (let index = 0; index < repeats; index++) {
-        times.push(firstTokenMs(await streamChat(port, { prompt: prompts.next(promptTokens), maxTokens: 2 })));
-      }
-      return [{ label: `first token, prompt of ${promptTokens}`, unit: "ms", better: "lower", value: median(times) }];
-    },
-  };
-}
-
-/** Decode rate of a single stream, prefill left out. */
-function decode(tokens: number): Measurement {
-  return {
-    id: "decode",
-    async run(port, prompts) {
-      const fields = { ignore_eos: true };
-      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
-      // From the first token to the end of the stream: a server that coalesces tokens gains nothing by it.
-      const value = ((tokens - 1) / (result.ended - (result.tokens[0] ?? NaN))) * 1000;
-      return [{ label: "decode, 1 stream", unit: "tok/s", better: "higher", value }];
-    },
-  };
-}
-
-/** A schema whose answers are longer than any limit here, so that the model's taste decides nothing. */
-const ENDLESS = {
-  type: "array",
-  items: {
-    type: "object",
-    properties: { name: { type: "string" }, age: { type: "integer" } },
-    required: ["name", "age"],
-  },
-  minItems: 500,
-};
-
-/** Rate of a single stream that a JSON schema constrains, prefill included. */
-function constrained(tokens: number): Measurement {
-  return {
-    id: "constrained",
-    async run(port, prompts) {
-      const fields = {
-        response_format: { type: "json_schema", json_schema: { name: "people", strict: true, schema: ENDLESS } },
-        chat_template_kwargs: { enable_thinking: false },
-      };
-      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
-      // White space before the JSON is no content: the first token may show late.
-      const value = (tokens / (result.ended - result.started)) * 1000;
-      return [{ label: "end to end under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
-    },
-  };
-}
-
-/** Generated tokens a second over streams that start together, from the first request to the last token. */
-function aggregate(streams: number, promptTokens: number, tokens: number): Measurement {
-  const named = streams === 1 ? "1 stream" : `${streams} streams at once`;
-  return {
-    id: "aggregate",
-    async run(port, prompts) {
-      const calls = Array.from({ length: streams }, () => ({ prompt: prompts.next(promptTokens), maxTokens: tokens }));
-      const results = await Promise.all(calls.map((call) => streamChat(port, call)));
-      const started = Math.min(...results.map((result) => result.started));
-      const ended = Math.max(...results.map((result) => result.ended));
-      const value = ((streams * tokens) / (ended - started)) * 1000;
-      const rate: Figure = { label: `end to end, ${named}`, unit: "tok/s", better: "higher", value };
-      const wait = median(results.map(firstTokenMs));
-      return streams < 8
-        ? [rate]
-        : [rate, { label: `first token, ${named}`, unit: "ms", better: "lower", value: wait }];
-    },
-  };
-}
-
-/** Gaps in running streams while another client's long prompt is computed. */
-function decodeGaps(streams: number, promptTokens: number): Measurement {
-  return {
-    id: "gaps",
-    async run(port, prompts) {
-      const decoding = Array.from({ length: streams }, () =>
-        streamChat(port, { prompt: prompts.next(32), maxTokens: 700 }),
-      );
-      await Bun.sleep(400);
-      const long = await streamChat(port, { prompt: prompts.next(promptTokens), maxTokens: 2 });
-      const results = await Promise.all(decoding);
-      const until = long.tokens[0] ?? NaN;
-      const gaps = results.flatMap(({ tokens }) =>
-        tokens.slice(1).flatMap((time, index) => {
-          const before = tokens[index] ?? NaN;
-          return time > long.started && before < until ? [time - before] : [];
-        }),
-      );
-      const label = (name: string) => `gap of ${streams} streams during a prefill of ${promptTokens}, ${name}`;
-      const gap = (name: string, value: number): Figure => ({ label: label(name), unit: "ms", better: "lower", value });
-      return [
-        gap("p50", percentile(gaps, 0.5)),
-        gap("p99", percentile(gaps, 0.99)),
-        gap("max", percentile(gaps, 1)),
-        { label: `first token of that prefill`, unit: "ms", better: "lower", value: firstTokenMs(long) },
-      ];
-    },
-  };
-}

@@ -2,6 +2,7 @@
 
 import { freePort } from "../support/free-port.ts";
 import { processTree, residentBytes } from "../support/processes.ts";
+import { killAtExit } from "../support/kill-at-exit.ts";
 
 export type Side = "svc" | "llama-server";
 
@@ -40,11 +41,13 @@ export async function launch(plan: LaunchPlan): Promise<RunningServer> {
     stdout: "ignore",
     stderr: "pipe",
   });
+  const ended = killAtExit(child);
   const output = child.stderr.text();
   try {
     await waitUntilReady(port, () => child.exitCode !== null || child.signalCode !== null);
   } catch (error) {
     child.kill("SIGKILL");
+    ended();
     throw new Error(`${plan.side}: ${String(error)}\n${(await output).slice(-2000)}`);
   }
   return {
@@ -56,6 +59,7 @@ export async function launch(plan: LaunchPlan): Promise<RunningServer> {
       const kill = setTimeout(() => child.kill("SIGKILL"), 10_000);
       await child.exited;
       clearTimeout(kill);
+      ended();
     },
   };
 }

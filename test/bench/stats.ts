@@ -15,7 +15,8 @@ export function median(sample: readonly number[]): number {
   return Number.isInteger(middle) ? ((sorted[middle - 1] ?? NaN) + upper) / 2 : upper;
 }
 
-/** Distance from the smallest to the largest value as a share of the median. */
-export function spread(sample: readonly number[]): number {
-  return (Math.max(...sample) - Math.min(...sample)) / median(sample);
-}
+/** Distance from the smallest to the largest value. */
+export const range = (sample: readonly number[]): number => Math.max(...sample) - Math.min(...sample);
+
+/** The range as a share of the median. */
+export const spread = (sample: readonly number[]): number => range(sample) / median(sample);

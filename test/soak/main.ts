@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
 import { PromptSource } from "../bench/prompts.ts";
 import { streamChat } from "../support/chat-client.ts";
+import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { processTree, residentBytes } from "../support/processes.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 import { disconnectStorm } from "../support/storm.ts";
@@ -21,6 +22,7 @@ const rounds = Number(values.rounds ?? 12);
 const command = values.svc?.split(" ") ?? FROM_SOURCE;
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const failures: string[] = [];
+exitOnSignals();
 
 function expectThat(condition: boolean, message: string): void {
   if (condition) return;

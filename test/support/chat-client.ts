@@ -58,7 +58,8 @@ export async function streamChat(
   return { status: response.status, text, finishReason, error, done: last === "[DONE]" };
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** The data of each server-sent event. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of body) {

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
+import { killAtExit } from "./kill-at-exit.ts";
 import type { Levels } from "./metrics-text.ts";
 import { isIdle, readLevels } from "./metrics-text.ts";
 import { childrenOf } from "./processes.ts";
@@ -48,6 +49,8 @@ export async function startServer(
     stdout: "ignore",
     stderr: "pipe",
   });
+  const ended = killAtExit(child);
+  void child.exited.then(ended);
   const output = child.stderr.text();
   const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
   const kill = async () => {

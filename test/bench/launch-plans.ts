@@ -1,0 +1,61 @@
+// The command lines of a scenario, equal on all sides: same file, context, threads, batch, KV numbers and attention.
+
+import { dirname, join } from "node:path";
+import type { Tool } from "./engine-tools.ts";
+import { makeModel } from "./make-model.ts";
+import { ROOT, type BenchOptions } from "./options.ts";
+import type { Scenario } from "./scenarios.ts";
+import type { LaunchPlan } from "./server-under-test.ts";
+
+/**
+ * How the servers lay out the KV cache when a scenario says nothing else. llama-server's second prompt cache is off:
+ * copying finished prompts there costs time, and no prompt of these scenarios comes twice.
+ */
+const USUAL = { svc: "--kv-mode streams", "llama-server": "--no-kv-unified --cache-ram 0" } as const;
+
+const words = (line: string) => line.split(" ").filter((word) => word !== "");
+
+/** The servers of a scenario, svc first. */
+export function launchPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
+  const model = modelPath(scenario);
+  const same = `--parallel ${scenario.parallel} --threads ${options.threads}`;
+  const flags = scenario.flags ?? USUAL;
+  const svc: LaunchPlan = {
+    side: "svc",
+    command: [
+      ...options.svc,
+      "--model",
+      model,
+      ...words(`--ctx ${scenario.ctx} ${same} --batch 512 --micro-batch 512 --flash-attention on --kv-type f16`),
+      ...words(flags.svc),
+    ],
+  };
+  const llamaServer: LaunchPlan = {
+    side: "llama-server",
+    command: [
+      options.llamaServer,
+      "--model",
+      model,
+      ...words(`--ctx-size ${scenario.ctx} ${same} --batch-size 512 --ubatch-size 512 --flash-attn on`),
+      ...words("--cache-type-k f16 --cache-type-v f16 --no-ui"),
+      ...words(flags["llama-server"]),
+    ],
+  };
+  return scenario.alone === true ? [svc] : [svc, llamaServer];
+}
+
+/** The command of an engine benchmark on a scenario's model. */
+export function toolCommand(tool: Tool, scenario: Scenario, options: BenchOptions): readonly string[] {
+  return [
+    join(dirname(options.llamaServer), tool.name),
+    "-m",
+    modelPath(scenario),
+    ...words(`-t ${options.threads} -b 512 -ub 512 -ctk f16 -ctv f16`),
+    ...tool.arguments(scenario.ctx),
+  ];
+}
+
+function modelPath(scenario: Scenario): string {
+  if (scenario.model === "svc-mini") return join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
+  return makeModel(scenario.model, join(ROOT, "vendor/.build/models"));
+}

@@ -1,0 +1,32 @@
+import { firstTokenMs, streamChat, type Message } from "../client.ts";
+import type { Figure, Measurement } from "../measurement.ts";
+import { median } from "../stats.ts";
+
+const TURNS = 10;
+const FIRST_TOKENS = 8000;
+const LAST_TOKENS = 20_000;
+const ANSWER_TOKENS = 32;
+const GROWTH = (LAST_TOKENS - FIRST_TOKENS) / (TURNS - 1);
+
+/** One conversation as agents have them: every turn sends everything before it, and what a tool returned. */
+export function agent(): Measurement {
+  return {
+    id: "agent",
+    async run(port, prompts) {
+      const messages: Message[] = [];
+      const figures: Figure[] = [];
+      for (let turn = 1; turn <= TURNS; turn++) {
+        const news = prompts.next(turn === 1 ? FIRST_TOKENS : GROWTH - ANSWER_TOKENS);
+        messages.push({ role: "user", content: news });
+        const result = await streamChat(port, { prompt: messages, maxTokens: ANSWER_TOKENS });
+        messages.push({ role: "assistant", content: result.text });
+        const thousands = Math.round((FIRST_TOKENS + (turn - 1) * GROWTH) / 1000);
+        const label = `agent, turn ${turn}, about ${thousands}k tokens, first token`;
+        figures.push({ label, unit: "ms", better: "lower", value: firstTokenMs(result) });
+      }
+      const later = median(figures.slice(1).map(({ value }) => value));
+      const label = `agent, turns 2 to ${TURNS}, first token, median`;
+      return [...figures, { label, unit: "ms", better: "lower", value: later }];
+    },
+  };
+}

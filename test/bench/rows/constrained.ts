@@ -1,0 +1,31 @@
+import { streamChat } from "../client.ts";
+import type { Measurement } from "../measurement.ts";
+
+/** A schema whose answers are longer than any limit here, so that the model's taste decides nothing. */
+const ENDLESS = {
+  type: "array",
+  items: {
+    type: "object",
+    properties: { name: { type: "string" }, age: { type: "integer" } },
+    required: ["name", "age"],
+  },
+  minItems: 500,
+};
+
+/** Rate of a single stream that a JSON schema constrains, prefill included. */
+export function constrained(tokens: number): Measurement {
+  return {
+    id: "constrained",
+    async run(port, prompts) {
+      const fields = {
+        response_format: { type: "json_schema", json_schema: { name: "people", strict: true, schema: ENDLESS } },
+        chat_template_kwargs: { enable_thinking: false },
+        ignore_eos: false,
+      };
+      const result = await streamChat(port, { prompt: prompts.next(32), maxTokens: tokens, fields });
+      // White space before the JSON is no content: the first token may show late.
+      const value = (tokens / (result.ended - result.started)) * 1000;
+      return [{ label: "end to end under a schema, 1 stream", unit: "tok/s", better: "higher", value }];
+    },
+  };
+}

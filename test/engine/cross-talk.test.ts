@@ -1,0 +1,31 @@
+// An answer does not depend on what the server computed before or computes beside it: not a token of another
+// conversation, nothing of a client that left. `npm run test:cross-talk` does the same for as long as wanted.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { ColdServer, compareWithCold, converse } from "../support/cross-talk.ts";
+import { FROM_SOURCE, withServer } from "../support/server.ts";
+
+const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+/**
+ * Less room than the clients' conversations need together: cells are taken away and given to others. One thread: two
+ * that wait for each other take minutes beside other tests.
+ */
+const flags = ["--model", model, "--ctx", "1024", "--threads", "1"];
+
+test("overlapping conversations get the answers that a cold server gives", async () => {
+  await withServer([...flags, "--parallel", "6"], async (warm) => {
+    const exchanges = await converse(warm.url, { conversations: 30, clients: 8, seed: 1 });
+    await warm.untilIdle(10_000);
+    const cold = await ColdServer.start(flags, FROM_SOURCE);
+    try {
+      const result = await compareWithCold(cold, exchanges);
+      expect(result.differences).toEqual([]);
+      expect(result.counts.same).toBeGreaterThan(50);
+      // Clients that left in the middle are the point: without them this test would show less than it says.
+      expect(result.cut).toBeGreaterThan(0);
+    } finally {
+      await cold.stop();
+    }
+  });
+}, 240_000);

@@ -1,0 +1,151 @@
+// Random conversations that begin alike, run at once and are left in the middle; every answer is then compared with that
+// of a server that computed nothing before.
+
+import { describePerson, listKeys, person } from "../bench/records.ts";
+import { askWithLogprobs, type Ask, type LogprobAnswer, type Manner, type Message } from "./logprob-chat.ts";
+import { Random } from "./random.ts";
+import { compareAnswers, type Likeness } from "./same-answer.ts";
+import { startServer, type ServerProcess } from "./server.ts";
+
+export interface CrossTalkOptions {
+  readonly conversations: number;
+  /** Conversations under way at once. */
+  readonly clients: number;
+  readonly seed: number;
+}
+
+export interface Exchange {
+  readonly ask: Ask;
+  readonly answer: LogprobAnswer;
+}
+
+export interface CrossTalkResult {
+  /** Exchanges by how their answers compare. */
+  readonly counts: Readonly<Record<Likeness, number>>;
+  /** Answers that were left or cancelled. */
+  readonly cut: number;
+  /** Prompt tokens that the warm server took from its cache. */
+  readonly cachedTokens: number;
+  /** What differs: the number of the exchange, both texts, and where they part. */
+  readonly differences: readonly string[];
+}
+
+const LONGEST_TURNS = 4;
+const SYSTEMS: readonly [Message | undefined, ...(Message | undefined)[]] = [
+  undefined,
+  { role: "system", content: "You are a helpful assistant." },
+  { role: "system", content: "You are a helpful assistant. You answer in short sentences and you never lie." },
+];
+/**
+ * What svc-mini knows for sure. Where it makes something up, a batch of another shape alone moves the margin between two
+ * tokens by 0.02 on average, now and then by 0.2, and a difference would mean nothing.
+ */
+const QUESTIONS = [
+  "What is the capital of France?",
+  "What is the capital of Italy?",
+  "What is the opposite of hot?",
+  "Count from 1 to 9.",
+  "Name three fruits.",
+  "Who are you?",
+] as const;
+const KEYS = ["name", "age", "city", "email"] as const;
+
+/** Runs all conversations, some at once; resolves with what was asked and answered. */
+export async function converse(url: string, options: CrossTalkOptions): Promise<readonly Exchange[]> {
+  const exchanges: Exchange[] = [];
+  let next = 0;
+  const client = async () => {
+    while (next < options.conversations) {
+      // Its own generator: what others do must not change what it says.
+      exchanges.push(...(await conversation(url, new Random(options.seed * 1_000_003 + next++ * 7919))));
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, client));
+  return exchanges;
+}
+
+async function conversation(url: string, random: Random): Promise<Exchange[]> {
+  const exchanges: Exchange[] = [];
+  const system = random.pick(SYSTEMS);
+  const messages: Message[] = [...(system ? [system] : []), question(random)];
+  const turns = random.integer(1, LONGEST_TURNS);
+  for (let turn = 0; turn < turns; turn++) {
+    const ask: Ask = { messages: [...messages], maxTokens: random.integer(4, 48) };
+    const manner = pickManner(random);
+    // Now and then two that part at their last words run side by side.
+    const other: Ask = { ...ask, messages: [...messages.slice(0, -1), question(random)] };
+    const asks = random.chance(0.2) ? [ask, other] : [ask];
+    const answers = await Promise.all(asks.map((one) => askWithLogprobs(url, one, manner)));
+    exchanges.push(...asks.flatMap((one, index) => exchange(one, answers[index])));
+    const [answer] = answers;
+    // An answer that was cut is asked for again.
+    if (!answer?.whole) continue;
+    messages.push({ role: "assistant", content: answer.text }, question(random));
+  }
+  return exchanges;
+}
+
+const exchange = (ask: Ask, answer: LogprobAnswer | undefined): Exchange[] => (answer ? [{ ask, answer }] : []);
+
+function question(random: Random): Message {
+  const text = describePerson(person(random.integer(0, 40)), KEYS);
+  const content = random.chance(0.4) ? `Extract the ${listKeys(KEYS)} as JSON: ${text}` : random.pick(QUESTIONS);
+  return { role: "user", content };
+}
+
+function pickManner(random: Random): Manner {
+  const kind = random.pick(["whole", "whole", "stream", "stream", "stream", "disconnect", "cancel"]);
+  return kind === "disconnect" || kind === "cancel" ? { kind, after: random.integer(1, 20) } : { kind };
+}
+
+/** A server that answers one request at a time, each as if it were the first. */
+export class ColdServer {
+  private constructor(
+    private readonly flags: readonly string[],
+    private readonly command: readonly string[],
+    private server: ServerProcess,
+  ) {}
+
+  static async start(flags: readonly string[], command: readonly string[]): Promise<ColdServer> {
+    const help = await Bun.$`${[...command, "--help-json"]}`.quiet().text();
+    const switchable = help.includes('"prefix-cache"');
+    const alone = [...flags, "--parallel", "1", ...(switchable ? ["--no-prefix-cache"] : [])];
+    return new ColdServer(alone, command, await startServer(alone, command));
+  }
+
+  /** Throws when a server that just started claims to have computed something before. */
+  async ask(ask: Ask): Promise<LogprobAnswer> {
+    const answer = await askWithLogprobs(this.server.url, ask, { kind: "whole" });
+    if (answer.cachedTokens === 0) return answer;
+    await this.stop();
+    this.server = await startServer(this.flags, this.command);
+    const again = await askWithLogprobs(this.server.url, ask, { kind: "whole" });
+    if (again.cachedTokens !== 0) throw new Error(`a new server reports ${again.cachedTokens} cached tokens`);
+    return again;
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+}
+
+/** Asks the cold server everything again. */
+export async function compareWithCold(cold: ColdServer, exchanges: readonly Exchange[]): Promise<CrossTalkResult> {
+  const counts: Record<Likeness, number> = { same: 0, tie: 0, different: 0 };
+  const differences: string[] = [];
+  for (const [index, { ask, answer }] of exchanges.entries()) {
+    const reference = await cold.ask(ask);
+    const { likeness, index: token, margin } = compareAnswers(answer, reference);
+    counts[likeness]++;
+    if (likeness === "different") {
+      const texts = `${JSON.stringify(answer.text)} instead of ${JSON.stringify(reference.text)}`;
+      differences.push(`${index}: ${texts}, from token ${token} on, which was best by ${margin?.toFixed(3)}`);
+    }
+  }
+  return {
+    counts,
+    cut: exchanges.filter(({ answer }) => !answer.whole).length,
+    cachedTokens: exchanges.reduce((sum, { answer }) => sum + (answer.cachedTokens ?? 0), 0),
+    differences,
+  };
+}
