@@ -3,8 +3,6 @@
 import type { Sequence } from "./sequence.ts";
 import type { StepCost } from "./step-cost.ts";
 
-/** A chunk smaller than this costs nearly as much as one of this size. */
-const SMALLEST_CHUNK = 16;
 /** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
 const QUIET_STEP_MS = 250;
 /** What each of several requests that wait for their first token adds to a step, and the longest such step. */
@@ -51,10 +49,10 @@ export class PrefillBudget {
     const several = this.crowd > 1;
     if (decodeRows === 0) {
       const ms = several ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
-      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, false, batch));
+      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, batch));
     }
     const crowd = several ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
     const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
-    return Math.max(SMALLEST_CHUNK, this.cost.tokensWithin(Math.max(patience, crowd), true, SMALLEST_CHUNK));
+    return this.cost.tokensBeside(Math.max(patience, crowd));
   }
 }
