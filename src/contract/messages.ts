@@ -54,9 +54,11 @@ const Thinking = t.Object({
   display: opt(oneOf("summarized", "omitted")),
 });
 
+const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });
+
 const OutputConfig = t.Object({
   effort: opt(oneOf("low", "medium", "high", "xhigh", "max")),
-  format: opt(t.Object({ type: t.Literal("json_schema"), schema: JsonObject })),
+  format: opt(OutputFormat),
 });
 
 const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
@@ -70,6 +72,7 @@ const prompt = {
   tool_choice: opt(ToolChoice),
   thinking: opt(Thinking),
   output_config: opt(OutputConfig),
+  output_format: opt(OutputFormat),
 };
 
 export const MessagesRequest = t.Object({
@@ -93,6 +96,7 @@ const ToolUseBlockOut = t.Object({
   id: t.String(),
   name: t.String(),
   input: t.Record(t.String(), t.Unknown()),
+  caller: t.Object({ type: t.Literal("direct") }),
 });
 
 export const MessagesUsage = t.Object({
@@ -101,7 +105,14 @@ export const MessagesUsage = t.Object({
   cache_read_input_tokens: t.Integer(),
   output_tokens: t.Integer(),
   output_tokens_details: t.Object({ thinking_tokens: t.Integer() }),
+  server_tool_use: t.Null(),
 });
+
+/** What only a whole message tells; nothing of it is known here, and clients expect the keys. */
+const MessageUsage = t.Composite([
+  MessagesUsage,
+  t.Object({ cache_creation: t.Null(), inference_geo: t.Null(), service_tier: t.Null(), speed: t.Null() }),
+]);
 
 const StopReason = oneOf("end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded");
 
@@ -113,7 +124,10 @@ export const MessagesResponse = t.Object({
   content: t.Array(t.Union([TextBlockOut, ThinkingBlockOut, ToolUseBlockOut])),
   stop_reason: t.Union([StopReason, t.Null()]),
   stop_sequence: t.Union([t.String(), t.Null()]),
-  usage: MessagesUsage,
+  stop_details: t.Null(),
+  container: t.Null(),
+  diagnostics: t.Null(),
+  usage: MessageUsage,
 });
 
 export type MessagesRequest = Static<typeof MessagesRequest>;

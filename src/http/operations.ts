@@ -181,9 +181,13 @@ alone lets it think without showing it. Thinking blocks have an empty signature.
 strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
 message ends with end_turn.
 
+output_format, the older place of output_config.format, means the same. Conversations are held by clients: thread is refused
+with 400, in the words by which the convention's SDKs know to send the whole conversation.
+
 Errors are the envelope with a top-level type \`error\` and the convention's error types.`,
     answers: { 200: "The message, whole or as a stream." },
     headers: {
+      "Request-ID": "The same as X-Request-ID.",
       "X-Grammar-Constraints":
         "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
     },
@@ -198,6 +202,7 @@ failure is an event named error, the last one.`,
     summary: "Number of tokens of a conversation",
     description: "With the model's own template, tools, system and images: what /v1/messages would count.",
     answers: { 200: "The number of tokens." },
+    headers: { "Request-ID": "The same as X-Request-ID." },
     errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
     example: question,
   },

@@ -98,6 +98,46 @@ describe("messages", () => {
     expect(text).toContain('"text":"42"');
   });
 
+  test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
+    for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
+      for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+        const response = await serve().post(path, { ...body, thread }, id);
+        expect(response.status).toBe(400);
+        const { error } = (await response.json()) as { error: object };
+        expect(error).toMatchObject({
+          code: "unsupported_parameter",
+          param: "thread",
+          details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+        });
+      }
+    }
+    expect((await serve().post("/v1/messages", { ...body, thread: null }, id)).status).toBe(200);
+  });
+
+  test("the older place of the answer's format", async () => {
+    const server = serve(scripts.text);
+    const format = { type: "json_schema", schema };
+    await server.post("/v1/messages", { ...body, output_format: format });
+    await server.post("/v1/messages", { ...body, output_config: { format } });
+    const [older, newer] = server.engine.requests;
+    expect(older?.constraint?.schema).toBeDefined();
+    expect(older?.constraint).toEqual(newer?.constraint as object);
+    const wrong = await server.post("/v1/messages", { ...body, output_format: { type: "json_schema", schema: 5 } });
+    expect((await json(wrong)).error.param).toBe("output_format.schema");
+    const none = { type: "json_schema", schema: { type: "nonsense" } };
+    expect((await json(server.post("/v1/messages", { ...body, output_format: none }))).error.param).toStartWith(
+      "output_format.schema",
+    );
+  });
+
+  test("the request id comes under the convention's name as well", async () => {
+    for (const request of [body, { messages: [] }]) {
+      const { headers } = await serve().post("/v1/messages", request, id);
+      expect([headers.get("request-id"), headers.get("x-request-id")]).toEqual(["golden", "golden"]);
+    }
+    expect((await serve().chat({})).headers.get("request-id")).toBeNull();
+  });
+
   test("errors are the envelope and the convention's at once", async () => {
     const response = await serve().post("/v1/messages", { messages: [] }, id);
     expect(response.status).toBe(400);

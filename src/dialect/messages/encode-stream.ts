@@ -4,7 +4,15 @@ import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
 import { typedError } from "../fields/typed-error.ts";
-import { encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
+import {
+  DIRECT,
+  encodeMessageUsage,
+  encodeUsage,
+  NOT_STOPPED,
+  stopOf,
+  toolUseId,
+  type MessagesAnswer,
+} from "./encode.ts";
 
 export interface MessagesStreamOptions {
   readonly requestId: string;
@@ -69,9 +77,9 @@ const start = ({ id, model }: MessagesAnswer, promptTokens: number): NamedEvent 
       role: "assistant",
       model,
       content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: encodeUsage(noUsage(promptTokens)),
+      ...NOT_STOPPED,
+      diagnostics: null,
+      usage: encodeMessageUsage(noUsage(promptTokens)),
     },
   });
 
@@ -92,7 +100,7 @@ class BlockWriter {
       yield this.delta({ type: "thinking_delta", thinking: event.text });
     } else if (event.type === "tool_call") {
       yield* this.close();
-      yield* this.begin("tool_use", { id: toolUseId(event.id), name: event.name, input: {} });
+      yield* this.begin("tool_use", { id: toolUseId(event.id), name: event.name, input: {}, caller: DIRECT });
     } else if (event.type === "tool_arguments") {
       yield this.delta({ type: "input_json_delta", partial_json: event.text });
     }

@@ -52,7 +52,7 @@ function add(blocks: Building[], event: GenerateEvent, showThinking: boolean): v
 function finished(block: Building): MessagesResponse["content"][number] {
   if (block.type === "text") return { ...block, citations: null };
   if (block.type === "thinking") return { ...block, signature: "" };
-  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json) };
+  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json), caller: DIRECT };
 }
 
 function message(answer: MessagesAnswer, content: MessagesResponse["content"], finish: FinishEvent): MessagesResponse {
@@ -63,23 +63,32 @@ function message(answer: MessagesAnswer, content: MessagesResponse["content"], f
     model: answer.model,
     content,
     ...stopOf(finish, answer.stopSequences),
-    usage: encodeUsage(finish.usage),
+    diagnostics: null,
+    usage: encodeMessageUsage(finish.usage),
   };
 }
 
+/** Who made a call: the model itself, no program that runs elsewhere. */
+export const DIRECT = { type: "direct" } as const;
+
+type Stop = Pick<MessagesResponse, "stop_reason" | "stop_sequence" | "stop_details" | "container">;
+
+const stopped = (stop_reason: Stop["stop_reason"], stop_sequence: string | null = null): Stop => ({
+  stop_reason,
+  stop_sequence,
+  stop_details: null,
+  container: null,
+});
+
+/** How a message that has not ended stands. */
+export const NOT_STOPPED = stopped(null);
+
 /** Why the message ended. The convention has no word for cancelling; the turn is over then as well. */
-export function stopOf(
-  { reason, stopSequence, contextFull }: FinishEvent,
-  own: readonly string[],
-): Pick<MessagesResponse, "stop_reason" | "stop_sequence"> {
-  if (reason === "tool_calls") return { stop_reason: "tool_use", stop_sequence: null };
-  if (reason === "length") {
-    return { stop_reason: contextFull ? "model_context_window_exceeded" : "max_tokens", stop_sequence: null };
-  }
-  if (stopSequence !== undefined && own.includes(stopSequence)) {
-    return { stop_reason: "stop_sequence", stop_sequence: stopSequence };
-  }
-  return { stop_reason: "end_turn", stop_sequence: null };
+export function stopOf({ reason, stopSequence, contextFull }: FinishEvent, own: readonly string[]): Stop {
+  if (reason === "tool_calls") return stopped("tool_use");
+  if (reason === "length") return stopped(contextFull ? "model_context_window_exceeded" : "max_tokens");
+  if (stopSequence !== undefined && own.includes(stopSequence)) return stopped("stop_sequence", stopSequence);
+  return stopped("end_turn");
 }
 
 /** Cached tokens are counted apart from the others, as the convention has it. */
@@ -89,4 +98,14 @@ export const encodeUsage = (usage: Usage): MessagesUsage => ({
   cache_read_input_tokens: usage.cachedTokens,
   output_tokens: usage.completionTokens,
   output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+  server_tool_use: null,
+});
+
+/** The usage of a whole message: with the keys that have no meaning on one machine. */
+export const encodeMessageUsage = (usage: Usage): MessagesResponse["usage"] => ({
+  ...encodeUsage(usage),
+  cache_creation: null,
+  inference_geo: null,
+  service_tier: null,
+  speed: null,
 });
