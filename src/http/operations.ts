@@ -109,7 +109,8 @@ elsewhere are ignored, as agents send them. instructions are a system message of
 
 Answers are kept (unless store is false) in memory, up to --stored-responses, and lost when the server ends.
 previous_response_id goes on from one, its whole conversation included; 404 when it is gone. background answers at once with
-\`in_progress\`; fetch the result by its id. background with stream, stored prompts and conversations are refused by name.
+\`in_progress\`; fetch the result by its id. With stream as well, the answer goes on when the client leaves, and its events
+are kept with it: GET with stream takes them up again. Stored prompts and conversations are refused by name.
 truncation is echoed: a prompt that does not fit is always a 400.
 
 Output items come in the order of their making; reasoning as summary events. text.format is strict unless it says no.
@@ -142,9 +143,12 @@ response.completed, response.incomplete and response.failed with the whole resou
   "GET /v1/responses/{id}": {
     tag: "Generation",
     summary: "Fetch a stored response",
-    description: "Also one that is still being made: its status is then `in_progress`.",
+    description: `Also one that is still being made: its status is then \`in_progress\`. Query: stream (true: the events of a response
+that was made with background and stream, the past and the coming ones), starting_after (the sequence_number of the last
+event that is not wanted again).`,
     answers: { 200: "The response." },
-    errors: { 404: "It is not stored." },
+    errors: { 400: badRequest, 404: "It is not stored." },
+    stream: "The events as POST /v1/responses tells them, with their numbers, then `[DONE]`.",
   },
   "DELETE /v1/responses/{id}": {
     tag: "Generation",

@@ -74,11 +74,6 @@ function refuse(asked: ResponsesRequest, body: unknown): void {
     new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
   const fields = body as Readonly<Record<string, unknown>>;
   for (const field of ["prompt", "conversation"]) if (fields[field] != null) throw unsupported(field);
-  if (asked.background === true && asked.stream === true) {
-    throw new SvcError("unsupported_parameter", "'background' is not supported together with 'stream'.", {
-      param: "background",
-    });
-  }
   if (asked.background === true && asked.store === false) {
     throw new SvcError("invalid_value", "'background' needs 'store' to be true.", { param: "background" });
   }

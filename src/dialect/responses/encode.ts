@@ -63,14 +63,14 @@ export interface NamedEvent {
 }
 
 /**
- * Yields response.created, response.in_progress, the items as they are written, one of response.completed, .incomplete and
- * .failed with the full resource, and `[DONE]`. After an abort the stream just ends. Never throws.
+ * Yields response.created, response.in_progress, the items as they are written, and one of response.completed, .incomplete
+ * and .failed with the full resource. After an abort the stream just ends. Never throws.
  */
-export async function* encodeResponseStream(
+export async function* encodeResponseEvents(
   events: AsyncIterator<GenerateEvent>,
   { resource, now, onEnd }: ResponseContext,
   { signal, onUnexpected }: ResponseStreamOptions,
-): AsyncGenerator<NamedEvent | string, void, void> {
+): AsyncGenerator<NamedEvent, void, void> {
   const output = new OutputBuilder();
   let sequence = 0;
   const frame = ({ type, ...fields }: SemanticEvent): NamedEvent => ({
@@ -95,14 +95,21 @@ export async function* encodeResponseStream(
       for (const told of output.end(event)) yield frame(told);
       yield end(endedResource(resource, output.items, event, now()));
     }
-    yield "[DONE]";
   } catch (error) {
     const { message } = typedError(error, signal.aborted ? () => {} : onUnexpected);
     const failed = failedResource(resource, output.items, message);
     if (signal.aborted) return onEnd({ resource: failed, message: output.message });
     yield end(failed);
-    yield "[DONE]";
   } finally {
     await events.return?.();
   }
+}
+
+/** The events as a client gets them: `[DONE]` after the last one, but not after an abort. */
+export async function* terminated(
+  events: AsyncIterable<NamedEvent>,
+  signal: AbortSignal,
+): AsyncGenerator<NamedEvent | string, void, void> {
+  yield* events;
+  if (!signal.aborted) yield "[DONE]";
 }
