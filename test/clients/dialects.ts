@@ -3,7 +3,7 @@
 import type { AnthropicSdk } from "./anthropic-sdk.ts";
 import { check, same } from "./checks.ts";
 import { CAPITAL, CAPITAL_ANSWER } from "./prompts.ts";
-import type { Sdk } from "./sdk.ts";
+import { outputText, type Sdk } from "./sdk.ts";
 
 interface Answer {
   readonly text: string;
@@ -44,7 +44,7 @@ function chatWays({ client, helpers }: Sdk): (() => Promise<Answer>)[] {
 function responsesWays({ client }: Sdk): (() => Promise<Answer>)[] {
   const asked = { ...common, input: CAPITAL };
   const read = (response: Awaited<ReturnType<typeof client.responses.retrieve>>): Answer => ({
-    text: response.output_text,
+    text: outputText(response),
     prompt: response.usage?.input_tokens,
     completion: response.usage?.output_tokens,
   });

@@ -86,7 +86,10 @@ async function callChecks({ client, z, zodResponsesFunction }: Sdk): Promise<voi
     });
     const response = await client.responses.parse({ ...asking(PARIS), tools: [weather] });
     const [call] = response.output;
-    same(call?.type === "function_call" && call.parsed_arguments, { city: "Paris" });
+    if (call?.type !== "function_call") throw new Error(`${call?.type}`);
+    // Older versions give the call itself in this place, with what they parsed inside.
+    const parsed: unknown = call.parsed_arguments;
+    same(Reflect.get(parsed ?? {}, "parsed_arguments") ?? parsed, { city: "Paris" });
   });
 
   await check("no call where none is needed", async () => {

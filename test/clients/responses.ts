@@ -7,7 +7,7 @@ import { failureChecks } from "./failures.ts";
 import { ADDITION, ADDITION_ANSWER, CAPITAL, CAPITAL_ANSWER, IMAGE, OTHER_IMAGE } from "./prompts.ts";
 import { storedChecks } from "./responses-stored.ts";
 import { responseToolChecks } from "./responses-tools.ts";
-import { loadSdk } from "./sdk.ts";
+import { loadSdk, outputText } from "./sdk.ts";
 
 const sdk = await loadSdk(process.argv[2] ?? ".");
 const { OpenAI, client, version, vision } = sdk;
@@ -48,7 +48,7 @@ await check("responses.stream: text events, and the final response that create g
   stream.on("response.output_text.delta", ({ delta }) => (told += delta));
   const final = await stream.finalResponse();
   equal(told, CAPITAL_ANSWER);
-  equal(final.output_text, CAPITAL_ANSWER);
+  equal(outputText(final), CAPITAL_ANSWER);
   same(lasting(final), lasting(whole));
   equal(final.usage?.output_tokens, whole.usage?.output_tokens);
   equal(final.usage?.input_tokens, whole.usage?.input_tokens);
@@ -59,8 +59,10 @@ await check("a limit makes it incomplete, streamed or not", async () => {
   const whole = await client.responses.create(request);
   same([whole.status, whole.incomplete_details?.reason], ["incomplete", "max_output_tokens"]);
   equal(whole.usage?.output_tokens, 3);
-  const final = await client.responses.stream(request).finalResponse();
-  same([final.status, final.output_text], ["incomplete", whole.output_text]);
+  // Not through the stream helper: that of older versions only knows responses that are complete.
+  const last = (await Array.fromAsync(await client.responses.create({ ...request, stream: true }))).at(-1);
+  if (last?.type !== "response.incomplete") throw new Error(`${last?.type}`);
+  same([last.response.status, outputText(last.response)], ["incomplete", whole.output_text]);
 });
 
 await check("instructions and messages with roles and parts", async () => {

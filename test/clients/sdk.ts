@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { OpenAI as Client } from "openai";
+import type { Response } from "openai/resources/responses/responses";
 
 type Package = typeof import("openai");
 type Helpers = typeof import("openai/helpers/zod");
@@ -54,6 +55,13 @@ export async function loadSdk(folder: string): Promise<Sdk> {
     helpers,
   };
 }
+
+/** The text of a response; older versions have `output_text` only on what `create` gives. */
+export const outputText = ({ output }: Pick<Response, "output">): string =>
+  output
+    .flatMap((item) => (item.type === "message" ? item.content : []))
+    .map((part) => (part.type === "output_text" ? part.text : ""))
+    .join("");
 
 /** Runs a call that must fail and returns the SDK's exception. */
 export async function failure<Kind extends Error>(
