@@ -80,11 +80,12 @@ function completionsWays({ client }: Sdk): (() => Promise<Answer>)[] {
   const ids = async (text: string) =>
     ((await client.post("/tokenize", { body: { text } })) as { tokens: number[] }).tokens;
   /** What svc-mini's template makes of the question. */
-  const rendered = async () => [
-    ...[START, ...(await ids("user\n")), ...(await ids(CAPITAL)), END, ...(await ids("\n"))],
-    ...[START, ...(await ids("assistant\n"))],
-    ...[THINK, ...(await ids("\n\n")), THOUGHT, ...(await ids("\n\n"))],
-  ];
+  const rendered = async () => {
+    const [user, question, assistant] = await Promise.all(["user\n", CAPITAL, "assistant\n"].map(ids));
+    const [line, empty] = await Promise.all(["\n", "\n\n"].map(ids));
+    const thought = [THINK, ...(empty ?? []), THOUGHT, ...(empty ?? [])];
+    return [START, user, question, END, line, START, assistant, thought].flatMap((part) => part ?? []);
+  };
   return [false, true].map((stream) => async () => {
     const asked = { ...common, prompt: await rendered(), max_tokens: 100 };
     const chunks = stream
