@@ -13,7 +13,7 @@ const { OpenAI, client, version } = sdk;
 console.log(`openai ${version}, completions (TypeScript)`);
 
 const asked = { model: "svc-mini", prompt: "Once upon a time", temperature: 0, max_tokens: 24 };
-const story = { model: "any", max_tokens: 4000 };
+const story = { model: "any", max_tokens: 30_000 };
 
 await check("a completion: text, reason, usage", async () => {
   const { choices, usage, object } = await client.completions.create(asked);

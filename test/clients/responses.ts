@@ -14,7 +14,7 @@ const { OpenAI, client, version, vision } = sdk;
 console.log(`openai ${version}, responses (TypeScript)`);
 
 const asking = (input: string) => ({ model: "svc-mini", temperature: 0, input });
-const story = { model: "any", max_output_tokens: 4000 };
+const story = { model: "any", max_output_tokens: 30_000 };
 const thoughtsOf = ({ output }: Response) =>
   output.flatMap((item) => (item.type === "reasoning" ? item.summary.map(({ text }) => text) : [])).join("");
 /** Without the ids, which are of one answer alone, and what the SDK's helpers add. */

@@ -82,12 +82,13 @@ const pythons = await Promise.all(
   ),
 );
 const models = join(built, "models");
-const endless = ["--model", makeModel("60m", models), "--ctx", "8192"];
+const endless = ["--model", makeModel("60m", models)];
 const { model, projector } = makeVisionModel("tiles", models);
 const SERVERS = {
   SVC_URL: [],
-  ENDLESS_URL: [...endless, "--parallel", "4"],
-  NARROW_URL: [...endless, "--parallel", "1", "--max-queue", "0"],
+  ENDLESS_URL: [...endless, "--ctx", "8192", "--parallel", "4"],
+  // Its answers are so long that none has ended by itself before its engine is ended.
+  NARROW_URL: [...endless, "--ctx", "32768", "--parallel", "1", "--max-queue", "0"],
   VISION_URL: ["--model", model, "--mmproj", projector, "--ctx", "4096"],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
