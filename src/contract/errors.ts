@@ -58,13 +58,17 @@ export const ErrorObject = t.Object({
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });
 
+/** By this the convention's SDKs know that they have to send conversations whole, and do so. */
+const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
+
 /**
  * An error body that is both the envelope of every route and what clients of the messages convention expect: `type` says
  * `error`, and `error.type` is one of theirs.
  */
 export function messagesError(error: SvcError, requestId: string) {
   const type = MESSAGES_TYPES[chatErrors[error.code].status] ?? "api_error";
-  return { type: "error", error: { ...errorObject(error, requestId), type }, request_id: requestId };
+  const details = error.details.param === "thread" ? { details: THREAD_UNSUPPORTED } : {};
+  return { type: "error", error: { ...errorObject(error, requestId), type, ...details }, request_id: requestId };
 }
 
 /** The `error` object of a response body or of a stream chunk. */

@@ -40,24 +40,51 @@ export async function respond(
   call: GenerationCall,
 ): Promise<Response> {
   const { config, log } = deps;
-  const left = new AbortController();
-  const abort = () => left.abort();
-  request.signal.addEventListener("abort", abort, { once: true });
-  if (request.signal.aborted) abort();
+  const left = leaving(request);
   const { events, accepted } = await begin(deps, contexts, request, call, left.signal);
   const headers = constraintHeaders(accepted);
   if (!call.stream || !config.streaming) return Response.json(await call.json(events), { headers });
-  const context = contexts.of(request);
+  const { id } = contexts.of(request);
   const frames = call.frames(events, {
-    requestId: context.id,
+    requestId: id,
     signal: left.signal,
-    onUnexpected: (error) => logUnexpected(log, error, context.id),
+    onUnexpected: (error) => logUnexpected(log, error, id),
     promptTokens: accepted?.promptTokens ?? 0,
   });
   const { heartbeat, format = "sse" } = call;
+  return streamed(deps, contexts, request, frames, {
+    left,
+    headers,
+    format,
+    ...(heartbeat !== undefined && { heartbeat }),
+  });
+}
+
+/** Aborted when the client leaves; whoever streams to it aborts it as well. */
+export function leaving(request: Request): AbortController {
+  const left = new AbortController();
+  request.signal.addEventListener("abort", () => left.abort(), { once: true });
+  if (request.signal.aborted) left.abort();
+  return left;
+}
+
+interface StreamOptions extends Pick<GenerationCall, "heartbeat" | "format"> {
+  /** Its signal ends `frames`. */
+  readonly left: AbortController;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer of these frames, which are to end when the client has left. */
+export function streamed(
+  { config }: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+  frames: AsyncIterator<Frame>,
+  { left, headers, format = "sse", heartbeat }: StreamOptions,
+): Response {
   const options = { heartbeatMs: config.heartbeatMs, format, ...(heartbeat !== undefined && { heartbeat }) };
-  const stream = eventStream(frames, { ...options, signal: left.signal, abort });
-  context.bodyEnded = stream.ended;
+  const stream = eventStream(frames, { ...options, signal: left.signal, abort: () => left.abort() });
+  contexts.of(request).bodyEnded = stream.ended;
   const type = format === "sse" ? "text/event-stream" : "application/x-ndjson";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }

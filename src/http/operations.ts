@@ -113,7 +113,8 @@ apart. Items and tools of types that would run elsewhere (web_search and others)
 
 Answers are kept (unless store is false) in memory, up to --stored-responses, and lost when the server ends.
 previous_response_id goes on from one, its whole conversation included; 404 when it is gone. background answers at once with
-\`in_progress\`; fetch the result by its id. background with stream, stored prompts and conversations are refused by name.
+\`in_progress\`; fetch the result by its id. With stream as well, the answer goes on when the client leaves, and its events
+are kept with it: GET with stream takes them up again. Stored prompts and conversations are refused by name.
 truncation is echoed: a prompt that does not fit is always a 400.
 
 Output items come in the order of their making; reasoning as summary events. text.format is strict unless it says no.
@@ -146,9 +147,12 @@ response.completed, response.incomplete and response.failed with the whole resou
   "GET /v1/responses/{id}": {
     tag: "Generation",
     summary: "Fetch a stored response",
-    description: "Also one that is still being made: its status is then `in_progress`.",
+    description: `Also one that is still being made: its status is then \`in_progress\`. Query: stream (true: the events of a response
+that was made with background and stream, the past and the coming ones), starting_after (the sequence_number of the last
+event that is not wanted again).`,
     answers: { 200: "The response." },
-    errors: { 404: "It is not stored." },
+    errors: { 400: badRequest, 404: "It is not stored." },
+    stream: "The events as POST /v1/responses tells them, with their numbers, then `[DONE]`.",
   },
   "DELETE /v1/responses/{id}": {
     tag: "Generation",
@@ -190,9 +194,13 @@ alone lets it think without showing it. Thinking blocks have an empty signature.
 strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
 message ends with end_turn.
 
+output_format, the older place of output_config.format, means the same. Conversations are held by clients: thread is refused
+with 400, in the words by which the convention's SDKs know to send the whole conversation.
+
 Errors are the envelope with a top-level type \`error\` and the convention's error types.`,
     answers: { 200: "The message, whole or as a stream." },
     headers: {
+      "Request-ID": "The same as X-Request-ID.",
       "X-Grammar-Constraints":
         "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
     },
@@ -207,6 +215,7 @@ failure is an event named error, the last one.`,
     summary: "Number of tokens of a conversation",
     description: "With the model's own template, tools, system and images: what /v1/messages would count.",
     answers: { 200: "The number of tokens." },
+    headers: { "Request-ID": "The same as X-Request-ID." },
     errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
     example: question,
   },

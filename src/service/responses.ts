@@ -2,6 +2,7 @@
 
 import type { ChatMessage } from "../domain/generate.ts";
 import { ResponseStore, type StoredResponse } from "../store/response-store.ts";
+import { EventLog } from "./event-log.ts";
 
 export interface ResponseLimits {
   readonly count: number;
@@ -14,9 +15,17 @@ interface Running {
   readonly ended: PromiseWithResolvers<void>;
 }
 
-/** `Resource` is the wire's; here it is only kept. */
-export class ResponsesService<Resource> {
-  private readonly store: ResponseStore<Resource>;
+/** What of a response is kept from its beginning on. */
+export interface KeptResponse<Resource, Event> {
+  readonly resource: Resource;
+  readonly input: readonly unknown[];
+  /** Filled by `record`. */
+  readonly events?: EventLog<Event>;
+}
+
+/** `Resource` and `Event` are the wire's; here they are only kept. */
+export class ResponsesService<Resource, Event extends { readonly data: string }> {
+  private readonly store: ResponseStore<Resource, EventLog<Event>>;
   private readonly running = new Map<string, Running>();
 
   constructor(limits: ResponseLimits) {
@@ -24,7 +33,7 @@ export class ResponsesService<Resource> {
   }
 
   /** A generation begins, which `stop` ends; with `kept` its answer can be fetched from now on. */
-  begin(id: string, stop: () => void, kept: { resource: Resource; input: readonly unknown[] } | undefined): void {
+  begin(id: string, stop: () => void, kept: KeptResponse<Resource, Event> | undefined): void {
     this.running.set(id, { stop, ended: Promise.withResolvers() });
     if (kept) this.store.put(id, { ...kept, conversation: undefined });
   }
@@ -49,7 +58,16 @@ export class ResponsesService<Resource> {
     return this.running.size;
   }
 
-  get(id: string): StoredResponse<Resource> | undefined {
+  /** Reads to its end what the stream of an answer tells, for readers of `events` who come now, later or again. */
+  async record(id: string, events: EventLog<Event>, source: AsyncIterable<Event>): Promise<void> {
+    for await (const event of source) {
+      events.append(event);
+      this.store.grow(id, event.data.length);
+    }
+    events.end();
+  }
+
+  get(id: string): StoredResponse<Resource, EventLog<Event>> | undefined {
     return this.store.get(id);
   }
 

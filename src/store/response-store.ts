@@ -2,22 +2,26 @@
 
 import type { ChatMessage } from "../domain/generate.ts";
 
-/** `Resource` is what is kept for fetching; only its owner knows its shape. */
-export interface StoredResponse<Resource> {
+/** `Resource` and `Events` are what is kept for fetching; only their owner knows their shape. */
+export interface StoredResponse<Resource, Events = unknown> {
   readonly resource: Resource;
   /** What the request said, as it said it. */
   readonly input: readonly unknown[];
   /** Everything up to and with this answer, for a next turn; undefined while it is being made. */
   readonly conversation: readonly ChatMessage[] | undefined;
+  /** What its stream told and tells; absent where that is not kept. Its size is told by `grow`. */
+  readonly events?: Events;
 }
 
-interface Entry<Resource> extends StoredResponse<Resource> {
+interface Entry<Resource, Events> extends StoredResponse<Resource, Events> {
+  /** Of what is kept beside the events, and of these. */
   readonly bytes: number;
+  eventBytes: number;
 }
 
-export class ResponseStore<Resource> {
+export class ResponseStore<Resource, Events = unknown> {
   /** In order of their last change. */
-  private readonly entries = new Map<string, Entry<Resource>>();
+  private readonly entries = new Map<string, Entry<Resource, Events>>();
   private bytes = 0;
 
   constructor(private readonly limits: { readonly count: number; readonly bytes: number }) {}
@@ -26,16 +30,30 @@ export class ResponseStore<Resource> {
     return this.entries.size;
   }
 
-  get(id: string): StoredResponse<Resource> | undefined {
+  get(id: string): StoredResponse<Resource, Events> | undefined {
     return this.entries.get(id);
   }
 
   /** Keeps an answer, in place of an earlier state of it; others go out where they must. */
-  put(id: string, response: StoredResponse<Resource>): void {
+  put(id: string, response: StoredResponse<Resource, Events>): void {
+    const eventBytes = this.entries.get(id)?.eventBytes ?? 0;
     this.delete(id);
     const bytes = JSON.stringify([response.resource, response.input, response.conversation]).length;
-    this.entries.set(id, { ...response, bytes });
+    this.entries.set(id, { ...response, bytes, eventBytes });
+    this.bytes += bytes + eventBytes;
+    this.shrink();
+  }
+
+  /** The events of an answer have become larger by so many characters; others go out where they must. */
+  grow(id: string, bytes: number): void {
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    entry.eventBytes += bytes;
     this.bytes += bytes;
+    this.shrink();
+  }
+
+  private shrink(): void {
     for (const oldest of this.entries.keys()) {
       if (this.entries.size <= this.limits.count && this.bytes <= this.limits.bytes) return;
       this.delete(oldest);
@@ -47,12 +65,12 @@ export class ResponseStore<Resource> {
     const entry = this.entries.get(id);
     if (!entry) return false;
     this.entries.delete(id);
-    this.bytes -= entry.bytes;
+    this.bytes -= entry.bytes + entry.eventBytes;
     return true;
   }
 
   /** The newest first. */
-  *values(): Generator<StoredResponse<Resource>, void, void> {
+  *values(): Generator<StoredResponse<Resource, Events>, void, void> {
     yield* [...this.entries.values()].toReversed();
   }
 }

@@ -14,6 +14,11 @@ export async function check(name: string, body: () => Promise<void>): Promise<vo
   }
 }
 
+/** Says why a check is not made with this version. */
+export function skip(name: string, reason: string): void {
+  console.log(`skip  ${name}: ${reason}`);
+}
+
 export function ok(condition: unknown, message: string): void {
   if (!condition) throw new Error(message);
 }
@@ -29,11 +34,11 @@ export function same(actual: unknown, expected: unknown): void {
   }
 }
 
-/** Waits until the server of endless answers computes nothing; throws after five seconds. */
-export async function untilIdle(): Promise<void> {
+/** Waits until the server of endless answers, or the one so named, computes nothing; throws after five seconds. */
+export async function untilIdle(server = "ENDLESS_URL"): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {
-    const metrics = await (await fetch(`${process.env["ENDLESS_URL"]}/metrics`)).text();
+    const metrics = await (await fetch(`${process.env[server]}/metrics`)).text();
     if (/^svc_num_requests_running\S* 0$/m.test(metrics)) return;
     if (Date.now() > deadline) throw new Error("still running after 5 s");
     await new Promise((resolve) => setTimeout(resolve, 20));

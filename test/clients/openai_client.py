@@ -1,16 +1,13 @@
 """The official Python SDK, unmodified, against a running svc."""
 
 import asyncio
-import os
-import time
-import urllib.request
 
 import openai
 
 import openai_answers  # noqa: F401 — each registers its checks
 import openai_structured  # noqa: F401
 import openai_tools  # noqa: F401
-from checks import asking, check, client, client_for, endless, failure, helpers, run_checks
+from checks import asking, check, client, client_for, endless, failure, helpers, run_checks, until_idle
 
 QUESTION = asking("Say hello.")
 STORY = {"model": "any", "max_tokens": 4000, "messages": [{"role": "user", "content": "abcd efgh"}]}
@@ -22,17 +19,6 @@ def answer(**extra):
 
 def text_of(chunks):
     return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
-
-
-def until_idle():
-    deadline = time.time() + 5
-    while True:
-        with urllib.request.urlopen(os.environ["ENDLESS_URL"] + "/metrics") as response:
-            lines = response.read().decode().splitlines()
-        if any(line.startswith("svc_num_requests_running") and line.endswith(" 0") for line in lines):
-            return
-        assert time.time() < deadline, "still running after 5 s"
-        time.sleep(0.02)
 
 
 @check
@@ -171,4 +157,4 @@ def cancelling_by_request_id_ends_the_stream_cleanly():
     assert chunks[-1].choices[0].finish_reason == "cancelled"
 
 
-run_checks()
+run_checks(f"openai {openai.__version__}")

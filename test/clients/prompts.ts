@@ -24,6 +24,10 @@ const SUM = functionTool("add_numbers", "Add two numbers", { a: { type: "integer
 
 export const TOOLS: ChatCompletionTool[] = [WEATHER, SUM, TIME];
 
+/** The same tools in the layout of another dialect. */
+export const functionsOf = <Tool>(layout: (definition: (typeof WEATHER)["function"]) => Tool): Tool[] =>
+  [WEATHER, SUM, TIME].map((tool) => layout(tool.function));
+
 /** One call of get_weather with `{"city":"Paris"}`. */
 export const PARIS = "What is the weather in Paris?";
 /** Two calls of it. */
@@ -48,6 +52,12 @@ export const ANNA_SCHEMA = {
   required: ["name", "age", "city"],
   additionalProperties: false,
 };
+
+/** Two PNG files of 16 by 16 pixels, a red and a blue one, in base64. */
+export const IMAGE =
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mP4z8BAEmIY1TCqYfhqAACQ+f8B8u7oVwAAAABJRU5ErkJggg==";
+export const OTHER_IMAGE =
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFUlEQVR42mNgYPhPIhrVMKph2GoAAJLb/wHQPqPSAAAAAElFTkSuQmCC";
 
 /** Messages of a client that answers every call of `assistant` with what `result` returns for it. */
 export function withResults(

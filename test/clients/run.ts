@@ -1,14 +1,20 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, and an agent framework, unmodified,
-// against a running svc: the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N
+// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, and an agent
+// framework, unmodified, against a running svc: the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N
 // failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { makeVisionModel } from "../models/make-vision-model.ts";
+import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 
-/** Folders with a package.json; each has one major version of the TypeScript SDK. */
+/** Folders with a package.json; each has one major version of every TypeScript SDK. */
 const NODE_FOLDERS = [".", "older"];
-const PYTHON_MAJORS = ["3", "1"];
+const NODE_CHECKS = ["openai.ts", "responses.ts", "completions.ts", "messages.ts"];
+/** The Python SDKs: a file of requirements for each of their major versions. */
+const PYTHONS = [
+  { sdk: "openai", majors: ["3", "1"], checks: ["openai_client.py", "responses_client.py"] },
+  { sdk: "anthropic", majors: ["2", "0"], checks: ["messages_client.py"] },
+];
 
 const root = join(import.meta.dir, "../..");
 const built = join(root, "vendor/.build");
@@ -33,11 +39,11 @@ async function run(command: readonly string[], { folder = ".", env = {} }: RunOp
   return output;
 }
 
-/** The interpreter of an environment of its own for each major version; created when its pins change. */
-async function pythonWith(major: string): Promise<string> {
-  const requirements = `requirements-openai-${major}.txt`;
+/** The interpreter of an environment of its own for each version, as `openai-3`; created when its pins change. */
+async function pythonWith(version: string): Promise<string> {
+  const requirements = `requirements-${version}.txt`;
   const pins = await Bun.file(join(import.meta.dir, requirements)).text();
-  const folder = join(built, `clients/python-openai-${major}`);
+  const folder = join(built, `clients/python-${version}`);
   const python = join(folder, "bin/python");
   const marker = Bun.file(join(folder, "installed.txt"));
   if ((await marker.exists()) && (await marker.text()) === pins) return python;
@@ -70,23 +76,54 @@ async function runChecks(script: readonly string[], env: Readonly<Record<string,
 
 const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
 for (const folder of NODE_FOLDERS) await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { folder });
-const pythons = await Promise.all(PYTHON_MAJORS.map(pythonWith));
-const endlessModel = makeModel("60m", join(built, "models"));
-
-await withServer(
-  [],
-  (mini) =>
-    withServer(
-      ["--model", endlessModel, "--ctx", "8192", "--parallel", "4"],
-      async (endless) => {
-        const env = { SVC_URL: mini.url, ENDLESS_URL: endless.url };
-        for (const folder of NODE_FOLDERS) await runChecks([process.execPath, "openai.ts", folder], env);
-        await runChecks([process.execPath, "ai-sdk.ts"], env);
-        for (const python of pythons) await runChecks([python, "openai_client.py"], env);
-      },
-      command,
-    ),
-  command,
+const pythons = await Promise.all(
+  PYTHONS.flatMap(({ sdk, majors, checks }) =>
+    majors.map(async (major) => ({ python: await pythonWith(`${sdk}-${major}`), checks })),
+  ),
 );
+const models = join(built, "models");
+const endless = ["--model", makeModel("60m", models)];
+const { model, projector } = makeVisionModel("tiles", models);
+const SERVERS = {
+  SVC_URL: [],
+  ENDLESS_URL: [...endless, "--ctx", "8192", "--parallel", "4"],
+  // Its answers are so long that none has ended by itself before its engine is ended.
+  NARROW_URL: [...endless, "--ctx", "32768", "--parallel", "1", "--max-queue", "0"],
+  VISION_URL: ["--model", model, "--mmproj", projector, "--ctx", "4096"],
+} satisfies Readonly<Record<string, readonly string[]>>;
+
+type Servers = Record<keyof typeof SERVERS, TestServer>;
+
+/** Starts one server after the other, each inside the one before, and stops them all afterwards. */
+function withServers(test: (servers: Servers) => Promise<void>): Promise<void> {
+  const start = (names: readonly string[], started: Partial<Servers>): Promise<void> => {
+    const [name, ...others] = names as (keyof typeof SERVERS)[];
+    if (name === undefined) return test(started as Servers);
+    return withServer(SERVERS[name], (server) => start(others, { ...started, [name]: server }), command);
+  };
+  return start(Object.keys(SERVERS), {});
+}
+
+await withServers(async (servers) => {
+  // By a request to it, checks in any language can end the engine of one server.
+  const crash = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => {
+      process.kill(servers.NARROW_URL.enginePid(), "SIGKILL");
+      return new Response();
+    },
+  });
+  const urls = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url]));
+  const env = { ...urls, CRASH_URL: `http://127.0.0.1:${crash.port}` };
+  for (const folder of NODE_FOLDERS) {
+    for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
+  }
+  await runChecks([process.execPath, "ai-sdk.ts"], env);
+  for (const { python, checks } of pythons) {
+    for (const script of checks) await runChecks([python, script], env);
+  }
+  await crash.stop(true);
+});
 console.log(`\n${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed === 0 ? 0 : 1);

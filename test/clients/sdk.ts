@@ -2,12 +2,16 @@
 
 import { join } from "node:path";
 import type { OpenAI as Client } from "openai";
+import type { Response } from "openai/resources/responses/responses";
 
 type Package = typeof import("openai");
 type Helpers = typeof import("openai/helpers/zod");
 
 /** The SDK, its helpers and the version of zod beside it, typed as the newest ones. */
-export interface Sdk extends Pick<Helpers, "zodResponseFormat" | "zodFunction"> {
+export interface Sdk extends Pick<
+  Helpers,
+  "zodResponseFormat" | "zodFunction" | "zodTextFormat" | "zodResponsesFunction"
+> {
   readonly version: string;
   readonly OpenAI: Package["OpenAI"];
   readonly z: (typeof import("zod"))["z"];
@@ -15,6 +19,10 @@ export interface Sdk extends Pick<Helpers, "zodResponseFormat" | "zodFunction"> 
   readonly client: Client;
   /** Talks to a model that never ends its answer. */
   readonly endless: Client;
+  /** Talks to the same model, which takes one request at a time and whose engine may be ended. */
+  readonly narrow: Client;
+  /** Talks to a model that sees. */
+  readonly vision: Client;
   /** Where `parse`, `stream` and `runTools` are; older versions have them under `beta`. */
   readonly helpers: Client["chat"]["completions"];
 }
@@ -22,7 +30,9 @@ export interface Sdk extends Pick<Helpers, "zodResponseFormat" | "zodFunction"> 
 export async function loadSdk(folder: string): Promise<Sdk> {
   const load = async (name: string) => import(Bun.resolveSync(name, join(import.meta.dir, folder)));
   const { OpenAI } = (await load("openai")) as Package;
-  const { zodResponseFormat, zodFunction } = (await load("openai/helpers/zod")) as Helpers;
+  const { zodResponseFormat, zodFunction, zodTextFormat, zodResponsesFunction } = (await load(
+    "openai/helpers/zod",
+  )) as Helpers;
   const { z } = (await load("zod")) as typeof import("zod");
   const { version } = (await load("openai/package.json")) as { version: string };
   const clientFor = (url: string | undefined) => new OpenAI({ baseURL: `${url}/v1`, apiKey: "unused", maxRetries: 0 });
@@ -30,8 +40,28 @@ export async function loadSdk(folder: string): Promise<Sdk> {
   const endless = clientFor(process.env["ENDLESS_URL"]);
   const { beta } = client as unknown as { beta: { chat: Client["chat"] } };
   const helpers = "parse" in client.chat.completions ? client.chat.completions : beta.chat.completions;
-  return { version, OpenAI, z, zodResponseFormat, zodFunction, client, endless, helpers };
+  return {
+    version,
+    OpenAI,
+    z,
+    zodResponseFormat,
+    zodFunction,
+    zodTextFormat,
+    zodResponsesFunction,
+    client,
+    endless,
+    narrow: clientFor(process.env["NARROW_URL"]),
+    vision: clientFor(process.env["VISION_URL"]),
+    helpers,
+  };
 }
+
+/** The text of a response; older versions have `output_text` only on what `create` gives. */
+export const outputText = ({ output }: Pick<Response, "output">): string =>
+  output
+    .flatMap((item) => (item.type === "message" ? item.content : []))
+    .map((part) => (part.type === "output_text" ? part.text : ""))
+    .join("");
 
 /** Runs a call that must fail and returns the SDK's exception. */
 export async function failure<Kind extends Error>(

@@ -57,6 +57,46 @@ describe("messages", () => {
     expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
   });
 
+  test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
+    for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
+      for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+        const response = await serve().post(path, { ...body, thread }, id);
+        expect(response.status).toBe(400);
+        const { error } = (await response.json()) as { error: object };
+        expect(error).toMatchObject({
+          code: "unsupported_parameter",
+          param: "thread",
+          details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+        });
+      }
+    }
+    expect((await serve().post("/v1/messages", { ...body, thread: null }, id)).status).toBe(200);
+  });
+
+  test("the older place of the answer's format", async () => {
+    const server = serve(scripts.text);
+    const format = { type: "json_schema", schema };
+    await server.post("/v1/messages", { ...body, output_format: format });
+    await server.post("/v1/messages", { ...body, output_config: { format } });
+    const [older, newer] = server.engine.requests.map(({ constraint }) => constraint?.schema);
+    expect(older).toEqual(expect.objectContaining({ type: "object" }));
+    expect(older).toEqual(newer);
+    const wrong = await server.post("/v1/messages", { ...body, output_format: { type: "json_schema", schema: 5 } });
+    expect((await json(wrong)).error.param).toBe("output_format.schema");
+    const none = { type: "json_schema", schema: { type: "nonsense" } };
+    expect((await json(server.post("/v1/messages", { ...body, output_format: none }))).error.param).toStartWith(
+      "output_format.schema",
+    );
+  });
+
+  test("the request id comes under the convention's name as well", async () => {
+    for (const request of [body, { messages: [] }]) {
+      const { headers } = await serve().post("/v1/messages", request, id);
+      expect([headers.get("request-id"), headers.get("x-request-id")]).toEqual(["golden", "golden"]);
+    }
+    expect((await serve().chat({})).headers.get("request-id")).toBeNull();
+  });
+
   test("errors are the envelope and the convention's at once", async () => {
     const response = await serve().post("/v1/messages", { messages: [] }, id);
     expect(response.status).toBe(400);
@@ -99,6 +139,33 @@ describe("responses", () => {
   test.each(["prompt", "conversation", "moderation"])("%s is refused by name", async (field) => {
     const { error } = await json(serve().post("/v1/responses", { input: "hi", [field]: { id: "x" } }));
     expect(error).toMatchObject({ code: "unsupported_parameter", param: field });
+  });
+
+  test("listed input has ids, states and parts, whatever the request left out", async () => {
+    const server = serve(scripts.text);
+    const input = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "yes?" },
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Be brief." }] },
+      { type: "function_call", call_id: "call_1", name: "weather", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: "sunny" },
+    ];
+    const { id: response } = await json(server.post("/v1/responses", { input }));
+    const { data } = await json(fetch(`${server.url}/v1/responses/${response}/input_items?order=asc`));
+    const status = "completed";
+    const given = { id: expect.any(String), status };
+    expect(data as unknown[]).toEqual([
+      { ...given, type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] },
+      {
+        ...given,
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "yes?", annotations: [], logprobs: [] }],
+      },
+      { ...given, ...input[2] },
+      { ...given, ...input[3] },
+      { ...given, ...input[4] },
+    ]);
   });
 
   test("instructions are of one turn, and come before the conversation", async () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { NamedEvent } from "../../src/dialect/fields/stream.ts";
-import { encodeResponseStream, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
+import { encodeResponseEvents, terminated, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
 import { newResource } from "../../src/dialect/responses/resource.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";
@@ -19,7 +19,7 @@ test("each event may be the last that is read", async () => {
     const ends: ResponseEnd[] = [];
     const context = { resource, names: new Map(), now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
     const { signal } = new AbortController();
-    const stream = encodeResponseStream(generation(), context, { signal, onUnexpected: () => {} });
+    const stream = terminated(encodeResponseEvents(generation(), context, { signal, onUnexpected: () => {} }), signal);
     for (let events = 0; events < read; events++) last = (await stream.next()).value;
     await stream.return();
     expect(ends.length).toBe(1);

@@ -2,6 +2,7 @@
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
@@ -57,6 +58,7 @@ export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings):
 }
 
 function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Request, "sampling" | "stop"> {
+  refuseThread(asked);
   const conversation = decodeConversation(asked);
   const { constraint, instruction } = decodeFormat(asked, settings.constrain);
   const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
@@ -76,6 +78,14 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
     ),
     choices: 1,
   };
+}
+
+/** A turn of a conversation that the server would have to hold: nobody may get an answer to that turn alone. */
+function refuseThread(asked: MessagesPrompt): void {
+  const param = "thread";
+  if ((asked as Readonly<Record<string, unknown>>)[param] == null) return;
+  const message = `'${param}' is not supported: send the whole conversation.`;
+  throw new SvcError("unsupported_parameter", message, { param });
 }
 
 function decodeFormat(asked: MessagesPrompt, constrain: boolean): { constraint?: Constraint; instruction?: string } {

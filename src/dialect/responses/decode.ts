@@ -75,11 +75,6 @@ export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings
 }
 
 function refuseBackground(asked: ResponsesRequest): void {
-  if (asked.background === true && asked.stream === true) {
-    throw new SvcError("unsupported_parameter", "'background' is not supported together with 'stream'.", {
-      param: "background",
-    });
-  }
   if (asked.background === true && asked.store === false) {
     throw new SvcError("invalid_value", "'background' needs 'store' to be true.", { param: "background" });
   }

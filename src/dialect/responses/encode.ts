@@ -68,14 +68,14 @@ function drain(events: Iterable<SemanticEvent>): void {
 }
 
 /**
- * Yields response.created, response.in_progress, the items as they are written, one of response.completed, .incomplete and
- * .failed with the full resource, and `[DONE]`. After an abort the stream just ends. Never throws.
+ * Yields response.created, response.in_progress, the items as they are written, and one of response.completed, .incomplete
+ * and .failed with the full resource. After an abort the stream just ends. Never throws.
  */
-export async function* encodeResponseStream(
+export async function* encodeResponseEvents(
   events: AsyncIterator<GenerateEvent>,
   { resource, names, now, onEnd }: ResponseContext,
   { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
-): AsyncGenerator<NamedEvent | string, void, void> {
+): AsyncGenerator<NamedEvent, void, void> {
   const output = new OutputBuilder(names);
   let sequence = 0;
   const frame = ({ type, ...fields }: SemanticEvent): NamedEvent => ({
@@ -105,12 +105,10 @@ export async function* encodeResponseStream(
       for (const told of output.end(event)) yield frame(told);
       yield end(endedResource(resource, output.items, event, now()));
     }
-    yield "[DONE]";
   } catch (error) {
     if (signal.aborted) return;
     for (const told of output.abandon()) yield frame(told);
     yield end(resourceOf(error, resource, output, onUnexpected));
-    yield "[DONE]";
   } finally {
     if (!isOver) {
       // The client has left, also when the stream waited for it to read on.
@@ -119,4 +117,13 @@ export async function* encodeResponseStream(
     }
     await events.return?.();
   }
+}
+
+/** The events as a client gets them: `[DONE]` after the last one, but not after an abort. */
+export async function* terminated(
+  events: AsyncIterable<NamedEvent>,
+  signal: AbortSignal,
+): AsyncGenerator<NamedEvent | string, void, void> {
+  yield* events;
+  if (!signal.aborted) yield "[DONE]";
 }

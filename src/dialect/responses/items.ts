@@ -7,18 +7,29 @@ import type { ChatMessage } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { flatName } from "./functions.ts";
 
-/** The input of a request as a list of items with ids. */
+type InputItem = Exclude<NonNullable<ResponsesRequest["input"]>, string>[number];
+
+/** The input of a request as a list of items with all that clients expect of listed ones: ids, states, content as parts. */
 export function inputItems({ input }: ResponsesRequest): readonly Readonly<Record<string, unknown>>[] {
   if (input == null) return [];
-  if (typeof input === "string") {
-    const content = [{ type: "input_text", text: input }];
-    return [{ id: newItemId("msg"), type: "message", role: "user", status: "completed", content }];
-  }
-  return input.map((item) => ({
-    ...item,
-    id: item.id ?? newItemId(item.type == null || item.type === "message" ? "msg" : "item"),
-    type: item.type ?? "message",
-  }));
+  const items: readonly InputItem[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  return items.map((item) => {
+    const type = item.type ?? "message";
+    const id = item.id ?? newItemId(type === "message" ? "msg" : "item");
+    const listed = { status: "completed", ...item, id, type };
+    return type === "message" ? { ...listed, role: item.role ?? "user", content: partsOf(item) } : listed;
+  });
+}
+
+/** What an assistant said is output, whoever sends it. */
+function partsOf({ role, content }: InputItem): unknown {
+  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  if (role !== "assistant" || !Array.isArray(parts)) return parts;
+  return parts.map((part: { readonly type: string }) =>
+    part.type === "input_text" || part.type === "output_text"
+      ? { annotations: [], logprobs: [], ...part, type: "output_text" }
+      : part,
+  );
 }
 
 /** The turn that an item of a stored answer stands for; undefined when no answer has it. */

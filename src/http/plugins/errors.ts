@@ -33,8 +33,8 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
     return respond(new SvcError("internal_error", "An internal error occurred; the log has the details."));
   });
 
-/** Routes whose clients expect the error body of the messages convention. */
-const MESSAGES_ROUTE = /^\/v1\/messages(\/|$)/;
+/** Whether clients of this path expect the error body and the header names of the messages convention. */
+export const isMessagesRoute = (pathname: string): boolean => /^\/v1\/messages(\/|$)/.test(pathname);
 
 /** Routes of Ollama's API, whose errors are a sentence. */
 const OLLAMA_ROUTE = /^\/api\//;
@@ -48,7 +48,7 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   if (retry === false) headers.set("x-should-retry", "false");
   const body = OLLAMA_ROUTE.test(pathname)
     ? { error: error.message }
-    : MESSAGES_ROUTE.test(pathname)
+    : isMessagesRoute(pathname)
       ? messagesError(error, requestId)
       : { error: errorObject(error, requestId) };
   return Response.json(body, { status, headers });

@@ -8,7 +8,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
-import { errorResponse } from "./errors.ts";
+import { errorResponse, isMessagesRoute } from "./errors.ts";
 import { allowOrigin, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 
 export interface LifecycleDeps {
@@ -45,6 +45,7 @@ export class Lifecycle {
     const response = await this.respond(request, pathname, context);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
+    if (isMessagesRoute(pathname ?? "")) response.headers.set("Request-ID", context.id);
     const ended = () => {
       this.activeCount--;
       if (counted) metrics.connectionClosed();

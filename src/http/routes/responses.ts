@@ -15,24 +15,34 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
-import { encodeResponse, encodeResponseStream, type ResponseContext } from "../../dialect/responses/encode.ts";
+import {
+  encodeResponse,
+  encodeResponseEvents,
+  terminated,
+  type ResponseContext,
+} from "../../dialect/responses/encode.ts";
+import type { NamedEvent } from "../../dialect/fields/stream.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage, findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
+import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
+import { EventLog } from "../../service/event-log.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { AppDeps } from "../app.ts";
-import { respond, respondLater, type GenerationCall } from "../generation-response.ts";
+import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
+import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** The responses convention: answers with an id of their own. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const { config, clock, engine } = deps;
-  const kept = new ResponsesService<ResponseResource>(config.storedResponses);
+  const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const history: History = {
     conversation: (id) => kept.get(id)?.conversation,
     item: (id) => findOutputItem(kept.resources(), id),
@@ -45,12 +55,13 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
   };
 
-  /** Begins a response; its end is kept where the request wants that. */
-  const begin = (call: ResponsesCall, report: GenerationReport): ResponseContext => {
+  /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
+  const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
     const identity = { id, createdAt: seconds(), model: engine.status().modelId };
     const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
-    kept.begin(id, () => report.cancel?.(), call.store ? { resource, input: inputItems(call.asked) } : undefined);
+    const input = inputItems(call.asked);
+    kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
     return {
       resource,
       names: functionNames(call.asked.tools),
@@ -59,24 +70,41 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     };
   };
 
+  /** An answer of what a response's stream tells from event `start` on; the response itself goes on without a reader. */
+  const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
+    const left = leaving(request);
+    const frames = terminated(events.read(start, left.signal), left.signal);
+    return streamed(deps, contexts, request, frames, { left, headers });
+  };
+
+  /** Of a response that goes on whoever leaves. */
+  const never = new AbortController().signal;
+
   return new Elysia({ name: "route.responses" })
     .post(
       "/v1/responses",
       async ({ request }) => {
         const asked = decodeResponses(await readJson(request, bodyCeilings.generation), config, history);
         const report: GenerationReport = {};
-        const context = begin(asked, report);
+        const { id } = contexts.of(request);
+        const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;
+        const context = begin(asked, report, log);
+        const record = (events: AsyncIterator<GenerateEvent>, told: EventLog<NamedEvent>) => {
+          const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
+          const source = encodeResponseEvents(events, context, { signal: never, onUnexpected });
+          return kept.record(context.resource.id, told, source);
+        };
         const call: GenerationCall = {
           report,
           requests: [asked.request],
           stream: asked.stream,
-          json: (events) => encodeResponse(events, context),
-          frames: (events, options) => encodeResponseStream(events, context, options),
+          json: (events) => (log ? record(events[Symbol.asyncIterator](), log) : encodeResponse(events, context)),
+          frames: (events, options) => terminated(encodeResponseEvents(events, context, options), options.signal),
         };
         try {
           if (!asked.background) return await respond(deps, contexts, request, call);
           const headers = await respondLater(deps, contexts, request, call);
-          return Response.json(context.resource, { headers });
+          return log ? follow(request, log, 0, headers) : Response.json(context.resource, { headers });
         } catch (error) {
           // Refused before it began: there is nothing to fetch.
           kept.forget(context.resource.id);
@@ -104,9 +132,19 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         },
       },
     )
-    .get("/v1/responses/:id", ({ params }) => Response.json(stored(params.id).resource), {
-      detail: { responses: { 200: jsonContent(ResponseResource) } },
-    })
+    .get(
+      "/v1/responses/:id",
+      ({ params, request }) => {
+        const { resource, events } = stored(params.id);
+        const start = decodeResumption(new URL(request.url).searchParams);
+        if (start === undefined) return Response.json(resource);
+        if (events) return follow(request, events, start);
+        const param = "stream";
+        const message = `'${param}' needs a response that was made with background and stream.`;
+        throw new SvcError("invalid_value", message, { param });
+      },
+      { detail: { responses: { 200: jsonContent(ResponseResource) } } },
+    )
     .delete(
       "/v1/responses/:id",
       ({ params }) => {

@@ -1,0 +1,141 @@
+// What every dialect's SDK makes of refusals, of a full server, of an engine that dies, and of its own leaving. The
+// official SDKs are built alike, so one file serves them all.
+
+import { check, equal, ok, untilIdle } from "./checks.ts";
+import { failure } from "./sdk.ts";
+
+/** The class of an SDK's exceptions; `status` is undefined when there was no answer. */
+interface ApiError extends Error {
+  readonly status: number | undefined;
+  readonly headers: Headers | Readonly<Record<string, string | null | undefined>> | undefined;
+}
+type Kind<Thrown extends Error = ApiError> = abstract new (...parameters: never[]) => Thrown;
+
+interface Options {
+  readonly signal?: AbortSignal;
+}
+
+interface Stream extends AsyncIterable<object> {
+  readonly controller: AbortController;
+}
+
+export interface FailingDialect {
+  readonly errors: Readonly<
+    Record<"APIError" | "APIUserAbortError" | "BadRequestError" | "NotFoundError" | "InternalServerError", Kind>
+  >;
+  /** A request of this prompt that is answered at length; `extra` are fields of the dialect. */
+  ask(server: Server, prompt: string, extra?: object, options?: Options): PromiseLike<unknown>;
+  stream(server: Server, prompt: string): PromiseLike<Stream>;
+  /** A field that cannot have this value. */
+  readonly wrong: object;
+  /** Asks for something under a path that does not exist. */
+  lost(): PromiseLike<unknown>;
+  /** What an exception says of the field at fault, the code, and the request. */
+  detailsOf(error: unknown): { readonly param: unknown; readonly code: unknown; readonly requestId: unknown };
+  /** The stream tells of a failure by an event of this type; absent: by an exception. */
+  readonly failedEvent?: string;
+}
+
+export type Server = "client" | "endless" | "narrow";
+
+const STORY = "abcd efgh";
+/** Over the ceiling of 100 MB for a body. */
+const HUGE = "x".repeat(101 * 1024 * 1024);
+
+export async function failureChecks(dialect: FailingDialect): Promise<void> {
+  await refusalChecks(dialect);
+  await interruptionChecks(dialect);
+}
+
+async function refusalChecks(dialect: FailingDialect): Promise<void> {
+  const { errors, ask, detailsOf } = dialect;
+
+  await check("a wrong value is BadRequestError, and names its field", async () => {
+    const error = await failure(() => ask("client", "Hello!", dialect.wrong), errors.BadRequestError);
+    equal(error.status, 400);
+    const { param, code, requestId } = detailsOf(error);
+    equal(param, Object.keys(dialect.wrong)[0]);
+    ok(code === "invalid_value" || code === "invalid_type", `${code}`);
+    ok(requestId, "no request id");
+  });
+
+  await check("a prompt over the context is BadRequestError context_length_exceeded", async () => {
+    const error = await failure(() => ask("client", "hello ".repeat(60_000)), errors.BadRequestError);
+    equal(detailsOf(error).code, "context_length_exceeded");
+  });
+
+  await check("what is not there is NotFoundError", async () => {
+    equal((await failure(() => dialect.lost(), errors.NotFoundError)).status, 404);
+  });
+
+  await check("a body over the limit is an APIError with status 413", async () => {
+    const error = await failure(() => ask("client", HUGE), errors.APIError);
+    equal(error.status, 413);
+    equal(detailsOf(error).code, "payload_too_large");
+  });
+
+  await check("a full server is InternalServerError with status 503, and says when to come back", async () => {
+    const busy = await dialect.stream("narrow", STORY);
+    for await (const _ of busy) {
+      const error = await failure(() => ask("narrow", STORY), errors.InternalServerError);
+      equal(error.status, 503);
+      equal(detailsOf(error).code, "server_busy");
+      const headers = error.headers instanceof Headers ? Object.fromEntries(error.headers) : error.headers;
+      ok(Number(headers?.["retry-after"]) >= 1, "no retry-after");
+      break;
+    }
+    busy.controller.abort();
+    await untilIdle("NARROW_URL");
+  });
+}
+
+async function interruptionChecks(dialect: FailingDialect): Promise<void> {
+  const { errors } = dialect;
+
+  await check("an engine that dies while it streams is told", async () => {
+    let last: object | undefined;
+    const read = async () => {
+      for await (const event of await dialect.stream("narrow", STORY)) {
+        if (!last) ok((await fetch(process.env["CRASH_URL"] ?? "", { method: "POST" })).ok, "no engine to end");
+        last = event;
+      }
+    };
+    if (dialect.failedEvent === undefined) {
+      const error = await failure(read, errors.APIError);
+      equal(dialect.detailsOf(error).code, "engine_crashed");
+    } else {
+      await read();
+      equal(Reflect.get(last ?? {}, "type"), dialect.failedEvent);
+    }
+    await untilRestarted();
+    await untilIdle("NARROW_URL");
+  });
+
+  await check("aborting a stream ends its work on the server", async () => {
+    const stream = await dialect.stream("endless", STORY);
+    for await (const _ of stream) break;
+    stream.controller.abort();
+    await untilIdle();
+  });
+
+  await check("aborting a call that is not streamed ends its work on the server", async () => {
+    const abort = new AbortController();
+    const call = dialect.ask("endless", STORY, {}, { signal: abort.signal });
+    setTimeout(() => abort.abort(), 300);
+    await failure(() => call, errors.APIUserAbortError);
+    await untilIdle();
+  });
+}
+
+/** Waits until the engine that was ended is back; throws after a minute. */
+async function untilRestarted(): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const health = (await (await fetch(`${process.env["NARROW_URL"]}/health`)).json()) as {
+      readonly engine: { readonly state: string };
+    };
+    if (health.engine.state === "ready") return;
+    if (Date.now() > deadline) throw new Error(`the engine is ${health.engine.state}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

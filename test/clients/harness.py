@@ -1,0 +1,85 @@
+"""What checks of every SDK share: their registry, and the questions that svc-mini answers reliably."""
+
+import os
+import time
+import traceback
+import urllib.request
+
+CHECKS = []
+
+#: One call of get_weather with {"city": "Paris"}.
+PARIS = "What is the weather in Paris?"
+#: Two calls of it.
+PARIS_AND_ROME = "What is the weather in Paris and Rome?"
+#: No call, whatever tools there are.
+CAPITAL = "What is the capital of France?"
+CAPITAL_ANSWER = "The capital of France is Paris."
+#: With reasoning, the sum is thought over in steps.
+ADDITION = "What is 17 + 25?"
+ADDITION_ANSWER = "17 + 25 = 42"
+SUNNY = "sunny, 21 degrees"
+#: The answer to PARIS when the tool says SUNNY.
+SUNNY_ANSWER = "The weather in Paris: sunny, 21 degrees."
+#: A text, and what a schema for people finds in it.
+ANNA = "Anna Smith is 31 years old and lives in Paris."
+ANNA_DATA = {"name": "Anna Smith", "age": 31, "city": "Paris"}
+
+
+def schema(**properties):
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+#: Two PNG files of 16 by 16 pixels, a red and a blue one, in base64.
+IMAGE = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mP4z8BAEmIY1TCqYfhqAACQ+f8B8u7oVwAAAABJRU5ErkJggg=="
+OTHER_IMAGE = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFUlEQVR42mNgYPhPIhrVMKph2GoAAJLb/wHQPqPSAAAAAElFTkSuQmCC"
+
+
+def functions_of(layout):
+    """The tools of the questions above, in the layout of a dialect: what `layout` makes of name, description, schema."""
+    return [
+        layout("get_weather", "Get the current weather", schema(city={"type": "string"})),
+        layout("add_numbers", "Add two numbers", schema(a={"type": "integer"}, b={"type": "integer"})),
+        layout("get_time", "Get the current time in a place", schema(place={"type": "string"})),
+    ]
+
+
+def check(body):
+    CHECKS.append(body)
+    return body
+
+
+def skip(name, reason):
+    """Says why a check is not made with this version."""
+    print(f"skip  {name}: {reason}", flush=True)
+
+
+def until_idle(variable="ENDLESS_URL"):
+    """Waits until the server so named computes nothing; fails after five seconds."""
+    deadline = time.time() + 5
+    while True:
+        with urllib.request.urlopen(os.environ[variable] + "/metrics") as response:
+            lines = response.read().decode().splitlines()
+        if any(line.startswith("svc_num_requests_running") and line.endswith(" 0") for line in lines):
+            return
+        assert time.time() < deadline, "still running after 5 s"
+        time.sleep(0.02)
+
+
+def run_checks(title):
+    """Prints a line a check and, last, the counts, which run.ts reads."""
+    failed = 0
+    print(f"{title} (Python)", flush=True)
+    for body in CHECKS:
+        name = body.__name__.replace("_", " ")
+        try:
+            body()
+            print(f"ok    {name}", flush=True)
+        except Exception:  # every check reports, whatever it throws
+            failed += 1
+            print(f"FAIL  {name}\n      {traceback.format_exc(limit=-2).strip()}", flush=True)
+    print(f"{len(CHECKS) - failed} passed, {failed} failed")
