@@ -7,7 +7,7 @@ import { engineEnvironment, processEnvironment } from "../config/environment.ts"
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
-import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { chooseContext, kvBytesPerToken, type ContextChoice } from "../model/context.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
@@ -73,6 +73,7 @@ export function createRuntime(config: Config): Runtime {
       gpuLayers,
       flashAttention,
       kvType,
+      kvBytesPerToken: kvBytesPerToken(file, kvType),
       parallel,
       mmap,
       mlock,

@@ -20,7 +20,7 @@ export interface FakeScript {
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
   /** More about the end. */
-  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull">;
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile">;
 }
 
 interface FakeJob {

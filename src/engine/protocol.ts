@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly parallel: number;
   readonly kvMode: "unified" | "streams";
   readonly kvType: string;
+  /** Bytes of KV cache that a token takes. */
+  readonly kvBytesPerToken: number;
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;

@@ -3,7 +3,7 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
-import { ChatCompletionChunk } from "../contract/chat.ts";
+import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
 import { commonRules, operations, type Operation } from "./operations.ts";
 
@@ -56,7 +56,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: ["Generation", "Models", "Tokenizer", "Operations"].map((name) => ({ name })),
     paths: generated.paths,
-    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk } },
+    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent } },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
@@ -85,6 +85,12 @@ function complete(described: PathItem[string], operation: Operation, key: string
   described.parameters = [
     ...(described.parameters ?? []),
     { name: "X-Request-ID", in: "header", required: false, description: REQUEST_ID, schema: { type: "string" } },
+    ...Object.entries(operation.requestHeaders ?? {}).map(([name, header]) => ({
+      name,
+      in: "header",
+      required: false,
+      ...header,
+    })),
   ];
   const body = described.requestBody?.content["application/json"];
   if (described.requestBody) described.requestBody.required = true;

@@ -20,6 +20,7 @@ function startHost(modelPath = "model", loadTimeoutMs = 5000): EngineHost {
       parallel: 2,
       kvMode: "unified",
       kvType: "f16",
+      kvBytesPerToken: 1,
       batch: 64,
       microBatch: 64,
       threads: 1,

@@ -1,11 +1,14 @@
 // The events of one generation → the data of a chat completion's server-sent events, terminator included.
 
+import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
+import type { Profile } from "../../domain/profile.ts";
 import { addUsage, type Usage } from "../../domain/usage.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { encodeLogprobs, type ChatAnswer } from "./encode.ts";
+import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 export interface StreamOptions {
@@ -13,6 +16,8 @@ export interface StreamOptions {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
+  /** A profile follows the usage. */
+  readonly profile?: ProfileDetail | undefined;
   /** Correlation id, told in the error of a stream that fails. */
   readonly requestId: string;
   readonly signal: AbortSignal;
@@ -23,7 +28,7 @@ export interface StreamOptions {
 const DONE = "[DONE]";
 
 /**
- * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and `[DONE]`. `events` has
+ * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk, a profile and `[DONE]`, the first two if asked for. `events` has
  * given `accepted` already. A failure becomes an error-marked chunk before `[DONE]`; after an abort the stream just ends. Never throws.
  */
 export async function* encodeChatStream(
@@ -32,6 +37,7 @@ export async function* encodeChatStream(
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
   let usage: Usage | undefined;
+  let profile: Profile | undefined;
   let cancelled = false;
   try {
     for (let choice = 0; choice < options.choices; choice++) yield chunk.role(choice);
@@ -41,10 +47,12 @@ export async function* encodeChatStream(
       if (event.type === "finish") {
         yield chunk.finish(event);
         usage = usage ? addUsage(usage, event.usage) : event.usage;
+        profile = event.profile ?? profile;
         cancelled ||= event.reason === "cancelled";
       } else if (event.type !== "accepted") yield chunk.output(event);
     }
     if (options.includeUsage && usage && !cancelled) yield chunk.usage(usage);
+    if (options.profile && usage && !cancelled) yield JSON.stringify(encodeProfile(options.profile, usage, profile));
     yield DONE;
   } catch (error) {
     if (options.signal.aborted) return;

@@ -11,6 +11,7 @@ import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOut
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
+import type { EngineObserver } from "./observer.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
 const GATHER_MS = 3;
@@ -46,6 +47,7 @@ export class Engine {
     private readonly send: (message: FromEngine) => void,
     private readonly clock: Clock,
     private readonly media?: Media,
+    private readonly observer?: EngineObserver,
   ) {
     const model = llama.model();
     const column = () => new Int32Array(model.batch);
@@ -130,6 +132,7 @@ export class Engine {
   private accept(prompt: ReadyPrompt): void {
     const { key, request, tokens, format } = prompt;
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    this.observer?.accepted(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
@@ -189,7 +192,8 @@ export class Engine {
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
     const { media } = this;
     const { width } = media.projector();
-    if (step.starts) this.announce([step.key], this.clock.now());
+    const before = this.clock.now();
+    if (step.starts) this.announce([step.key], before);
     const result = this.llama.decodeEmbeddings(
       {
         address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
@@ -200,6 +204,7 @@ export class Engine {
       },
       step.key,
     );
+    this.observer?.decoded({ step, result, before, after: this.clock.now() }, this.scheduler);
     this.scheduler.applyMedia(step, result === "done");
     if (result === "done") this.steps++;
     else this.llama.kvRemove(step.sequence, step.position, -1);
@@ -218,6 +223,7 @@ export class Engine {
     const before = this.clock.now();
     if (plan.started.length > 0) this.announce(plan.started, before);
     const result = this.decode(plan);
+    this.observer?.decoded({ step: plan, result, before, after: this.clock.now() }, this.scheduler);
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest()) throw new Error("the KV cache refused a batch that fits it");
@@ -283,7 +289,9 @@ export class Engine {
     if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
     for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
-    return request.finish(reason, shared, this.clock.now());
+    const now = this.clock.now();
+    const finish = request.finish(reason, shared, now);
+    return this.observer?.finished(finish, now) ?? finish;
   }
 
   private sampleMemory(now: number): void {

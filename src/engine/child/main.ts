@@ -8,6 +8,8 @@ import { openMedia } from "../../../ffi/media/binding.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
 import { Engine } from "./engine.ts";
+import { Observers } from "./observer.ts";
+import { Profiler } from "./profiler.ts";
 
 const POLL_MS = 10;
 
@@ -43,7 +45,9 @@ export async function runEngine(): Promise<never> {
     process.exit(1);
   }
   forwardLog(llama, send);
-  const engine = new Engine(llama, options, send, systemClock, media);
+  const { kvBytesPerToken } = options;
+  const observer = new Observers([new Profiler({ ...llama.model(), kvBytesPerToken }, systemClock)]);
+  const engine = new Engine(llama, options, send, systemClock, media, observer);
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const { canRemovePartial: _, sampling: __, contextPerSequence: ___, batch: ____, ...model } = llama.model();
