@@ -237,7 +237,7 @@ export class EngineHost implements EnginePort {
         this.loadFailure = message.message;
         return;
       case "log":
-        return this.options.log[message.level === "info" ? "debug" : message.level](`llama.cpp: ${message.text}`);
+        return this.options.log[message.level === "info" ? "debug" : message.level](`engine: ${message.text}`);
       case "started":
         this.stats = message.stats;
         for (const key of message.keys) {

@@ -41,6 +41,8 @@ export interface EngineOptions {
   readonly chatTemplate: string;
   /** Whether schemas, forced tools and grammars are enforced while sampling. */
   readonly constrain: boolean;
+  /** File that the timeline is appended to. */
+  readonly traceFile?: string;
   /** Sampling defaults from flags; they win over the model file's own. */
   readonly sampling: GenerateRequest["sampling"];
 }

@@ -291,7 +291,7 @@ export class Engine {
     for (const [group, leader] of this.leaders) if (leader === request.key) this.leaders.delete(group);
     const now = this.clock.now();
     const finish = request.finish(reason, shared, now);
-    return this.observer?.finished(finish, now) ?? finish;
+    return this.observer?.finished(finish, now, this.scheduler) ?? finish;
   }
 
   private sampleMemory(now: number): void {

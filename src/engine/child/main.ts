@@ -6,16 +6,20 @@ import { openLlama, type NativeLlama } from "../../../ffi/llama/binding.ts";
 import { MediaError, PROJECTOR_DEFAULTS, type Media } from "../../../ffi/media/api.ts";
 import { openMedia } from "../../../ffi/media/binding.ts";
 import { systemClock } from "../../domain/clock.ts";
+import { TraceFile } from "../../telemetry/trace-file.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
 import { Engine } from "./engine.ts";
-import { Observers } from "./observer.ts";
+import { Observers, type EngineObserver } from "./observer.ts";
 import { Profiler } from "./profiler.ts";
+import { Tracer } from "./tracer.ts";
 
 const POLL_MS = 10;
 
+type Send = (message: FromEngine) => void;
+
 /** Runs the llama engine in this process; never returns. */
 export async function runEngine(): Promise<never> {
-  const send = (message: FromEngine) => void process.send?.(message);
+  const send: Send = (message) => void process.send?.(message);
   process.on("disconnect", () => process.exit(0));
   // A Ctrl-C reaches the whole terminal group: the parent drains first and then ends this process.
   process.on("SIGINT", () => {});
@@ -45,9 +49,7 @@ export async function runEngine(): Promise<never> {
     process.exit(1);
   }
   forwardLog(llama, send);
-  const { kvBytesPerToken } = options;
-  const observer = new Observers([new Profiler({ ...llama.model(), kvBytesPerToken }, systemClock)]);
-  const engine = new Engine(llama, options, send, systemClock, media, observer);
+  const engine = new Engine(llama, options, send, systemClock, media, observers(llama, options, send));
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const { canRemovePartial: _, sampling: __, contextPerSequence: ___, batch: ____, ...model } = llama.model();
@@ -55,6 +57,17 @@ export async function runEngine(): Promise<never> {
   send({ type: "ready", model: { ...model, vision, audio } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
+}
+
+function observers(llama: Llama, { kvBytesPerToken, traceFile }: EngineOptions, send: Send): EngineObserver {
+  const profiler = new Profiler({ ...llama.model(), kvBytesPerToken }, systemClock);
+  if (traceFile === undefined) return new Observers([profiler]);
+  const file = new TraceFile(traceFile, (reason) => {
+    send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
+  });
+  process.on("exit", () => file.flush());
+  process.on("SIGTERM", () => process.exit(0));
+  return new Observers([profiler, new Tracer(file, systemClock, process.pid)]);
 }
 
 async function loadProjector(llama: NativeLlama, options: EngineOptions, path: string): Promise<Media> {
@@ -77,7 +90,7 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, path: s
   }
 }
 
-async function load(options: EngineOptions, send: (message: FromEngine) => void): Promise<NativeLlama> {
+async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
@@ -107,6 +120,6 @@ async function load(options: EngineOptions, send: (message: FromEngine) => void)
   }
 }
 
-function forwardLog(llama: Llama, send: (message: FromEngine) => void): void {
+function forwardLog(llama: Llama, send: Send): void {
   for (const { level, text } of llama.drainLog()) send({ type: "log", level, text });
 }

@@ -22,7 +22,7 @@ export interface EngineObserver {
   /** Its results are not taken in yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
   /** Every accepted request ends with this, whether anybody still wants its finish; returned with what was observed. */
-  finished(finish: StepFinish, now: number): StepFinish;
+  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
 }
 
 export class Observers implements EngineObserver {
@@ -36,7 +36,7 @@ export class Observers implements EngineObserver {
     for (const one of this.all) one.decoded(decoded, levels);
   }
 
-  finished(finish: StepFinish, now: number): StepFinish {
-    return this.all.reduce((told, one) => one.finished(told, now), finish);
+  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {
+    return this.all.reduce((told, one) => one.finished(told, now, levels), finish);
   }
 }
