@@ -3,6 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import { noSteps } from "../domain/steps.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
 
@@ -76,6 +77,7 @@ export class FakeEngine implements EnginePort {
       ...(this.model && { model: this.model }),
       restarts: 0,
       stats: { ...stats, running: this.live },
+      steps: noSteps(),
     };
   }
 

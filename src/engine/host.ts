@@ -5,6 +5,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
@@ -57,6 +58,7 @@ export class EngineHost implements EnginePort {
   private stats = NO_STATS;
   /** Cumulative counts of earlier engine processes. */
   private past = { steps: 0, preemptions: 0 };
+  private readonly steps = noSteps();
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {
@@ -89,6 +91,7 @@ export class EngineHost implements EnginePort {
         preemptions: this.past.preemptions + this.stats.preemptions,
         kvTotal: this.model?.context ?? this.options.engine.context,
       },
+      steps: this.steps,
     };
   }
 
@@ -256,6 +259,8 @@ export class EngineHost implements EnginePort {
         return this.answered(message.key, message.text);
       case "step":
         return this.stepped(message);
+      case "steps":
+        return addSteps(this.steps, message.tally);
     }
   }
 

@@ -4,9 +4,10 @@
 import type { ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import type { StepTally } from "../domain/steps.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -118,6 +119,8 @@ export type FromEngine =
       readonly finished: readonly StepFinish[];
       readonly stats: Levels;
     }
+  /** Decode calls since the last such message. */
+  | { readonly type: "steps"; readonly tally: StepTally }
   | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
   | { readonly type: "text"; readonly key: RequestKey; readonly text: string }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ChatCompletion, SvcProfileExtended } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { metricValue } from "../support/metrics-text.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
 
 interface TraceEvent {
@@ -103,6 +104,14 @@ describe("a trace", () => {
     expect(rows("decode_rows")).toBe(completion - requests.length);
     expect(steps.some(({ name }) => name === "between steps")).toBe(true);
     expect(events.filter(({ ph }) => ph === "C").at(-1)?.args).toEqual({ used: 0 });
+
+    const metric = async (name: string) => metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
+    const all = rows("decode_rows") + rows("prefill_rows");
+    while ((await metric("svc_engine_step_rows_total")) < all) await Bun.sleep(50);
+    expect(await metric("svc_engine_step_rows_total")).toBe(all);
+    const computed = steps.filter(({ name }) => name !== "between steps").length;
+    expect(await metric("svc_engine_step_duration_seconds_count")).toBe(computed);
+    expect(await metric("svc_engine_steps_total")).toBe(computed);
   });
 
   test("goes on in the same file after the engine was killed, and never holds text", async () => {

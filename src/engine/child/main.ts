@@ -11,6 +11,7 @@ import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type T
 import { Engine } from "./engine.ts";
 import { Observers, type EngineObserver } from "./observer.ts";
 import { Profiler } from "./profiler.ts";
+import { StepCounter } from "./step-counter.ts";
 import { Tracer } from "./tracer.ts";
 
 const POLL_MS = 10;
@@ -60,14 +61,14 @@ export async function runEngine(): Promise<never> {
 }
 
 function observers(llama: Llama, { kvBytesPerToken, traceFile }: EngineOptions, send: Send): EngineObserver {
-  const profiler = new Profiler({ ...llama.model(), kvBytesPerToken }, systemClock);
-  if (traceFile === undefined) return new Observers([profiler]);
+  const all = [new Profiler({ ...llama.model(), kvBytesPerToken }, systemClock), new StepCounter(send)];
+  if (traceFile === undefined) return new Observers(all);
   const file = new TraceFile(traceFile, (reason) => {
     send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
   });
   process.on("exit", () => file.flush());
   process.on("SIGTERM", () => process.exit(0));
-  return new Observers([profiler, new Tracer(file, systemClock, process.pid)]);
+  return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
 }
 
 async function loadProjector(llama: NativeLlama, options: EngineOptions, path: string): Promise<Media> {

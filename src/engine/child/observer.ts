@@ -1,6 +1,7 @@
 // Who looks on while the engine works: profiles and the trace. The engine tells all of them the same few things.
 
 import type { DecodeResult } from "../../../ffi/llama/api.ts";
+import type { StepKind } from "../../domain/steps.ts";
 import type { MediaStep, Scheduler, StepPlan } from "../../scheduler/scheduler.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
@@ -23,6 +24,12 @@ export interface EngineObserver {
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
   /** Every accepted request ends with this, whether anybody still wants its finish; returned with what was observed. */
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
+}
+
+export function kindOf(step: Decoded["step"]): StepKind {
+  if (!("rows" in step)) return "media";
+  if (step.prefillRows === 0) return "decode";
+  return step.decodeRows === 0 ? "prefill" : "mixed";
 }
 
 export class Observers implements EngineObserver {

@@ -7,7 +7,7 @@ import type { TraceFile } from "../../telemetry/trace-file.ts";
 import { begin, counter, end, processName, slice, trackName, type Track } from "../../telemetry/trace-events.ts";
 import type { RequestKey, StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
-import type { Decoded, EngineObserver, SchedulerLevels } from "./observer.ts";
+import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
 type Phase = "queued" | "prefill" | "decode";
 
@@ -50,9 +50,8 @@ export class Tracer implements EngineObserver {
     this.count(levels, from);
     if ("rows" in step) {
       const { decodeRows, prefillRows, started, rows } = step;
-      const name = prefillRows === 0 ? "decode" : decodeRows === 0 ? "prefill" : "prefill and decode";
       const args = { decode_rows: decodeRows, prefill_rows: prefillRows, result };
-      this.file.add(slice(this.steps, name, from, to, args));
+      this.file.add(slice(this.steps, kindOf(step), from, to, args));
       for (const key of started) this.enter(key, "prefill", from);
       if (result !== "done" || prefillRows === 0) return;
       for (const { key, sample } of rows) if (sample) this.enter(key, "decode", to);
