@@ -97,11 +97,14 @@ export class EngineHost implements EnginePort {
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
     const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
+    const { events } = pending;
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
     try {
       signal.throwIfAborted();
-      for await (const event of pending.events) yield event as GenerateEvent;
+      while (await events.more()) {
+        for (let event = events.take(); event !== undefined; event = events.take()) yield event as GenerateEvent;
+      }
       signal.throwIfAborted();
     } finally {
       signal.removeEventListener("abort", abandon);
@@ -132,7 +135,7 @@ export class EngineHost implements EnginePort {
     signal.addEventListener("abort", abandon);
     try {
       signal.throwIfAborted();
-      for await (const answer of pending.events) return answer as Answer;
+      if (await pending.events.more()) return pending.events.take() as Answer;
       throw new SvcError("internal_error", "The engine gave no answer.");
     } finally {
       signal.removeEventListener("abort", abandon);

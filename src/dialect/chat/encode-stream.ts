@@ -67,7 +67,8 @@ export async function* encodeChatStream(
 function chunkWriter({ id, created, model, systemFingerprint }: ChatAnswer) {
   const object = "chat.completion.chunk";
   const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
-  const open = (choice = 0) => `${head},"choices":[{"index":${choice},"delta":`;
+  const opened: string[] = [];
+  const open = (choice = 0) => (opened[choice] ??= `${head},"choices":[{"index":${choice},"delta":`);
   const unfinished = `,"finish_reason":null}]}`;
   return {
     role: (choice: number) => `${open(choice)}{"role":"assistant","content":""}${unfinished}`,
