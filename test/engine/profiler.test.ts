@@ -1,6 +1,6 @@
 // Profiles inside the engine, on a native library without a model.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { DecodeResult } from "../../ffi/llama/api.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { noUsage } from "../../src/domain/usage.ts";
@@ -10,6 +10,8 @@ import { Profiler } from "../../src/engine/child/profiler.ts";
 import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
+
+setDefaultTimeout(30_000);
 
 const OPTIONS = {
   maxModelLen: 256,

@@ -1,6 +1,6 @@
 // --trace-file and X-Svc-Profile with the embedded model, through a running server.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,8 @@ interface TraceEvent {
   readonly dur?: number;
   readonly args?: Readonly<Record<string, unknown>>;
 }
+
+setDefaultTimeout(120_000);
 
 const SECRET = "xyzzy-plugh";
 const folder = mkdtempSync(join(tmpdir(), "svc-trace-"));
@@ -56,6 +58,8 @@ function intervals(events: readonly TraceEvent[]) {
   }
   return { found, open };
 }
+
+const metric = async (name: string) => metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
 
 beforeAll(async () => {
   server = await startServer(["--trace-file", path, "--parallel", "2", "--ctx", "2048"]);
@@ -105,7 +109,6 @@ describe("a trace", () => {
     expect(steps.some(({ name }) => name === "between steps")).toBe(true);
     expect(events.filter(({ ph }) => ph === "C").at(-1)?.args).toEqual({ used: 0 });
 
-    const metric = async (name: string) => metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
     const all = rows("decode_rows") + rows("prefill_rows");
     while ((await metric("svc_engine_step_rows_total")) < all) await Bun.sleep(50);
     expect(await metric("svc_engine_step_rows_total")).toBe(all);
@@ -119,7 +122,10 @@ describe("a trace", () => {
     process.kill(server.enginePid(), "SIGKILL");
     while ((await server.health()).engine.restarts === 0) await Bun.sleep(20);
     await server.untilReady();
+    const rows = await metric("svc_engine_step_rows_total");
+    expect(rows).toBeGreaterThan(0);
     await ask("after", { max_tokens: 3 });
+    while ((await metric("svc_engine_step_rows_total")) <= rows) await Bun.sleep(50);
     await server.stop();
     const events = readTrace();
     expect(events.slice(0, before.length)).toEqual(before);
