@@ -13,6 +13,7 @@ import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
+import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -71,6 +72,7 @@ export function createRuntime(config: Config): Runtime {
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
       ...(config.mmproj !== undefined && { mmprojPath: config.mmproj }),
+      ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
       batch,
       microBatch,
@@ -117,6 +119,17 @@ function modelFile(path: string): ModelFile {
     return readModelFile(path);
   } catch (error) {
     throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
+  }
+}
+
+/** A file that cannot be written is known at once, and not by an engine that restarts for ever. */
+function startTrace(path: string): string {
+  try {
+    createTraceFile(path);
+    return path;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unwritable";
+    throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
   }
 }
 

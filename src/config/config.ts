@@ -77,6 +77,8 @@ export interface Config {
 
   readonly logLevel: LogLevel;
   readonly logFormat: "text" | "json";
+  /** Absolute path of the file that the engine's timeline is written to; absent: none. */
+  readonly traceFile?: string;
   readonly cacheDir: string;
   readonly dataDir: string;
 }

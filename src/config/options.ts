@@ -467,6 +467,13 @@ export const options: readonly Option[] = [
     help: "Form of log lines; with json nothing else is written to standard error.",
   },
   {
+    name: "trace-file",
+    group: "Output and files",
+    type: "path",
+    placeholder: "FILE",
+    help: "Write the engine's timeline here, for chrome://tracing or Perfetto: steps, phases of requests, levels; no text. Replaces the file; ends at 256 MiB.",
+  },
+  {
     name: "cache-dir",
     group: "Output and files",
     type: "path",

@@ -88,6 +88,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     constrain: flag("grammar-constraints"),
     logLevel: flag("verbose") ? "debug" : (text("log-level") as Config["logLevel"]),
     logFormat: text("log-format") as Config["logFormat"],
+    ...given("traceFile", text("trace-file")),
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
     dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
   };

@@ -120,6 +120,52 @@ export const Timings = t.Object({
   predicted_per_second: t.Number(),
 });
 
+const orNull = (description: string) => t.Union([t.Number(), t.Null()], { description });
+
+/** What cannot be read on this machine is null. */
+export const SvcProfile = t.Object({
+  gpu_power_avg_w: orNull("Watts, mean over the samples."),
+  gpu_power_peak_w: orNull("Watts, highest of the samples."),
+  gpu_samples: t.Integer({ description: "Samples with readings of a GPU." }),
+  cpu_power_avg_w: orNull("Watts of the processor packages, from their energy counters."),
+  dram_power_avg_w: orNull("Watts of the memory, from its energy counters."),
+  cpu_pct: orNull("Share of all CPUs that the engine process took, 0 to 100."),
+  memory_weights_gib: orNull("The model's weights."),
+  memory_kv_gib: orNull("The KV cache as it is allocated, for all requests together."),
+  memory_peak_gib: t.Number({ description: "Highest resident memory of the engine while the request ran." }),
+  prefill_tok_s: orNull("Computed prompt tokens a second; cached ones do not count."),
+  decode_tok_s: orNull("Tokens a second after the first, all choices together."),
+  chip: t.Union([t.String(), t.Null()], { description: "What computes." }),
+  theoretical_bw_gbs: orNull("GB/s that the GPU's memory delivers at most."),
+  est_bandwidth_gbs: orNull(
+    "GB/s that decoding read: (weights + KV cells in use × bytes of a cell) of each step without prompts, over the time of these steps.",
+  ),
+});
+
+export const SvcProfileExtended = t.Object({
+  summary: SvcProfile,
+  samples: t.Array(
+    t.Object({
+      t: t.Number({ description: "Seconds since the request was accepted; rates are since the sample before." }),
+      bw_gbs: orNull("As est_bandwidth_gbs."),
+      gpu_pct: orNull("Utilisation of the busiest GPU, 0 to 100."),
+      gpu_power_w: orNull("Watts of all GPUs in use."),
+      cpu_pct: orNull("As in the summary."),
+      system_cpu_pct: orNull("Share of all CPUs that anything on the machine took, 0 to 100."),
+      cpu_power_w: orNull("As cpu_power_avg_w."),
+      dram_power_w: orNull("As dram_power_avg_w."),
+      memory_gib: t.Number({ description: "Resident memory of the engine process." }),
+    }),
+    { description: "The first after 0.1 s, then one every 0.3 s, rarer in long requests; the last at the end." },
+  ),
+});
+
+/** Which of the two a request gets. */
+const profiles = { svc_profile: t.Optional(SvcProfile), svc_profile_extended: t.Optional(SvcProfileExtended) };
+
+/** What X-Svc-Profile may say, in any case. */
+export const ProfileDetail = oneOf("true", "extended");
+
 const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
 
 /** When, by which model and by which build an answer was made: the same in every chunk of a stream. */
@@ -158,6 +204,7 @@ export const ChatCompletion = t.Object({
   ),
   usage: Usage,
   timings: Timings,
+  ...profiles,
 });
 
 export const ChatCompletionChunk = t.Object({
@@ -181,7 +228,14 @@ export const ChatCompletionChunk = t.Object({
   timings: t.Optional(Timings),
 });
 
+/** The event of a stream between usage and `[DONE]` when a profile is asked for; it is no chunk. */
+export const ChatProfileEvent = t.Object(profiles);
+
 export type ChatCompletion = Static<typeof ChatCompletion>;
 export type ChatUsage = Static<typeof Usage>;
 export type ChatTimings = Static<typeof Timings>;
 export type ChatLogprobs = Static<typeof Logprobs>;
+export type SvcProfile = Static<typeof SvcProfile>;
+export type SvcProfileExtended = Static<typeof SvcProfileExtended>;
+export type ProfileDetail = Static<typeof ProfileDetail>;
+export type ChatProfileEvent = Static<typeof ChatProfileEvent>;

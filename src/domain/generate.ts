@@ -1,6 +1,7 @@
 // What every dialect asks for and what every dialect gets back: one request type, one canonical event stream.
 
 import type { Media, MediaSource } from "./media.ts";
+import type { Profile } from "./profile.ts";
 import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
 
 /** A call that the model made, as it goes back to the model with the conversation. */
@@ -127,6 +128,8 @@ export interface GenerateRequest {
   readonly client?: string;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
+  /** The finish is to tell what the request cost the machine. */
+  readonly profile?: true;
 }
 
 /** Rendered, tokenized, length-checked and queued: from here on the HTTP status is settled. */
@@ -182,6 +185,8 @@ export interface FinishEvent extends OfChoice {
   /** With reason `length`: the context is full, no token limit of the request was reached. */
   readonly contextFull?: boolean;
   readonly usage: Usage;
+  /** Of a request that asked for it, and reached the engine. */
+  readonly profile?: Profile;
 }
 
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;

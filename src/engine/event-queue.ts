@@ -1,7 +1,7 @@
 // A stream of values from one producer to one consumer, in order, ended by a failure or by `end`.
 
 /** Unbounded by itself: its producer (one generation) is bounded by the token limit of the request. */
-export class EventQueue<T> implements AsyncIterable<T> {
+export class EventQueue<T extends {}> {
   private readonly values: T[] = [];
   private ended = false;
   private failure: Error | undefined;
@@ -18,20 +18,26 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.wake?.();
   }
 
-  /** Values pushed so far are still delivered; then the consumer's `next` throws. */
+  /** Values pushed so far are still delivered; then `more` throws. */
   fail(error: Error): void {
     if (this.ended) return;
     this.failure = error;
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    for (;;) {
-      while (this.values.length > 0) yield this.values.shift() as T;
-      if (this.failure) throw this.failure;
-      if (this.ended) return;
+  /** The next value that is here already. Taking them this way costs no promise a value. */
+  take(): T | undefined {
+    return this.values.shift();
+  }
+
+  /** Resolves when there is something to take, or with false when there never will be. Throws the failure. */
+  async more(): Promise<boolean> {
+    if (this.values.length === 0 && !this.ended) {
       await new Promise<void>((resolve) => (this.wake = resolve));
       this.wake = undefined;
     }
+    if (this.values.length > 0) return true;
+    if (this.failure) throw this.failure;
+    return false;
   }
 }

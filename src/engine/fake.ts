@@ -3,6 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import { noSteps } from "../domain/steps.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
 
@@ -20,7 +21,7 @@ export interface FakeScript {
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
   /** More about the end. */
-  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull">;
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile">;
 }
 
 interface FakeJob {
@@ -85,6 +86,7 @@ export class FakeEngine implements EnginePort {
       ...(this.model && { model: this.model }),
       restarts: 0,
       stats: { ...stats, ...counts, running: this.live },
+      steps: noSteps(),
     };
   }
 

@@ -5,6 +5,7 @@ import type { Clock } from "../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
@@ -75,6 +76,7 @@ export class EngineHost implements EnginePort {
   /** Cumulative counts of earlier engine processes. */
   /** What earlier engine processes had counted. */
   private past: Counts = NO_STATS;
+  private readonly steps = noSteps();
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {
@@ -108,16 +110,20 @@ export class EngineHost implements EnginePort {
         kvTotal: this.model?.context ?? this.options.engine.context,
         ...(placeFreeMs !== undefined && { placeFreeMs }),
       },
+      steps: this.steps,
     };
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
     const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
+    const { events } = pending;
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
     try {
       signal.throwIfAborted();
-      for await (const event of pending.events) yield event as GenerateEvent;
+      while (await events.more()) {
+        for (let event = events.take(); event !== undefined; event = events.take()) yield event as GenerateEvent;
+      }
       signal.throwIfAborted();
     } finally {
       signal.removeEventListener("abort", abandon);
@@ -148,7 +154,7 @@ export class EngineHost implements EnginePort {
     signal.addEventListener("abort", abandon);
     try {
       signal.throwIfAborted();
-      for await (const answer of pending.events) return answer as Answer;
+      if (await pending.events.more()) return pending.events.take() as Answer;
       throw new SvcError("internal_error", "The engine gave no answer.");
     } finally {
       signal.removeEventListener("abort", abandon);
@@ -256,7 +262,7 @@ export class EngineHost implements EnginePort {
         this.loadFailure = message.message;
         return;
       case "log":
-        return this.options.log[message.level === "info" ? "debug" : message.level](`llama.cpp: ${message.text}`);
+        return this.options.log[message.level === "info" ? "debug" : message.level](`engine: ${message.text}`);
       case "started":
         this.update(message.stats);
         for (const key of message.keys) {
@@ -275,6 +281,8 @@ export class EngineHost implements EnginePort {
         return this.answered(message.key, message.text);
       case "step":
         return this.stepped(message);
+      case "steps":
+        return addSteps(this.steps, message.tally);
     }
   }
 

@@ -2,6 +2,7 @@
 
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import type { StepTally } from "../domain/steps.ts";
 
 export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
 
@@ -20,6 +21,8 @@ export interface EngineStatus {
   /** Engine processes started after the first. */
   readonly restarts: number;
   readonly stats: EngineStats;
+  /** Decode calls since the first engine process started, as told about once a second. */
+  readonly steps: StepTally;
 }
 
 /** Levels at the last step the engine reported. All zero when nothing is in the engine. */

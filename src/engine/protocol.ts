@@ -4,6 +4,7 @@
 import type { ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import type { StepTally } from "../domain/steps.ts";
 import type { EngineStats } from "./port.ts";
 
 export const PROTOCOL_VERSION = 6;
@@ -49,6 +50,8 @@ export interface EngineOptions {
   readonly chatTemplate: string;
   /** Whether schemas, forced tools and grammars are enforced while sampling. */
   readonly constrain: boolean;
+  /** File that the timeline is appended to. */
+  readonly traceFile?: string;
   /** Sampling defaults from flags; they win over the model file's own. */
   readonly sampling: GenerateRequest["sampling"];
 }
@@ -125,6 +128,8 @@ export type FromEngine =
       readonly finished: readonly StepFinish[];
       readonly stats: Levels;
     }
+  /** Decode calls since the last such message. */
+  | { readonly type: "steps"; readonly tally: StepTally }
   | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
   | { readonly type: "text"; readonly key: RequestKey; readonly text: string }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

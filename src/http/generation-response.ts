@@ -142,15 +142,6 @@ function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, 
   return accepted?.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
 }
 
-/** Throws SvcError `unsupported_parameter` for the one header that asks for something not served. */
-export function refuseProfile(headers: Headers): void {
-  const param = "X-Svc-Profile";
-  const asked = headers.get(param)?.trim().toLowerCase();
-  if (asked === "true" || asked === "extended") {
-    throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
-  }
-}
-
 function logFields({ reason, usage, error, firstTextMs }: GenerationReport): LogFields {
   const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
   return {

@@ -3,7 +3,7 @@
 import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
-import { ChatCompletionChunk } from "../contract/chat.ts";
+import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
 import { commonRules, operations, type Operation } from "./operations.ts";
 
@@ -58,7 +58,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: ["Generation", "Models", "Tokenizer", "Operations"].map((name) => ({ name })),
     paths: generated.paths,
-    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk } },
+    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent } },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
@@ -87,6 +87,12 @@ function complete(described: PathItem[string], operation: Operation, key: string
   described.parameters = [
     ...(described.parameters ?? []),
     { name: "X-Request-ID", in: "header", required: false, description: REQUEST_ID, schema: { type: "string" } },
+    ...Object.entries(operation.requestHeaders ?? {}).map(([name, header]) => ({
+      name,
+      in: "header",
+      required: false,
+      ...header,
+    })),
   ];
   if (operation.stream) {
     const schema = { type: "string", minLength: 1, maxLength: 128 };

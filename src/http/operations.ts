@@ -1,5 +1,7 @@
 // What the API description says about each route beyond its schemas. One entry a route: a test compares both ways.
 
+import { ProfileDetail } from "../contract/chat.ts";
+
 export interface Operation {
   readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
   readonly summary: string;
@@ -8,6 +10,8 @@ export interface Operation {
   readonly answers: Readonly<Record<number, string>>;
   /** Error statuses with when they come; each body is the error envelope. */
   readonly errors?: Readonly<Record<number, string>>;
+  /** Headers that the request may carry beyond those of every request. */
+  readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
   /** Headers of the 200 answer beyond those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works as it is. */
@@ -85,6 +89,11 @@ complete.
 
 seed: the same seed gives the same text whatever else runs; -1 means random; other values are folded into 32 bits.
 
+**Profile.** With the header X-Svc-Profile, \`true\` or \`extended\`, the answer tells what it cost the machine:
+svc_profile, or svc_profile_extended with samples over time. What cannot be read is null: power needs energy counters that
+the server may read (RAPL, often root alone), GPU values NVIDIA's management library. Utilisation and power are the
+machine's and the process's, so other requests are in them. Other routes ignore the header.
+
 stop: a string or an array, after the server's own --stop values; never part of the text.
 
 A cancelled request that was not a stream answers 200 with what there is and finish_reason \`cancelled\`.`,
@@ -93,11 +102,17 @@ A cancelled request that was not a stream answers 200 with what there is and fin
       "X-Grammar-Constraints":
         "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
     },
+    requestHeaders: {
+      "X-Svc-Profile": {
+        description: "Asks what the answer cost the machine; upper or lower case. Another value is a 400.",
+        schema: ProfileDetail,
+      },
+    },
     errors: { 400: badRequest, 413: tooLarge("100 MB"), 500: crashed, 503: unavailable },
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
 name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless
-stream_options.include_usage is false), and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
+stream_options.include_usage is false), a ChatProfileEvent if asked for, which has no choices, and the terminator \`[DONE]\`. A comment line keeps a silent stream alive. A failure
 after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
   },
   "POST /v1/responses": {

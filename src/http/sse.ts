@@ -35,32 +35,32 @@ export interface EventStream {
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
   const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", signal, abort } = options;
-  const outbox = new Outbox();
-  const heartbeat = setInterval(() => format === "sse" && outbox.isEmpty && outbox.put(beat), heartbeatMs);
   const closed = Promise.withResolvers<void>();
+  const encoder = new TextEncoder();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const outbox = new Outbox((text, last) => {
+    heartbeat.refresh();
+    if (text !== "") controller?.enqueue(encoder.encode(text));
+    if (!last) return;
+    controller?.close();
+    close();
+  });
+  const heartbeat = setInterval(() => format === "sse" && outbox.isEmpty && outbox.put(beat), heartbeatMs);
   const close = () => {
     clearInterval(heartbeat);
-    outbox.end();
     closed.resolve();
   };
-  signal.addEventListener("abort", close, { once: true });
-
-  const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const text = await outbox.take();
-        if (signal.aborted) return controller.error(signal.reason);
-        heartbeat.refresh();
-        if (text !== "") controller.enqueue(encoder.encode(text));
-        if (!outbox.isFinished) return;
-        controller.close();
-        close();
-      },
-      cancel: abort,
-    },
+    { start: (own) => void (controller = own), pull: () => outbox.read(), cancel: abort },
     { highWaterMark: 0 },
   );
+  const leave = () => {
+    outbox.discard();
+    controller?.error(signal.reason);
+    close();
+  };
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
   const pumped = pump(source, outbox, signal, format === "sse" ? sseFrame : plainFrame).finally(() => outbox.end());
   return { body, ended: Promise.all([pumped, closed.promise]).then(() => {}) };
 }
@@ -89,9 +89,14 @@ async function pump(
 class Outbox {
   private text = "";
   private ended = false;
-  private reader: (() => void) | undefined;
+  /** The last delivery is made, or none is wanted. */
+  private over = false;
+  private reading = false;
   private writer: (() => void) | undefined;
   private scheduled = false;
+
+  /** `deliver` gets what each `read` asked for, as soon as there is something; the last time with nothing behind it. */
+  constructor(private readonly deliver: (text: string, last: boolean) => void) {}
 
   get isEmpty(): boolean {
     return this.text === "";
@@ -101,43 +106,51 @@ class Outbox {
     return this.text.length >= MOST_WAITING && !this.ended;
   }
 
-  get isFinished(): boolean {
-    return this.ended && this.isEmpty;
-  }
-
   put(text: string): void {
     this.text += text;
-    this.wakeReader();
+    this.schedule();
   }
 
   end(): void {
     this.ended = true;
-    this.wakeReader();
+    this.schedule();
     this.writer?.();
   }
 
-  /** Resolves after the next `take` or `end`. */
+  /** Nothing is delivered any more. */
+  discard(): void {
+    this.over = true;
+    this.end();
+  }
+
+  /** Resolves after the next delivery or `end`. */
   hasRoom(): Promise<void> {
     return new Promise((resolve) => (this.writer = resolve));
   }
 
-  /** Everything there is, as soon as there is something; empty only at the end. */
-  async take(): Promise<string> {
-    if (this.isEmpty && !this.ended) await new Promise<void>((resolve) => (this.reader = resolve));
-    const { text } = this;
-    this.text = "";
-    this.writer?.();
-    return text;
+  /** Asks for one delivery. */
+  read(): void {
+    this.reading = true;
+    this.hand();
   }
 
-  /** Only at the end of this turn of the event loop: what else becomes ready in it joins the same write. */
-  private wakeReader(): void {
-    if (this.scheduled || !this.reader) return;
+  private hand(): void {
+    if (this.over || !this.reading || (this.isEmpty && !this.ended)) return;
+    const { text } = this;
+    this.reading = false;
+    this.text = "";
+    this.over = this.ended;
+    this.deliver(text, this.over);
+    this.writer?.();
+  }
+
+  /** Only at the end of this turn of the event loop: what else becomes ready in it joins the same delivery. */
+  private schedule(): void {
+    if (this.scheduled || !this.reading) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      this.reader?.();
-      this.reader = undefined;
+      this.hand();
     });
   }
 }

@@ -20,37 +20,52 @@ export function family(
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines].join("\n");
 }
 
+/** Values in buckets: `counts` holds one number a bound and one for what is beyond the last; none is in two. */
+export interface Buckets {
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** A family of histograms over the same upper bounds, ascending; the last, infinite one is implied. */
+export function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+  samples: readonly (readonly [Labels, Buckets])[],
+): string {
+  const lines = samples.flatMap(([labels, { counts, sum }]) => {
+    let below = 0;
+    const buckets = [...bounds.map(String), "+Inf"].map((le, index) => {
+      below += counts[index] ?? 0;
+      return `${name}_bucket${text({ ...labels, le })} ${below}`;
+    });
+    return [...buckets, `${name}_sum${text(labels)} ${sum}`, `${name}_count${text(labels)} ${below}`];
+  });
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines].join("\n");
+}
+
 /** Counts values by upper bounds, with their sum. */
-export class Histogram {
-  private readonly counts: number[];
-  private sum = 0;
-  private total = 0;
+export class Histogram implements Buckets {
+  readonly counts: number[];
+  sum = 0;
 
   constructor(
     private readonly name: string,
     private readonly help: string,
-    /** Upper bounds, ascending; the last, infinite one is implied. */
     private readonly bounds: readonly number[],
   ) {
-    this.counts = bounds.map(() => 0);
+    this.counts = Array.from({ length: bounds.length + 1 }, () => 0);
   }
 
   observe(value: number): void {
     this.sum += value;
-    this.total++;
-    const bucket = this.bounds.findIndex((bound) => value <= bound);
-    if (bucket >= 0) this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    // Not with findIndex: this is called for every token.
+    let bucket = 0;
+    while (bucket < this.bounds.length && value > (this.bounds[bucket] as number)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
   }
 
   render(labels: Labels): string {
-    const lines = [`# HELP ${this.name} ${this.help}`, `# TYPE ${this.name} histogram`];
-    let below = 0;
-    for (const [index, bound] of this.bounds.entries()) {
-      below += this.counts[index] as number;
-      lines.push(`${this.name}_bucket${text({ ...labels, le: String(bound) })} ${below}`);
-    }
-    lines.push(`${this.name}_bucket${text({ ...labels, le: "+Inf" })} ${this.total}`);
-    lines.push(`${this.name}_sum${text(labels)} ${this.sum}`, `${this.name}_count${text(labels)} ${this.total}`);
-    return lines.join("\n");
+    return histogram(this.name, this.help, this.bounds, [[labels, this]]);
   }
 }

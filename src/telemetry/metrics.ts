@@ -1,12 +1,15 @@
 // What the request path reports, and what a scrape reads.
 
 import type { ErrorCode } from "../domain/errors.ts";
+import type { StepTally } from "../domain/steps.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 
 /** What the request path reports; each call is made once per happening, on every route that generates. */
 export interface Metrics {
   connectionOpened(): void;
   connectionClosed(): void;
+  /** A request was answered; `route` is one of those that are served, or `unknown`. */
+  requestEnded(route: string, status: number): void;
   /** A generation was admitted. */
   generationStarted(): void;
   /** Milliseconds from admission to the first text. */
@@ -23,6 +26,7 @@ export interface Metrics {
 
 /** Levels that are read when someone looks. */
 export interface MetricLevels {
+  readonly version: string;
   readonly modelName: string;
   readonly running: number;
   readonly waiting: number;
@@ -43,4 +47,6 @@ export interface MetricLevels {
   /** Entries in the cancel registry; zero when nothing runs. */
   readonly registered: number;
   readonly residentBytes: number;
+  readonly cpuSeconds: number;
+  readonly steps: StepTally;
 }

@@ -4,9 +4,10 @@
 import type { Clock } from "../domain/clock.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
-import { family, Histogram } from "./exposition.ts";
+import { family, Histogram, type Labels } from "./exposition.ts";
 import type { MetricLevels, Metrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
+import { stepFamilies } from "./step-metrics.ts";
 
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
 const FIRST_TOKEN = [
@@ -30,9 +31,12 @@ export class PrometheusMetrics implements Metrics {
   private readonly finished = new Map<FinishReason, number>([
     ["stop", 0],
     ["length", 0],
+    ["tool_calls", 0],
     ["cancelled", 0],
   ]);
   private readonly failed = new Map<ErrorCode, number>();
+  /** Answered requests by route and status: routes are the server's own, so there are not many. */
+  private readonly answered = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly promptRate: RollingRate;
   private readonly completionRate: RollingRate;
   private readonly startedAt: number;
@@ -61,6 +65,11 @@ export class PrometheusMetrics implements Metrics {
     "svc_request_decode_time_seconds",
     "First token to the last.",
     SECONDS,
+  );
+  private readonly perTokenSeconds = new Histogram(
+    "svc_request_time_per_output_token_seconds",
+    "Mean of a request between two tokens.",
+    INTER_TOKEN,
   );
   private readonly inferenceSeconds = new Histogram(
     "svc_request_inference_time_seconds",
@@ -94,6 +103,13 @@ export class PrometheusMetrics implements Metrics {
     this.connections--;
   }
 
+  requestEnded(route: string, status: number): void {
+    const key = `${route} ${status}`;
+    const entry = this.answered.get(key) ?? { labels: { route, status: String(status) }, count: 0 };
+    entry.count++;
+    this.answered.set(key, entry);
+  }
+
   /** A generation was admitted. */
   generationStarted(): void {
     this.started++;
@@ -125,6 +141,8 @@ export class PrometheusMetrics implements Metrics {
     this.queueSeconds.observe(usage.queueMs / 1000);
     this.prefillSeconds.observe(usage.promptMs / 1000);
     this.decodeSeconds.observe(usage.completionMs / 1000);
+    const { completionTokens, completionMs } = usage;
+    if (completionTokens > 1) this.perTokenSeconds.observe(completionMs / (completionTokens - 1) / 1000);
     this.inferenceSeconds.observe((usage.promptMs + usage.completionMs) / 1000);
   }
 
@@ -160,6 +178,7 @@ export class PrometheusMetrics implements Metrics {
         "Share of the KV cache in use, 0 to 1.",
         levels.kvTotal > 0 ? levels.kvUsed / levels.kvTotal : 0,
       ),
+      gauge("svc_kv_cache_size_tokens", "KV cells in all.", levels.kvTotal),
       gauge("svc_kv_cache_used_tokens", "KV cells of running requests.", levels.kvUsed),
       gauge("svc_kv_cache_idle_tokens", "KV cells kept of finished requests, for later ones.", levels.kvCached),
       gauge("svc_kv_cache_saved_tokens", "Tokens kept in host memory, for lack of KV cells.", levels.kvSaved),
@@ -206,9 +225,17 @@ export class PrometheusMetrics implements Metrics {
       counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", levels.guessedRight),
       counter("svc_engine_steps_total", "Decode steps.", levels.engineSteps),
       counter("svc_engine_restarts_total", "Engine processes started after the first.", levels.engineRestarts),
+      family(
+        "counter",
+        "svc_http_requests_total",
+        "Requests answered, by route and status.",
+        [...this.answered.values()].map(({ labels: at, count }) => [at, count] as const),
+      ),
+      family("gauge", "svc_build_info", "1, with what is running.", [[{ version: levels.version }, 1]]),
       plain("svc_num_active_connections", "Requests under way, streams until their end.", this.connections),
       plain("svc_active_connections_peak", "Most requests under way at once.", this.connectionsPeak),
       plain("svc_process_resident_memory_bytes", "Memory of the front process.", levels.residentBytes),
+      family("counter", "svc_process_cpu_seconds_total", "CPU time of the front process.", [[{}, levels.cpuSeconds]]),
       plain("svc_process_start_time_seconds", "Start of the front process, Unix seconds.", this.startedAt),
     ];
     const histograms = [
@@ -217,11 +244,12 @@ export class PrometheusMetrics implements Metrics {
       this.queueSeconds,
       this.prefillSeconds,
       this.decodeSeconds,
+      this.perTokenSeconds,
       this.inferenceSeconds,
       this.endToEndSeconds,
       this.requestPrompt,
       this.requestGeneration,
     ].map((histogram) => histogram.render(labels));
-    return `${[...families, ...histograms].join("\n")}\n`;
+    return `${[...families, ...histograms, ...stepFamilies(levels.steps, labels)].join("\n")}\n`;
   }
 }

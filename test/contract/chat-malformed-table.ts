@@ -324,8 +324,10 @@ const headers: readonly (readonly [name: string, headers: Record<string, string>
     ["bytes", { "content-type": "application/octet-stream" }, "unsupported_media_type"],
     ["nearly JSON", { "content-type": "application/jsonp" }, "unsupported_media_type"],
     ["gzip", { "content-encoding": "gzip" }, "unsupported_media_type"],
-    ["profile", { "x-svc-profile": "true" }, U, "X-Svc-Profile"],
-    ["extended profile", { "x-svc-profile": "Extended" }, U, "X-Svc-Profile"],
+    ["no profile", { "x-svc-profile": "false" }, V, "X-Svc-Profile"],
+    ["some other profile", { "x-svc-profile": "SECRET" }, V, "X-Svc-Profile"],
+    ["an empty profile", { "x-svc-profile": "" }, V, "X-Svc-Profile"],
+    ["two profiles", { "x-svc-profile": "true, extended" }, V, "X-Svc-Profile"],
   ];
 
 const user = [{ role: "user", content: "SECRET" }];

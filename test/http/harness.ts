@@ -56,11 +56,16 @@ export const testConfig: Config = {
 export class RecordingMetrics implements Metrics {
   connections = 0;
   readonly calls: string[] = [];
+  /** Route and status of every answered request. */
+  readonly answered: string[] = [];
   connectionOpened(): void {
     this.connections++;
   }
   connectionClosed(): void {
     this.connections--;
+  }
+  requestEnded(route: string, status: number): void {
+    this.answered.push(`${route} ${status}`);
   }
   generationStarted(): void {
     this.calls.push("started");

@@ -224,6 +224,7 @@ describe("the log line", () => {
       [`${path}/:id/cancel`, 404, undefined],
       [path, 499, "cancelled"],
     ]);
+    expect(server.metrics.answered).toEqual(["unknown 404", `${path}/:id/cancel 404`, `${path} 499`]);
   });
 
   test("a bug is logged by kind and place; its message is for debugging only", async () => {

@@ -85,6 +85,24 @@ describe("the event stream", () => {
   });
 });
 
+test("a stream whose reader left before it began ends all the same, and releases its source", async () => {
+  const controller = new AbortController();
+  controller.abort();
+  let released = false;
+  const source = (async function* () {
+    try {
+      yield "1";
+    } finally {
+      released = true;
+    }
+  })();
+  const { signal } = controller;
+  const { body, ended } = eventStream(source, { heartbeatMs: 60_000, signal, abort: () => controller.abort() });
+  await ended;
+  expect(released).toBe(true);
+  await expect(body.getReader().read()).rejects.toThrow();
+});
+
 describe("a silent stream over HTTP", () => {
   test("carries heartbeats that clients skip, until the text comes", async () => {
     const gate = Promise.withResolvers<void>();

@@ -58,7 +58,12 @@ function parseSample(line: string): Sample {
 }
 
 /** Buckets ascend in bound and count, and the infinite one is the count. */
-function checkHistogram(name: string, { samples }: Family): void {
+function checkHistogram(name: string, family: Family): void {
+  const ofOne = ({ labels }: Sample) => JSON.stringify({ ...labels, le: undefined });
+  for (const samples of Map.groupBy(family.samples, ofOne).values()) checkBuckets(name, samples);
+}
+
+function checkBuckets(name: string, samples: readonly Sample[]): void {
   const buckets = samples.filter((sample) => sample.name === `${name}_bucket`);
   const bounds = buckets.map(({ labels }) =>
     labels["le"] === "+Inf" ? Number.POSITIVE_INFINITY : Number(labels["le"]),

@@ -38,7 +38,7 @@ export const layers: Layers = {
   "src/engine/port.ts": { may: ["src/domain"], why: "services depend on the port, so it depends on the domain alone" },
   "src/engine/protocol.ts": { may: ["src/domain"], why: "both processes speak it, so it carries domain types alone" },
   "src/engine/child": {
-    may: ["src/engine/protocol.ts", "src/scheduler", "src/text", "src/domain", "ffi"],
+    may: ["src/engine/protocol.ts", "src/scheduler", "src/text", "src/domain", "src/telemetry", "ffi"],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/model": { may: ["src/domain"], why: "model files are read before anything is started" },

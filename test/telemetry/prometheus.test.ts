@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { addSteps, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { parseExposition } from "../support/exposition.ts";
 
 const levels: MetricLevels = {
+  version: "1.2.3",
   modelName: "tiny",
   running: 2,
   waiting: 1,
@@ -24,6 +26,8 @@ const levels: MetricLevels = {
   engineResidentBytes: 1000,
   registered: 2,
   residentBytes: 2000,
+  cpuSeconds: 1.5,
+  steps: noSteps(),
 };
 const usage: Usage = {
   promptTokens: 100,
@@ -60,6 +64,7 @@ describe("the exposition", () => {
     metrics.generationFinished("stop", usage, 1300);
     metrics.generationFailed("engine_crashed", 50);
     metrics.rejected();
+    metrics.requestEnded("/v1/models", 200);
     expect([...scrape().keys()]).toEqual(names);
     expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
     for (const suffix of [
@@ -76,6 +81,12 @@ describe("the exposition", () => {
       "request_queue_time_seconds",
       "request_prefill_time_seconds",
       "request_decode_time_seconds",
+      "request_time_per_output_token_seconds",
+      "engine_step_duration_seconds",
+      "engine_step_rows_total",
+      "http_requests_total",
+      "build_info",
+      "process_cpu_seconds_total",
       "request_inference_time_seconds",
       "request_prompt_tokens",
       "request_generation_tokens",
@@ -90,7 +101,7 @@ describe("the exposition", () => {
     const { scrape } = start();
     const modelName = 'odd "name" \\ with\nnewline';
     for (const [name, { samples }] of scrape({ modelName })) {
-      const process = /process|connections/.test(name);
+      const process = /process|connections|http|build/.test(name);
       for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
     }
   });
@@ -128,6 +139,7 @@ describe("what is measured", () => {
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
     expect(read("svc_request_inference_time_seconds_sum")).toBe(1.2);
     expect(read("svc_e2e_request_latency_seconds_sum")).toBe(1.3);
+    expect(read("svc_request_time_per_output_token_seconds_sum")).toBeCloseTo(1 / 19);
     expect(read("svc_request_prompt_tokens_bucket", { le: "100" })).toBe(1);
   });
 
@@ -137,6 +149,33 @@ describe("what is measured", () => {
     metrics.firstToken(1e9);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(2);
+  });
+
+  test("requests count by route and status", () => {
+    const { read, metrics } = start();
+    for (const status of [200, 200, 400]) metrics.requestEnded("/v1/chat/completions", status);
+    metrics.requestEnded("unknown", 404);
+    expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "200" })).toBe(2);
+    expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "400" })).toBe(1);
+    expect(read("svc_http_requests_total", { route: "unknown" })).toBe(1);
+  });
+
+  test("steps count by kind, added up over engine processes", () => {
+    const { read } = start();
+    const [steps, more] = [noSteps(), noSteps()];
+    countStep(steps, "decode", 0.02);
+    countStep(more, "decode", 0.025);
+    countStep(more, "decode", 1000);
+    countStep(more, "mixed", 0.3);
+    more.rows.prefill = 7;
+    addSteps(steps, more);
+    addSteps(steps, more);
+    const now = { steps };
+    const bucket = (kind: string, le: string) => read("svc_engine_step_duration_seconds_bucket", { kind, le }, now);
+    expect([bucket("decode", "0.01"), bucket("decode", "0.025"), bucket("decode", "10")]).toEqual([0, 3, 3]);
+    expect([bucket("decode", "+Inf"), bucket("mixed", "+Inf"), bucket("media", "+Inf")]).toEqual([5, 2, 0]);
+    expect(read("svc_engine_step_duration_seconds_sum", { kind: "mixed" }, now)).toBe(0.6);
+    expect(read("svc_engine_step_rows_total", { kind: "prefill" }, now)).toBe(14);
   });
 
   test("failures and rejections count by themselves", () => {

@@ -1,13 +1,16 @@
 // The events of one generation → the data of a chat completion's server-sent events, terminator included.
 
+import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
+import type { Profile } from "../../domain/profile.ts";
 import { addUsage, type Usage } from "../../domain/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { encodeLogprobs } from "./encode.ts";
+import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 export interface ChatStreamOptions extends Omit<StreamContext, "promptTokens"> {
@@ -15,12 +18,14 @@ export interface ChatStreamOptions extends Omit<StreamContext, "promptTokens"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
+  /** A profile follows the usage. */
+  readonly profile?: ProfileDetail | undefined;
 }
 
 const DONE = "[DONE]";
 
 /**
- * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and `[DONE]`. `events` has
+ * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk, a profile and `[DONE]`, the first two if asked for. `events` has
  * given `accepted` already. A failure becomes an error-marked chunk before `[DONE]`; after an abort the stream just ends. Never throws.
  */
 export async function* encodeChatStream(
@@ -29,6 +34,7 @@ export async function* encodeChatStream(
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
   let usage: Usage | undefined;
+  let profile: Profile | undefined;
   let cancelled = false;
   try {
     for (let choice = 0; choice < options.choices; choice++) yield chunk.role(choice);
@@ -38,10 +44,12 @@ export async function* encodeChatStream(
       if (event.type === "finish") {
         yield chunk.finish(event);
         usage = usage ? addUsage(usage, event.usage) : event.usage;
+        profile = event.profile ?? profile;
         cancelled ||= event.reason === "cancelled";
       } else if (event.type !== "accepted") yield chunk.output(event);
     }
     if (options.includeUsage && usage && !cancelled) yield chunk.usage(usage);
+    if (options.profile && usage && !cancelled) yield JSON.stringify(encodeProfile(options.profile, usage, profile));
     yield DONE;
   } catch (error) {
     if (options.signal.aborted) return;
@@ -56,7 +64,8 @@ export async function* encodeChatStream(
 function chunkWriter({ id, created, model, systemFingerprint }: AnswerOrigin) {
   const object = "chat.completion.chunk";
   const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
-  const open = (choice = 0) => `${head},"choices":[{"index":${choice},"delta":`;
+  const opened: string[] = [];
+  const open = (choice = 0) => (opened[choice] ??= `${head},"choices":[{"index":${choice},"delta":`);
   const unfinished = `,"finish_reason":null}]}`;
   return {
     role: (choice: number) => `${open(choice)}{"role":"assistant","content":""}${unfinished}`,

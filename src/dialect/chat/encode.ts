@@ -1,10 +1,11 @@
 // The events of one generation → the JSON answer of a chat completion.
 
-import type { ChatCompletion, ChatLogprobs } from "../../contract/chat.ts";
+import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { addUsage, type TokenLogprob } from "../../domain/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
 type Choice = ChatCompletion["choices"][number];
@@ -61,8 +62,9 @@ class ChoiceBuilder {
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
   answer: AnswerOrigin,
-  { choices, withLogprobs }: { readonly choices: number; readonly withLogprobs: boolean },
+  options: { readonly choices: number; readonly withLogprobs: boolean; readonly profile?: ProfileDetail | undefined },
 ): Promise<ChatCompletion> {
+  const { choices, withLogprobs, profile } = options;
   const builders = Array.from({ length: choices }, () => new ChoiceBuilder());
   for await (const event of events) {
     if (event.type !== "accepted") builders[event.choice ?? 0]?.add(event);
@@ -81,6 +83,7 @@ export async function encodeChat(
     choices: builders.map((builder, index) => builder.build(index, finishes[index] as FinishEvent, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
+    ...encodeProfile(profile, usage, finishes.findLast((finish) => finish.profile)?.profile),
   };
 }
 

@@ -3,19 +3,20 @@
 import type { ChatTimings, ChatUsage } from "../../contract/chat.ts";
 import type { Usage } from "../../domain/usage.ts";
 
-const GIB = 1024 ** 3;
+export const GIB = 1024 ** 3;
 
-const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
+export const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
 
 /** Tokens per second; 0 where nothing was measured. */
-const rate = (tokens: number, ms: number): number => (ms > 0 && tokens > 0 ? rounded((tokens * 1000) / ms, 2) : 0);
+export const rate = (tokens: number, ms: number): number =>
+  ms > 0 && tokens > 0 ? rounded((tokens * 1000) / ms, 2) : 0;
 
 const each = (ms: number, tokens: number): number => (tokens > 0 ? rounded(ms / tokens) : 0);
 
 /** The first token ends the prompt's clock, so the decode clock covers one token less. */
-const decodeSteps = (usage: Usage): number => Math.max(usage.completionTokens - 1, 0);
+export const decodeSteps = (usage: Usage): number => Math.max(usage.completionTokens - 1, 0);
 
-const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
+export const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
 
 /** The convention's counts with times in seconds, rates and memory. */
 export function encodeUsage(usage: Usage): ChatUsage {

@@ -13,6 +13,7 @@ import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
+import type { EngineObserver } from "./observer.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
 const GATHER_MS = 3;
@@ -50,6 +51,7 @@ export class Engine {
     private readonly send: (message: FromEngine) => void,
     private readonly clock: Clock,
     private readonly media?: Media,
+    private readonly observer?: EngineObserver,
   ) {
     const model = llama.model();
     this.kv = new KvCommands(llama);
@@ -149,6 +151,7 @@ export class Engine {
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    this.observer?.accepted(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
@@ -205,7 +208,8 @@ export class Engine {
     const { media } = this;
     const { width } = media.projector();
     if (!this.prepareCache()) return;
-    if (step.starts) this.announce([step.key], this.clock.now());
+    const before = this.clock.now();
+    if (step.starts) this.announce([step.key], before);
     const result = this.llama.decodeEmbeddings(
       {
         address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
@@ -216,6 +220,7 @@ export class Engine {
       },
       step.key,
     );
+    this.observer?.decoded({ step, result, before, after: this.clock.now() }, this.scheduler);
     this.scheduler.applyMedia(step, result === "done");
     if (result === "done") this.steps++;
     else this.llama.kvRemove(step.sequence, step.position, -1);
@@ -232,6 +237,7 @@ export class Engine {
     if (plan && plan.started.length > 0) this.announce(plan.started, before);
     if (!this.prepareCache() || !plan) return;
     const result = this.decode(plan);
+    this.observer?.decoded({ step: plan, result, before, after: this.clock.now() }, this.scheduler);
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
@@ -301,7 +307,8 @@ export class Engine {
     const prompt = this.mediaPrompts.get(request.key);
     if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
-    return request.finish(reason, cached, now);
+    const finish = request.finish(reason, cached, now);
+    return this.observer?.finished(finish, now, this.scheduler) ?? finish;
   }
 
   private sampleMemory(now: number): void {

@@ -6,17 +6,24 @@ import { openLlama, type NativeLlama } from "../../../ffi/llama/binding.ts";
 import { MediaError, PROJECTOR_DEFAULTS, type Media } from "../../../ffi/media/api.ts";
 import { openMedia } from "../../../ffi/media/binding.ts";
 import { systemClock } from "../../domain/clock.ts";
+import { TraceFile } from "../../telemetry/trace-file.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
 import { Engine } from "./engine.ts";
+import { Observers, type EngineObserver } from "./observer.ts";
+import { Profiler } from "./profiler.ts";
+import { StepCounter } from "./step-counter.ts";
+import { Tracer } from "./tracer.ts";
 
 const POLL_MS = 10;
 /** Sequences beyond those that run, to keep what finished requests computed; and llama.cpp's limit. */
 const IDLE_SEQUENCES = 64;
 const MOST_SEQUENCES = 256;
 
+type Send = (message: FromEngine) => void;
+
 /** Runs the llama engine in this process; never returns. */
 export async function runEngine(): Promise<never> {
-  const send = (message: FromEngine) => void process.send?.(message);
+  const send: Send = (message) => void process.send?.(message);
   process.on("disconnect", () => process.exit(0));
   // A Ctrl-C reaches the whole terminal group: the parent drains first and then ends this process.
   process.on("SIGINT", () => {});
@@ -46,7 +53,7 @@ export async function runEngine(): Promise<never> {
     process.exit(1);
   }
   forwardLog(llama, send);
-  const engine = new Engine(llama, options, send, systemClock, media);
+  const engine = new Engine(llama, options, send, systemClock, media, observers(llama, options, send));
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const {
@@ -63,6 +70,17 @@ export async function runEngine(): Promise<never> {
   send({ type: "ready", model: { ...model, vision, audio, sampling } });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
+}
+
+function observers(llama: Llama, { kvTokenBytes, traceFile }: EngineOptions, send: Send): EngineObserver {
+  const all = [new Profiler({ ...llama.model(), kvTokenBytes }, systemClock), new StepCounter(send)];
+  if (traceFile === undefined) return new Observers(all);
+  const file = new TraceFile(traceFile, (reason) => {
+    send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
+  });
+  process.on("exit", () => file.flush());
+  process.on("SIGTERM", () => process.exit(0));
+  return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
 }
 
 async function loadProjector(llama: NativeLlama, options: EngineOptions, path: string): Promise<Media> {
@@ -85,7 +103,7 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, path: s
   }
 }
 
-async function load(options: EngineOptions, send: (message: FromEngine) => void): Promise<NativeLlama> {
+async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
@@ -116,6 +134,6 @@ async function load(options: EngineOptions, send: (message: FromEngine) => void)
   }
 }
 
-function forwardLog(llama: Llama, send: (message: FromEngine) => void): void {
+function forwardLog(llama: Llama, send: Send): void {
   for (const { level, text } of llama.drainLog()) send({ type: "log", level, text });
 }

@@ -49,7 +49,7 @@ export class Lifecycle {
     const ended = () => {
       this.activeCount--;
       if (counted) metrics.connectionClosed();
-      this.logLine(request, pathname, response.status, context);
+      this.ended(request, pathname, response.status, context);
     };
     if (context.bodyEnded) void context.bodyEnded.finally(ended);
     else ended();
@@ -77,12 +77,14 @@ export class Lifecycle {
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
 
-  private logLine(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {
-    const { log, clock, routes } = this.deps;
+  private ended(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {
+    const { log, clock, routes, metrics } = this.deps;
+    const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
+    metrics.requestEnded(route, status);
     log.info("request", {
       id: context.id,
       method: request.method,
-      route: routes().find(pathname ?? "")?.pattern ?? "unknown",
+      route,
       status,
       ms: Math.round(clock.now() - context.startedAt),
       ...context.logFields(),

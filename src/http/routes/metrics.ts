@@ -6,12 +6,13 @@ import type { AppDeps } from "../app.ts";
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Prometheus text: counters and histograms of the front process, levels of the engine. */
-export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) =>
+export const metricsRoutes = ({ engine, generation, metrics, config, version }: AppDeps) =>
   new Elysia({ name: "route.metrics" }).get(
     "/metrics",
     () => {
-      const { stats, ...status } = engine.status();
+      const { stats, steps, ...status } = engine.status();
       const body = metrics.render({
+        version,
         modelName: status.modelId,
         running: stats.running,
         waiting: stats.waiting,
@@ -31,6 +32,8 @@ export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) 
         engineResidentBytes: stats.residentBytes,
         registered: generation.registeredCount,
         residentBytes: process.memoryUsage.rss(),
+        cpuSeconds: cpuSeconds(process.cpuUsage()),
+        steps,
       });
       return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
     },
@@ -45,3 +48,5 @@ export const metricsRoutes = ({ engine, generation, metrics, config }: AppDeps) 
       },
     },
   );
+
+const cpuSeconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1e6;

@@ -1,0 +1,50 @@
+// Who looks on while the engine works: profiles and the trace. The engine tells all of them the same few things.
+
+import type { DecodeResult } from "../../../ffi/llama/api.ts";
+import type { StepKind } from "../../domain/steps.ts";
+import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
+import type { Scheduler } from "../../scheduler/scheduler.ts";
+import type { StepFinish } from "../protocol.ts";
+import type { ReadyPrompt } from "./intake.ts";
+
+/** Read only by those who want them: they cost a little. */
+export type SchedulerLevels = Pick<Scheduler, "runningCount" | "waitingCount" | "cellsUsed">;
+
+/** A decode call and how it went; times are those of the engine's clock. */
+export interface Decoded {
+  /** What was computed: rows of text, or a piece of a medium. */
+  readonly step: StepPlan | MediaStep;
+  readonly result: DecodeResult;
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface EngineObserver {
+  accepted(prompt: ReadyPrompt, now: number): void;
+  /** Its results are not taken in yet. */
+  decoded(decoded: Decoded, levels: SchedulerLevels): void;
+  /** Every accepted request ends with this, whether anybody still wants its finish; returned with what was observed. */
+  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
+}
+
+export function kindOf(step: Decoded["step"]): StepKind {
+  if (!("rows" in step)) return "media";
+  if (step.prefillRows === 0) return "decode";
+  return step.decodeRows === 0 ? "prefill" : "mixed";
+}
+
+export class Observers implements EngineObserver {
+  constructor(private readonly all: readonly EngineObserver[]) {}
+
+  accepted(prompt: ReadyPrompt, now: number): void {
+    for (const one of this.all) one.accepted(prompt, now);
+  }
+
+  decoded(decoded: Decoded, levels: SchedulerLevels): void {
+    for (const one of this.all) one.decoded(decoded, levels);
+  }
+
+  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {
+    return this.all.reduce((told, one) => one.finished(told, now, levels), finish);
+  }
+}

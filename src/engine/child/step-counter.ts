@@ -1,0 +1,37 @@
+// Counts decode calls for the metrics and tells the counts about once a second, while there are any.
+
+import { countStep, noSteps } from "../../domain/steps.ts";
+import type { FromEngine, StepFinish } from "../protocol.ts";
+import { kindOf, type Decoded, type EngineObserver } from "./observer.ts";
+
+const TELL_MS = 1000;
+
+export class StepCounter implements EngineObserver {
+  private tally = noSteps();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly send: (message: FromEngine) => void) {}
+
+  accepted(): void {}
+
+  decoded({ step, result, before, after }: Decoded): void {
+    // What is not done is computed again and counts then.
+    if (result !== "done") return;
+    countStep(this.tally, kindOf(step), (after - before) / 1000);
+    if ("rows" in step) {
+      this.tally.rows.decode += step.decodeRows;
+      this.tally.rows.prefill += step.prefillRows;
+    } else this.tally.rows.media += step.count;
+    this.timer ??= setTimeout(() => this.tell(), TELL_MS);
+  }
+
+  finished(finish: StepFinish): StepFinish {
+    return finish;
+  }
+
+  private tell(): void {
+    this.send({ type: "steps", tally: this.tally });
+    this.tally = noSteps();
+    this.timer = undefined;
+  }
+}

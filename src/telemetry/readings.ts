@@ -1,0 +1,76 @@
+// Readings of a machine's counters, and what two of them say about the time between.
+
+import { cpus } from "node:os";
+import type { ProfileSample } from "../domain/profile.ts";
+import type { Energy } from "./rapl.ts";
+
+export interface GpuReading {
+  readonly watts: number | null;
+  /** Utilisation, 0 to 1. */
+  readonly share: number | null;
+}
+
+/** Bytes that decode steps are estimated to have read from memory, and the milliseconds that these steps took. */
+export interface StepReads {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** One look at everything. What is not an instant's value only grows. */
+export interface Reading extends Energy {
+  /** Milliseconds on a steady clock. */
+  readonly at: number;
+  readonly processCpuMs: number;
+  readonly busyMs: number;
+  /** Of all CPUs, idle or not. */
+  readonly totalMs: number;
+  readonly residentBytes: number;
+  readonly gpu: GpuReading | undefined;
+  readonly reads: StepReads;
+}
+
+/** Time of this process and of all CPUs, and the memory of this process. */
+export function readProcess(): Pick<Reading, "processCpuMs" | "busyMs" | "totalMs" | "residentBytes"> {
+  const { user, system } = process.cpuUsage();
+  let [busyMs, totalMs] = [0, 0];
+  for (const { times } of cpus()) {
+    const busy = times.user + times.nice + times.sys + times.irq;
+    busyMs += busy;
+    totalMs += busy + times.idle;
+  }
+  return { processCpuMs: (user + system) / 1000, busyMs, totalMs, residentBytes: process.memoryUsage.rss() };
+}
+
+/** Rates between two readings: everything of a sample but its instant values. */
+export function between(one: Reading, other: Reading, cpuCount: number) {
+  const ms = other.at - one.at;
+  const rate = (before: number | null, after: number | null) =>
+    before === null || after === null ? null : over(after - before, ms / 1000);
+  return {
+    bandwidth: over(other.reads.bytes - one.reads.bytes, (other.reads.ms - one.reads.ms) / 1000),
+    cpuShare: share(other.processCpuMs - one.processCpuMs, ms * cpuCount),
+    systemCpuShare: share(other.busyMs - one.busyMs, other.totalMs - one.totalMs),
+    cpuWatts: rate(one.cpuJoules, other.cpuJoules),
+    dramWatts: rate(one.dramJoules, other.dramJoules),
+  };
+}
+
+/** A sample for each reading after the first, told from the one before it. */
+export function samplesOf(readings: readonly Reading[], cpuCount: number): ProfileSample[] {
+  const [first] = readings;
+  if (!first) return [];
+  return readings.slice(1).map((reading, index) => ({
+    ms: reading.at - first.at,
+    ...between(readings[index] ?? first, reading, cpuCount),
+    gpuShare: reading.gpu?.share ?? null,
+    gpuWatts: reading.gpu?.watts ?? null,
+    residentBytes: reading.residentBytes,
+  }));
+}
+
+/** Nothing can be said of no time. */
+const over = (amount: number, seconds: number): number | null => (seconds > 0 ? amount / seconds : null);
+
+/** The clocks behind the two numbers tick differently, so the quotient may lie a little beside its range. */
+const share = (part: number, whole: number): number | null =>
+  whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : null;

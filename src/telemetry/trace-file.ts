@@ -1,0 +1,80 @@
+// A trace on disk: one event a line in a JSON array that is never closed, which the format allows, so that the file is
+// good at every moment, whatever becomes of its writer.
+
+import { closeSync, fstatSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
+
+const FLUSH_MS = 1000;
+const MIB = 1024 ** 2;
+
+/** Bytes after which a trace ends. */
+export const TRACE_LIMIT = 256 * MIB;
+
+/** Makes an empty trace of whatever `path` was. Throws the system's error. */
+export function createTraceFile(path: string): void {
+  writeFileSync(path, "");
+}
+
+export class TraceFile {
+  private file: number | undefined;
+  private size = 0;
+  private waiting = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Appends to the trace at `path`. `ended` hears, once, why no more is written. */
+  constructor(
+    path: string,
+    private readonly ended: (reason: string) => void,
+    private readonly limit = TRACE_LIMIT,
+  ) {
+    try {
+      this.file = openSync(path, "a");
+      this.size = fstatSync(this.file).size;
+    } catch (error) {
+      this.end(codeOf(error));
+    }
+  }
+
+  /** Takes events; they are on disk about a second later. */
+  add(...events: readonly string[]): void {
+    if (this.file === undefined) return;
+    for (const event of events) {
+      this.waiting += `${this.size === 0 && this.waiting === "" ? "[\n" : ",\n"}${event}`;
+    }
+    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.file === undefined || this.waiting === "") return;
+    const bytes = Buffer.from(this.waiting);
+    this.waiting = "";
+    if (this.size + bytes.length > this.limit) return this.end(`it has reached ${Math.floor(this.limit / MIB)} MiB`);
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(this.file, bytes, done);
+      this.size += bytes.length;
+    } catch (error) {
+      this.cutBack();
+      this.end(codeOf(error));
+    }
+  }
+
+  /** A full disk may have taken a part; half an event would spoil the whole file. */
+  private cutBack(): void {
+    try {
+      if (this.file !== undefined) ftruncateSync(this.file, this.size);
+    } catch {
+      // It is a device.
+    }
+  }
+
+  private end(reason: string): void {
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
+    this.ended(reason);
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  `it cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown"})`;

@@ -1,0 +1,81 @@
+// Profiles inside the engine, on a native library without a model.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import type { DecodeResult } from "../../ffi/llama/api.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { noUsage } from "../../src/domain/usage.ts";
+import { Engine } from "../../src/engine/child/engine.ts";
+import type { ReadyPrompt } from "../../src/engine/child/intake.ts";
+import { Profiler } from "../../src/engine/child/profiler.ts";
+import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
+import { FakeLlama } from "../support/fake-llama.ts";
+import { plainRequest } from "../support/request.ts";
+
+setDefaultTimeout(30_000);
+
+const OPTIONS = {
+  maxModelLen: 256,
+  microBatch: 64,
+  parallel: 4,
+  stallBudgetMs: 50,
+  sampling: {},
+} as unknown as EngineOptions;
+
+/** Runs requests, each step of 10 ms; resolves with their finishes by key. */
+async function run(contents: readonly (readonly [string, boolean])[], cancelled?: number) {
+  const messages: FromEngine[] = [];
+  const llama = new FakeLlama(256, 10);
+  const profiler = new Profiler({ ...llama.model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
+  const engine = new Engine(llama, OPTIONS, (message) => messages.push(message), systemClock, undefined, profiler);
+  engine.run().catch((error) => expect.unreachable(String(error)));
+  contents.forEach(([content, profile], key) => {
+    engine.receive({ type: "generate", key, request: plainRequest(content, profile ? { profile: true } : {}) });
+  });
+  if (cancelled !== undefined) setTimeout(() => engine.receive({ type: "cancel", key: cancelled, quiet: false }), 60);
+  const finishes = () => messages.flatMap((message) => (message.type === "step" ? message.finished : []));
+  while (finishes().length < contents.length) await Bun.sleep(5);
+  return new Map(finishes().map(({ key, event }) => [key, event]));
+}
+
+test("only who asks for a profile gets one", async () => {
+  const finishes = await run([
+    ["say abc|", true],
+    ["say abc|", false],
+  ]);
+  expect(finishes.get(0)?.profile).toMatchObject({ weightsBytes: 1_000_000, kvBytes: 256_000, gpuSamples: 0 });
+  expect(finishes.get(1)).not.toHaveProperty("profile");
+});
+
+test("bandwidth is what steps that only decode read, over their time", () => {
+  const profiler = new Profiler({ ...new FakeLlama().model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
+  const step = (prefillRows: number, before: number, after: number, cellsUsed: number, result: DecodeResult = "done") =>
+    profiler.decoded(
+      { step: { rows: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0 }, result, before, after },
+      { runningCount: 1, waitingCount: 0, cellsUsed },
+    );
+  const usage = noUsage();
+  profiler.accepted({ key: 1, request: plainRequest("", { profile: true }) } as ReadyPrompt);
+  step(1, 0, 1000, 0);
+  step(0, 1000, 1010, 100);
+  step(0, 1010, 2000, 100, "aborted");
+  step(0, 2000, 2030, 300);
+  const { event } = profiler.finished({ key: 1, event: { type: "finish", reason: "stop", usage } });
+  expect(event.profile?.bandwidth).toBeCloseTo(2_400_000 / 0.04);
+  step(0, 3000, 3010, 100);
+  expect(profiler.finished({ key: 1, event: { type: "finish", reason: "stop", usage } }).event).toEqual({
+    type: "finish",
+    reason: "stop",
+    usage,
+  });
+});
+
+test("samples come while the request runs, in order, and one at its end; also of a cancelled one", async () => {
+  for (const cancelled of [undefined, 0]) {
+    const event = (await run([[`say ${"x".repeat(60)}|`, true]], cancelled)).get(0);
+    const times = event?.profile?.samples.map(({ ms }) => ms) ?? [];
+    expect(event?.reason).toBe(cancelled === undefined ? "stop" : "cancelled");
+    expect(times.length).toBeGreaterThanOrEqual(cancelled === undefined ? 2 : 1);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    for (const sample of event?.profile?.samples ?? []) expect(sample.residentBytes).toBeGreaterThan(1e6);
+  }
+});

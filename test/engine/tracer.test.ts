@@ -1,0 +1,121 @@
+// What the trace says of steps that a small model without media never makes.
+
+import { expect, test } from "bun:test";
+import type { ReadyPrompt } from "../../src/engine/child/intake.ts";
+import type { Decoded } from "../../src/engine/child/observer.ts";
+import { Tracer } from "../../src/engine/child/tracer.ts";
+import { noUsage } from "../../src/domain/usage.ts";
+import type { MediaStep, StepPlan } from "../../src/scheduler/plan.ts";
+import { plainRequest } from "../support/request.ts";
+
+interface Event {
+  readonly ph: string;
+  readonly name: string;
+  readonly tid: number;
+  readonly ts: number;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/** A tracer whose wall clock is a second ahead of its steady one. */
+function start() {
+  const events: Event[] = [];
+  const file = { add: (...lines: string[]) => void events.push(...lines.map((line) => JSON.parse(line))) };
+  const tracer = new Tracer(file, { now: () => 0, wall: () => 1000 }, 42);
+  const levels = { runningCount: 1, waitingCount: 2, cellsUsed: 3 };
+  const idle = { runningCount: 0, waitingCount: 0, cellsUsed: 0 };
+  return {
+    events,
+    accept: (key: number, now: number) =>
+      tracer.accepted(
+        { key, request: plainRequest("secret"), tokens: new Int32Array(5) } as unknown as ReadyPrompt,
+        now,
+      ),
+    decode: (step: Decoded["step"], before: number, after: number, result: Decoded["result"] = "done") =>
+      tracer.decoded({ step, result, before, after }, levels),
+    finish: (key: number, now: number) =>
+      tracer.finished({ key, event: { type: "finish", reason: "cancelled", usage: noUsage() } }, now, idle),
+    /** Phases as `name from-to` of one request, in the order of their ends. */
+    phases: (key: number) => {
+      const begun: Event[] = [];
+      return events.flatMap((event) => {
+        if (event.tid !== key || event.ph === "M") return [];
+        if (event.ph === "B") {
+          begun.push(event);
+          return [];
+        }
+        const from = begun.pop();
+        expect(from?.name).toBe(event.name);
+        return [`${event.name} ${from?.ts}-${event.ts}`];
+      });
+    },
+    slices: () =>
+      events.flatMap(({ ph, name, ts, args }): Record<string, unknown>[] =>
+        ph === "X" ? [{ name, ts, ...args }] : [],
+      ),
+  };
+}
+
+const media = { key: 1, count: 64, starts: true } as MediaStep;
+const plan = (changes: Partial<StepPlan>): StepPlan => ({
+  rows: [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: true, guess: false }],
+  started: [],
+  owner: 1,
+  decodeRows: 0,
+  prefillRows: 1,
+  guessRows: 0,
+  ...changes,
+});
+
+test("a medium's step begins the prefill of its request, and has a slice of its own", () => {
+  const { accept, decode, finish, phases, slices } = start();
+  accept(1, 0);
+  decode(media, 2, 5);
+  decode(plan({}), 6, 8);
+  decode(plan({ decodeRows: 1, prefillRows: 0 }), 9, 10);
+  finish(1, 11);
+  expect(phases(1)).toEqual([
+    "queued 1000000-1002000",
+    "prefill 1002000-1008000",
+    "decode 1008000-1011000",
+    "request 1000000-1011000",
+  ]);
+  expect(slices()).toEqual([
+    { name: "media", ts: 1_002_000, media_rows: 64, request: 1, result: "done" },
+    { name: "between steps", ts: 1_005_000 },
+    { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, result: "done" },
+    { name: "between steps", ts: 1_008_000 },
+    { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, result: "done" },
+  ]);
+});
+
+test("an aborted step gives no first token; a request that waits until it is cancelled was only queued", () => {
+  const { accept, decode, finish, phases, slices } = start();
+  accept(1, 0);
+  accept(2, 1);
+  decode(plan({ started: [1] }), 2, 3, "aborted");
+  finish(1, 4);
+  finish(2, 5);
+  expect(phases(1)).toEqual(["queued 1000000-1002000", "prefill 1002000-1004000", "request 1000000-1004000"]);
+  expect(phases(2)).toEqual(["queued 1001000-1005000", "request 1001000-1005000"]);
+  expect(slices()).toMatchObject([{ name: "prefill", result: "aborted" }]);
+});
+
+test("a request that is computed again is still in its decode phase, and an idle spell is no time between steps", () => {
+  const { accept, decode, finish, phases, slices, events } = start();
+  accept(1, 0);
+  decode(plan({ started: [1] }), 1, 2);
+  decode(plan({}), 3, 4);
+  finish(1, 5);
+  accept(3, 900);
+  decode(plan({ started: [3] }), 901, 902);
+  expect(phases(1).map((phase) => phase.split(" ")[0])).toEqual(["queued", "prefill", "decode", "request"]);
+  expect(slices().filter(({ name }) => name === "between steps")).toEqual([{ name: "between steps", ts: 1_002_000 }]);
+  expect(events.filter(({ ph }) => ph === "C").map(({ name, args }) => [name, args])).toEqual([
+    ["requests", { running: 1, waiting: 2 }],
+    ["kv cells", { used: 3 }],
+    ["requests", { running: 0, waiting: 0 }],
+    ["kv cells", { used: 0 }],
+    ["requests", { running: 1, waiting: 2 }],
+    ["kv cells", { used: 3 }],
+  ]);
+});

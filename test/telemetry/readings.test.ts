@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { between, readProcess, samplesOf, type Reading } from "../../src/telemetry/readings.ts";
+
+const start: Reading = {
+  at: 5000,
+  processCpuMs: 100,
+  busyMs: 1000,
+  totalMs: 4000,
+  residentBytes: 1,
+  cpuJoules: 10,
+  dramJoules: null,
+  gpu: undefined,
+  reads: { bytes: 0, ms: 0 },
+};
+const later = (changes: Partial<Reading>): Reading => ({ ...start, ...changes });
+
+describe("between two readings", () => {
+  test("rates are differences over time", () => {
+    const end = later({ at: 7000, processCpuMs: 2100, busyMs: 4000, totalMs: 8000, cpuJoules: 110 });
+    expect(between(start, { ...end, reads: { bytes: 6e9, ms: 1500 } }, 2)).toEqual({
+      bandwidth: 4e9,
+      cpuShare: 0.5,
+      systemCpuShare: 0.75,
+      cpuWatts: 50,
+      dramWatts: null,
+    });
+  });
+
+  test("what did not happen, or in no time, has no rate", () => {
+    expect(between(start, start, 2)).toEqual({
+      bandwidth: null,
+      cpuShare: null,
+      systemCpuShare: null,
+      cpuWatts: null,
+      dramWatts: null,
+    });
+  });
+});
+
+test("each sample tells of the time since the one before, and of its own instant", () => {
+  const gpu = { watts: 300, share: 0.9 };
+  const readings = [
+    start,
+    later({ at: 5100, cpuJoules: 12, residentBytes: 2 }),
+    later({ at: 5400, cpuJoules: 15, residentBytes: 3, gpu }),
+  ];
+  expect(samplesOf(readings, 1)).toMatchObject([
+    { ms: 100, cpuWatts: 20, gpuWatts: null, gpuShare: null, residentBytes: 2 },
+    { ms: 400, cpuWatts: 10, gpuWatts: 300, gpuShare: 0.9, residentBytes: 3 },
+  ]);
+});
+
+test("a process that works takes CPU time", () => {
+  const before = readProcess();
+  for (const until = performance.now() + 50; performance.now() < until;);
+  const after = readProcess();
+  expect(after.processCpuMs).toBeGreaterThan(before.processCpuMs);
+  expect(after.totalMs).toBeGreaterThanOrEqual(before.totalMs);
+  expect(after.residentBytes).toBeGreaterThan(1e6);
+});

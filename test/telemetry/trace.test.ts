@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { begin, counter, end, slice, trackName } from "../../src/telemetry/trace-events.ts";
+import { createTraceFile, TraceFile } from "../../src/telemetry/trace-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trace-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const fresh = () => join(folder, `${files++}.json`);
+const never = (reason: string) => expect.unreachable(reason);
+const parsed = (path: string) => JSON.parse(`${readFileSync(path, "utf8")}]`);
+
+const track = { process: 7, thread: 3 };
+
+test("events have the format's fields, with times in whole microseconds whose ends meet", () => {
+  expect(JSON.parse(slice(track, "decode", 1.0004, 2.0006, { rows: 2 }))).toEqual({
+    ph: "X",
+    name: "decode",
+    pid: 7,
+    tid: 3,
+    ts: 1000,
+    dur: 1001,
+    args: { rows: 2 },
+  });
+  expect(JSON.parse(begin(track, "queued", 2))).toEqual({ ph: "B", name: "queued", pid: 7, tid: 3, ts: 2000 });
+  expect(JSON.parse(end(track, "queued", 3))).toMatchObject({ ph: "E", ts: 3000 });
+  expect(JSON.parse(counter(track, "requests", 3, { running: 1 }))).toMatchObject({ ph: "C", args: { running: 1 } });
+  expect(JSON.parse(trackName(track, 'a "b"'))).toMatchObject({ ph: "M", args: { name: 'a "b"' } });
+});
+
+describe("a trace file", () => {
+  test("is an open JSON array after each flush, also of the next writer's", () => {
+    const path = fresh();
+    writeFileSync(path, "older");
+    createTraceFile(path);
+    const first = new TraceFile(path, never);
+    first.add("1", "2");
+    first.flush();
+    expect(parsed(path)).toEqual([1, 2]);
+    first.add("3");
+    first.flush();
+    first.flush();
+    expect(parsed(path)).toEqual([1, 2, 3]);
+    const second = new TraceFile(path, never);
+    second.add("4");
+    second.flush();
+    expect(parsed(path)).toEqual([1, 2, 3, 4]);
+  });
+
+  test("is written without being asked to", async () => {
+    const path = fresh();
+    new TraceFile(path, never).add("1");
+    while (readFileSync(path, "utf8") === "") await Bun.sleep(20);
+    expect(parsed(path)).toEqual([1]);
+  });
+
+  test("ends before its limit, and says so once", () => {
+    const path = fresh();
+    const reasons: string[] = [];
+    const file = new TraceFile(path, (reason) => reasons.push(reason), 100);
+    for (let event = 0; event < 20; event++) {
+      file.add(JSON.stringify("x".repeat(20)));
+      file.flush();
+    }
+    expect(parsed(path)).toHaveLength(4);
+    expect(readFileSync(path).length).toBeLessThanOrEqual(100);
+    expect(reasons).toEqual(["it has reached 0 MiB"]);
+  });
+
+  test("that cannot be opened is no failure of who writes it", () => {
+    const reasons: string[] = [];
+    const file = new TraceFile(join(folder, "missing", "x.json"), (reason) => reasons.push(reason));
+    file.add("1");
+    file.flush();
+    expect(reasons).toEqual(["it cannot be written (ENOENT)"]);
+  });
+
+  test("on a full disk ends with a whole event", () => {
+    const reasons: string[] = [];
+    const file = new TraceFile("/dev/full", (reason) => reasons.push(reason));
+    file.add("1");
+    file.flush();
+    expect(reasons).toEqual(["it cannot be written (ENOSPC)"]);
+  });
+});
