@@ -54,11 +54,8 @@ const NO_STATS: Levels = {
 const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens", "guessedTokens", "guessedRight"] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
-function sum(a: Counts, b: Counts): Counts {
-  const total: Counts = { ...a };
-  for (const name of COUNTS) total[name] += b[name];
-  return total;
-}
+const sum = (a: Counts, b: Counts): Counts =>
+  Object.fromEntries(COUNTS.map((name) => [name, a[name] + b[name]])) as Counts;
 
 export class EngineHost implements EnginePort {
   private state: EngineState = "starting";

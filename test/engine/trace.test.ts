@@ -62,7 +62,7 @@ function intervals(events: readonly TraceEvent[]) {
 const metric = async (name: string) => metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
 
 beforeAll(async () => {
-  server = await startServer(["--trace-file", path, "--parallel", "2", "--ctx", "2048"]);
+  server = await startServer(["--trace-file", path, "--parallel", "2", "--ctx", "2048", "--no-speculation"]);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

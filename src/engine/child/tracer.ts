@@ -49,8 +49,8 @@ export class Tracer implements EngineObserver {
     this.lastEnd = to;
     this.count(levels, from);
     if ("rows" in step) {
-      const { decodeRows, prefillRows, started, rows } = step;
-      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, result };
+      const { decodeRows, prefillRows, guessRows, started, rows } = step;
+      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, result };
       this.file.add(slice(this.steps, kindOf(step), from, to, args));
       for (const key of started) this.enter(key, "prefill", from);
       if (result !== "done" || prefillRows === 0) return;
