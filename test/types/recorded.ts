@@ -64,6 +64,8 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
       const value = JSON.parse(data) as { readonly type?: string; readonly error?: unknown };
       // A ping may come at any time; the client reads it away before its types begin.
       if (value.type === "ping") continue;
+      // Sent only to who asks for it by a header of ours, who knows it by its key.
+      if ("svc_profile" in value || "svc_profile_extended" in value) continue;
       yield part(value.type === "error" ? "ErrorResponse" : types.part, value, index + 1);
       if (types.part !== "RawMessageStreamEvent" && value.error) yield part("OpenAIError", value.error, index + 1);
     }
