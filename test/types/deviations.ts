@@ -38,7 +38,7 @@ export const deviations = {
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["timings", "error", "choices.*.delta.reasoning_content", ...usage, ...profiles],
+    extensions: ["timings", "error", "choices.*.delta.reasoning_content", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
