@@ -141,8 +141,8 @@ await messageToolChecks(sdk);
 await failureChecks({
   errors: Anthropic,
   ask: (server, prompt, extra, options) =>
-    sdk[server].messages.create({ ...asking(prompt), max_tokens: 30_000, ...extra } as never, options),
-  stream: (server, prompt) => sdk[server].messages.create({ ...asking(prompt), max_tokens: 30_000, stream: true }),
+    sdk[server].messages.create({ ...asking(prompt), max_tokens: 20_000, ...extra } as never, options),
+  stream: (server, prompt) => sdk[server].messages.create({ ...asking(prompt), max_tokens: 20_000, stream: true }),
   wrong: { temperature: "warm" },
   lost: () => client.get("/v1/nothing/here"),
   detailsOf: (thrown) => {

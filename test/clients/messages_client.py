@@ -30,7 +30,7 @@ from harness import (
 TOOLS = functions_of(
     lambda name, description, parameters: {"name": name, "description": description, "input_schema": parameters}
 )
-STORY = {"model": "any", "max_tokens": 30_000, "messages": [{"role": "user", "content": "abcd efgh"}]}
+STORY = {"model": "any", "max_tokens": 20_000, "messages": [{"role": "user", "content": "abcd efgh"}]}
 
 
 def client_for(variable):
