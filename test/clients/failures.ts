@@ -98,7 +98,8 @@ async function interruptionChecks(dialect: FailingDialect): Promise<void> {
     const read = async () => {
       for await (const event of await dialect.stream("narrow", STORY)) {
         // Before there is text, nothing may have been computed: the next engine would answer in its place.
-        if (++events === 20) ok((await fetch(process.env["CRASH_URL"] ?? "", { method: "POST" })).ok, "no engine to end");
+        if (++events === 20)
+          ok((await fetch(process.env["CRASH_URL"] ?? "", { method: "POST" })).ok, "no engine to end");
         last = event;
       }
     };

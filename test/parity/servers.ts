@@ -37,7 +37,7 @@ const PLANS: Readonly<Record<Side, LaunchPlan>> = {
       "--model",
       MODEL,
       ...words("--ctx 4096 --parallel 1 --threads 1 --batch 512 --micro-batch 512"),
-      ...words("--flash-attention on --kv-type f16 --kv-mode streams"),
+      ...words("--flash-attention on --kv-type f16 --kv-mode streams --no-prefix-cache --no-speculation"),
     ],
   },
   "llama-server": {
