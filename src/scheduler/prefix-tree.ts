@@ -2,6 +2,8 @@
 // root to a node is what the sequences that end there hold. Nodes below one parent may begin alike: they were computed
 // side by side. Pure bookkeeping; `kv-cache.ts` decides what is kept.
 
+import { commonLength } from "./common-length.ts";
+
 /** A sequence of the KV cache and what it holds. */
 export interface Holder {
   /** KV sequence id. */
@@ -188,7 +190,7 @@ export class PrefixTree {
   private deepest(node: Node, tokens: Int32Array, limit: number): { node: Node; length: number } {
     let best = { node, length: node.end };
     for (const child of node.children) {
-      const length = commonLength(child, tokens, limit);
+      const length = commonLength(child.tokens, tokens, Math.min(child.end, limit), child.start);
       const found = length === child.end ? this.deepest(child, tokens, limit) : { node: child, length };
       if (found.length > best.length) best = found;
     }
@@ -214,14 +216,6 @@ export class PrefixTree {
     siblings.splice(siblings.indexOf(node), 1);
     this.stored -= node.size;
   }
-}
-
-/** How far `tokens[0..limit)` goes along with a node whose parent it has passed. */
-function commonLength(node: Node, tokens: Int32Array, limit: number): number {
-  const end = Math.min(node.end, limit);
-  let index = node.start;
-  while (index < end && tokens[index] === node.tokens[index]) index++;
-  return index;
 }
 
 function holdersBelow(node: Node): Entry[] {

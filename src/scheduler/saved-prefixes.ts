@@ -1,5 +1,6 @@
 // What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's.
 
+import { commonLength } from "./common-length.ts";
 import { staleness } from "./idle-sequences.ts";
 import type { MediaSpan } from "./media-span.ts";
 
@@ -97,11 +98,4 @@ export class SavedPrefixes {
     this.held -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
   }
-}
-
-function commonLength(a: Int32Array, b: Int32Array, limit: number): number {
-  const end = Math.min(a.length, b.length, limit);
-  let index = 0;
-  while (index < end && a[index] === b[index]) index++;
-  return index;
 }

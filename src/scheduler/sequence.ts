@@ -1,5 +1,6 @@
 // The state of one request inside the scheduler.
 
+import { commonLength } from "./common-length.ts";
 import { Guesses } from "./guess.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 
@@ -95,10 +96,7 @@ export class Sequence {
 
   /** Tokens that both begin with; `limit` at most. */
   sharedWith(other: Sequence, limit: number): number {
-    const end = Math.min(limit, this.length, other.length);
-    let index = 0;
-    while (index < end && this.ids[index] === other.ids[index]) index++;
-    return index;
+    return commonLength(this.ids, other.ids, Math.min(limit, this.length, other.length));
   }
 
   append(token: number): void {
