@@ -70,7 +70,6 @@ export class EngineHost implements EnginePort {
   private nextKey = 1;
   private stats = NO_STATS;
   private statsAt = 0;
-  /** Cumulative counts of earlier engine processes. */
   /** What earlier engine processes had counted. */
   private past: Counts = NO_STATS;
   private readonly steps = noSteps();

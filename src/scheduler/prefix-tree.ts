@@ -60,10 +60,6 @@ export class PrefixTree {
     return this.stored;
   }
 
-  get size(): number {
-    return this.entries.size;
-  }
-
   has(id: number): boolean {
     return this.entries.has(id);
   }

@@ -254,7 +254,11 @@ export class Scheduler {
   private admit(now: number): void {
     while (this.queue.size > 0) {
       const next = this.queue.inOrder().find((sequence) => !this.waitsForLeader(sequence, now));
-      if (!next || !this.fits(next, now) || !this.takeTurn(next, now)) return;
+      if (!next) return;
+      const isFull = this.running.length >= this.limits.parallel;
+      const victim = isFull ? this.victimFor(next, now) : undefined;
+      if ((isFull && !victim) || !this.fits(next, now)) return;
+      if (victim) this.preempt(victim, now, true);
       this.queue.take(next);
       this.kv.acquire(next, now, this.cost.prefillTokenMs);
       next.cached ??= next.computed;
@@ -289,18 +293,15 @@ export class Scheduler {
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
-  /** Whether a sequence is free for this request, or one that another client has beyond its share. */
-  private takeTurn(sequence: Sequence, now: number): boolean {
-    if (this.running.length < this.limits.parallel) return true;
+  /** A running request of a client with more than its share, which has had its turn. */
+  private victimFor(sequence: Sequence, now: number): Sequence | undefined {
     const counts = new Map<string, number>();
     for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
     const most = Math.max(...counts.values());
-    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return false;
-    const victim = this.running.findLast(
+    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return undefined;
+    return this.running.findLast(
       ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
     );
-    if (victim) this.preempt(victim, now, true);
-    return victim !== undefined;
   }
 
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
