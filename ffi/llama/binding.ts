@@ -21,7 +21,7 @@ import {
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 2;
+const ABI_VERSION = 3;
 const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
@@ -200,9 +200,9 @@ class Binding implements NativeLlama {
     }));
   }
 
-  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
     const { tokens, positions, sequences, samplers } = batch;
-    return this.decoded(this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, sampled));
+    return this.decoded(this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, steps, sampled));
   }
 
   decodeEmbeddings({ address, positions, count, sequence, nonCausal }: Embeddings, owner: number): DecodeResult {
