@@ -29,7 +29,7 @@ const WORTH_WAITING = 32;
 /** More streams than this fill a step by themselves. */
 const MOST_GUESSING = 4;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
-const MULTI_STEP_MS = 5;
+const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -368,11 +368,11 @@ export class Scheduler {
 
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
-    const stepMs = this.cost.decodeStepMs(decoding.length);
-    if (stepMs === 0 || !decoding.every(({ multiStep }) => multiStep)) return 1;
+    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(MULTI_STEP_MS / stepMs, left, room)));
+    return Math.max(1, Math.floor(Math.min(steps, left, room)));
   }
 
   private judgeGuesses(plan: StepPlan): void {

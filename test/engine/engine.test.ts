@@ -83,6 +83,8 @@ describe("a generation", () => {
     engine.receive({ type: "generate", key: 1, request: ask("say one two three|", { stop: ["two"] }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["one ", "stop"]);
+    // What was sampled behind it in the same call does not count.
+    expect(finished(1)?.usage.completionTokens).toBe("one two".length);
   });
 
   test("carries log probabilities for exactly the visible tokens", async () => {

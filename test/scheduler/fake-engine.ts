@@ -54,6 +54,8 @@ export class FakeEngine {
   readonly saveSizes: number[] = [0];
   /** What was moved out of the cache. */
   readonly saved = new Map<number, Cell[]>();
+  /** Whether requests allow several decode steps on end. */
+  multiStep = false;
   /** Whether plans are kept in `plans`. */
   keepPlans = true;
   /** Whether every sampled row's whole context is compared. */
@@ -72,7 +74,7 @@ export class FakeEngine {
   add(key: number, prompt: number | readonly number[], maxTokens: number, client = "", guess = false): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess };
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess, multiStep: this.multiStep };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -103,7 +105,8 @@ export class FakeEngine {
     if (this.keepPlans) this.plans.push(plan);
     this.compute(plan);
     const sampled = this.sample(plan);
-    const ms = this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
+    const ms = steps * this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
     this.now += ms;
     this.prefilled += plan.prefillRows;
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
@@ -147,6 +150,14 @@ export class FakeEngine {
       else said.push(-1);
       sampled.push(said.at(-1) ?? -1);
     }
+    for (let step = 1; step < plan.steps; step++) {
+      for (const { key, sequence, position } of plan.rows) {
+        const before = sampled.filter((_, at) => plan.rows[at % plan.rows.length]?.key === key);
+        this.place(sequence, before.at(-1) ?? -1, position + step);
+        sampled.push(this.next([...this.job(key).tokens, ...before]));
+      }
+    }
+    if (this.exact) this.checkRoom();
     return sampled;
   }
 
