@@ -5,7 +5,8 @@ import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
-import { commonRules, operations, type Operation } from "./operations.ts";
+import { commonRules, operations } from "./operations.ts";
+import type { Operation } from "./operations/operation.ts";
 
 interface Response {
   description: string;
