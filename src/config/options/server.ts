@@ -94,6 +94,15 @@ export const serverOptions: readonly Option[] = [
     help: "Prompt tokens that may wait in all before 503 server_busy; one prompt may wait however long it is.",
   },
   {
+    name: "queue-timeout",
+    group: "Server",
+    type: "number",
+    minimum: 0,
+    maximum: DAY_S,
+    default: 0,
+    help: "Seconds that an accepted request may wait for its turn before 503 server_busy; 0 is no limit.",
+  },
+  {
     name: "stored-responses",
     group: "Server",
     type: "integer",

@@ -25,7 +25,7 @@ export const badRequest = "Invalid input; `code` and `param` say what and where.
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
 
 /** Errors of routes that generate. */
 export const generationErrors = {
@@ -33,6 +33,7 @@ export const generationErrors = {
   413: tooLarge("100 MB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over before anything of the answer was there.",
 };
 
 /** Errors of routes of the tokenizer. */
