@@ -12,6 +12,7 @@ const plan = (decodeRows: number, prefillRows: number): StepPlan => ({
   decodeRows,
   prefillRows,
   guessRows: 0,
+  steps: 1,
 });
 
 test("pauses of streams and sizes of chunks are told by what caused them", async () => {
@@ -19,7 +20,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
-    counter.decoded({ step: what, result, before: now, after: now + ms });
+    counter.decoded({ step: what, result, before: now, after: now + ms, made: 1 });
     now += ms;
   };
   const span = { start: 0, tokens: 40, whole: false } as never;
