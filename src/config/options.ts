@@ -1,6 +1,7 @@
 // Every option of the program in one table. Parsing, help, environment variables, the config file and the README's
 // table are all made from it.
 
+import { engineOptions } from "./engine-options.ts";
 import type { Option } from "./option.ts";
 
 const DAY_S = 86_400;
@@ -299,124 +300,7 @@ export const options: readonly Option[] = [
     help: "Jinja file to use in place of the model's own chat template.",
   },
 
-  {
-    name: "parallel",
-    aliases: ["concurrent"],
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 256,
-    default: 32,
-    help: "Requests that are computed at once; more wait.",
-  },
-  {
-    name: "threads",
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 512,
-    absent: "the number of physical cores",
-    help: "Threads that compute.",
-  },
-  {
-    name: "gpu-layers",
-    group: "Engine",
-    type: "integer",
-    minimum: -1,
-    maximum: 10_000,
-    default: -1,
-    help: "Layers to compute on a GPU, when the build has one; -1 is all.",
-  },
-  {
-    name: "flash-attention",
-    group: "Engine",
-    type: "choice",
-    choices: ["auto", "on", "off"],
-    default: "auto",
-    help: "Flash attention.",
-  },
-  {
-    name: "kv-type",
-    aliases: ["kv-bits"],
-    group: "Engine",
-    type: "choice",
-    choices: ["f16", "q8_0", "q4_0", "f32", "bf16", "8", "4", "16"],
-    default: "f16",
-    help: "Number format of the KV cache; 4, 8 and 16 mean q4_0, q8_0 and f16.",
-  },
-  {
-    name: "kv-mode",
-    group: "Engine",
-    type: "choice",
-    choices: ["auto", "unified", "streams"],
-    default: "auto",
-    help: "unified: requests divide the context freely. streams: each of --parallel has a fixed share, which is faster with many at once. auto: streams where that leaves each enough, else unified.",
-  },
-  {
-    name: "prefix-cache",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Compute what requests have in common once, and keep what they computed for later ones; --no-prefix-cache computes each whole prompt.",
-  },
-  {
-    name: "cache-ram",
-    group: "Engine",
-    type: "integer",
-    minimum: 0,
-    maximum: 16_777_216,
-    absent: "a quarter of the free memory, at most 8192",
-    help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
-  },
-  {
-    name: "speculation",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Guess next tokens where an answer repeats what was said before, and check them together; the answers are the same without.",
-  },
-  {
-    name: "batch",
-    group: "Engine",
-    type: "integer",
-    minimum: 32,
-    maximum: 16_384,
-    default: 512,
-    help: "Most tokens in one step.",
-  },
-  {
-    name: "micro-batch",
-    group: "Engine",
-    type: "integer",
-    minimum: 32,
-    maximum: 16_384,
-    default: 512,
-    help: "Tokens that the kernels take at once.",
-  },
-  {
-    name: "stall-budget",
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 60_000,
-    default: 50,
-    help: "Longest pause in milliseconds that another request's prompt may cause in running streams, as far as pieces of 16 to 64 tokens allow; several that wait together may cause up to 1.5 seconds.",
-  },
-  {
-    name: "mmap",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Map the model file into memory instead of reading it.",
-  },
-  { name: "mlock", group: "Engine", type: "boolean", default: false, help: "Keep the model in memory." },
-  {
-    name: "warmup",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Compute once at start, so that the first request is fast.",
-  },
+  ...engineOptions,
 
   {
     name: "prompt",
