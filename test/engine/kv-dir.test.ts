@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import type { Message } from "../support/logprob-chat.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { FROM_SOURCE, startServer, type ServerProcess } from "../support/server.ts";
@@ -123,6 +124,43 @@ describe.each([
     expect((await ask(other, messages)).cached).toBe(0);
     await other.stop();
   });
+});
+
+test("a model whose state cannot be cut goes on with whole conversations", async () => {
+  const model = makeRecurrentModel(join(import.meta.dir, "../../vendor/.build/models"));
+  const folder = join(root, "recurrent");
+  const own = [...flags, "--model", model, "--ctx", "2048"];
+  const complete = async (server: ServerProcess, prompt: string, max_tokens = 8) => {
+    const body = JSON.stringify({ prompt, max_tokens, temperature: 0, ignore_eos: true });
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(`${server.url}/v1/completions`, { method: "POST", headers, body });
+    const { choices, usage } = (await response.json()) as {
+      choices: { text: string }[];
+      usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } };
+    };
+    return {
+      text: choices[0]?.text ?? "",
+      prompt: usage.prompt_tokens,
+      cached: usage.prompt_tokens_details.cached_tokens,
+    };
+  };
+  const first = await startServer([...own, "--kv-dir", folder]);
+  const said = "a b c d e f g h ".repeat(40).trim();
+  // The one token is sampled and never computed: what is kept ends with the prompt.
+  const before = await complete(first, said, 1);
+  await first.stop();
+
+  const second = await startServer([...own, "--kv-dir", folder]);
+  const reference = await startServer([...own, "--no-prefix-cache"]);
+  const held = await metric(second, "svc_kv_disk_tokens");
+  expect(held).toBe(before.prompt);
+  const branch = said.slice(0, -8);
+  expect(await complete(second, branch)).toEqual(await complete(reference, branch));
+  const next = `${said} x y z`;
+  const [after, cold] = [await complete(second, next), await complete(reference, next)];
+  expect(after).toEqual({ ...cold, cached: held });
+  await second.stop();
+  await reference.stop();
 });
 
 describe("at start", () => {

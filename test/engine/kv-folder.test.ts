@@ -17,9 +17,10 @@ import { KvDisk, type KvDiskListener } from "../../src/engine/child/kv-disk.ts";
 import { fileBytes, type KvEntry } from "../../src/engine/child/kv-file.ts";
 import { kvFingerprint } from "../../src/engine/child/kv-fingerprint.ts";
 import { KvFolder } from "../../src/engine/child/kv-folder.ts";
+import { killAtExit } from "../support/kill-at-exit.ts";
 import { Random } from "../support/random.ts";
+import { FINGERPRINT, large } from "./fixtures/kv-entries.ts";
 
-const FINGERPRINT = new Uint8Array(32).fill(7);
 const MIB = 2 ** 20;
 let path: string;
 
@@ -137,6 +138,33 @@ describe("the limit", () => {
     expect(files()).toEqual([folder().nameOf(entry(4))]);
   });
 });
+
+test("of a process that is killed while it writes, what is complete is good and the rest is not seen", async () => {
+  const random = new Random(9);
+  let unfinished = 0;
+  for (let life = 0; life < 8; life++) {
+    const writer = [process.execPath, join(import.meta.dir, "fixtures/kv-writer.ts"), path, String(life * 100)];
+    const child = Bun.spawn(writer, { stdin: "ignore", stdout: "ignore" });
+    void child.exited.then(killAtExit(child));
+    const before = files().length;
+    while (files().length === before) await Bun.sleep(1);
+    await Bun.sleep(random.integer(0, 60));
+    child.kill("SIGKILL");
+    await child.exited;
+    unfinished += files().filter((name) => name.endsWith(".part")).length;
+    const { entries, damaged } = await folder(2 ** 30).index();
+    expect(damaged).toBe(0);
+    for (const found of entries.values()) {
+      const { entry: expected, parts: written } = large(Math.floor((found.ids[0] ?? 0) / 1000));
+      expect(found).toEqual(expected);
+      const read = await folder(2 ** 30).read(found);
+      expect(read?.map((part, at) => Buffer.compare(part, written[at] ?? part))).toEqual([0, 0]);
+    }
+    for (const name of files()) if (name.endsWith(".kv")) rmSync(join(path, name));
+  }
+  // Else this test would show less than it says.
+  expect(unfinished).toBeGreaterThan(0);
+}, 60_000);
 
 function disk(own = folder(), mostInFlight?: number) {
   const stored = new Map<number, KvEntry>();
