@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import {
   SAMPLER_DEFAULTS,
+  type Batch,
   type ChatPrompt,
   type LoadConfig,
   type PromptRequest,
@@ -111,17 +112,25 @@ export interface Row {
   readonly sampler?: SamplerId;
 }
 
-/** One decode call. Returns the sampled tokens, or how else it ended. */
-export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): number[] | "no-room" | "aborted" {
+function batchOf(rows: readonly Row[]): Batch {
   const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
-  const batch = {
+  return {
     tokens: column((row) => row.token),
     positions: column((row) => row.position),
     sequences: column((row) => row.sequence),
     samplers: column((row) => row.sampler ?? -1),
   };
+}
+
+/** Begins a chunk that can be paused. */
+export function chunkBegin(llama: NativeLlama, rows: readonly Row[]): void {
+  llama.chunkBegin(batchOf(rows), rows.length);
+}
+
+/** One decode call. Returns the sampled tokens, or how else it ended. */
+export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): number[] | "no-room" | "aborted" {
   const sampled = new Int32Array(rows.length);
-  const result = llama.decode(batch, rows.length, owner, 1, sampled);
+  const result = llama.decode(batchOf(rows), rows.length, owner, 1, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
   return result === "done" ? [...sampled.subarray(0, wanted)] : result;
 }
