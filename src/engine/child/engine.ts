@@ -6,7 +6,7 @@ import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { stepsMade, type MediaStep, type StepPlan } from "../../scheduler/plan.ts";
+import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
@@ -70,6 +70,7 @@ export class Engine {
     this.scheduler = new Scheduler({
       parallel: options.parallel,
       batch: model.batch,
+      chunk: model.chunk,
       stallBudgetMs: options.stallBudgetMs,
       layout: options.kvMode,
       cells: model.context,
@@ -235,6 +236,8 @@ export class Engine {
     const before = this.clock.now();
     const media = this.scheduler.planMedia(before);
     if (media) return this.stepMedia(media);
+    const slice = this.scheduler.planSlice(before);
+    if (slice) return this.stepSlice(slice);
     const plan = this.scheduler.plan(before);
     if (plan && plan.started.length > 0) this.announce(plan.started, before);
     if (!this.prepareCache() || !plan) return;
@@ -267,7 +270,33 @@ export class Engine {
     if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
 
+  private stepSlice({ chunk, begins, ms }: SlicePlan): void {
+    const before = this.clock.now();
+    if (begins && chunk.started.length > 0) this.announce(chunk.started, before);
+    if (!this.prepareCache()) return;
+    if (begins) {
+      this.fillBatch(chunk);
+      this.llama.chunkBegin(this.batch, chunk.rows.length);
+    }
+    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
+    const after = this.clock.now();
+    this.observer?.decoded({ step: chunk, result, made: 1, before, after }, this.scheduler);
+    this.steps++;
+    this.sampleMemory(after);
+    this.scheduler.applySlice(result === "done" || result === "paused" ? result : "given up", after - before);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
+      throw new Error("the KV cache refused a chunk that fits it");
+  }
+
   private decode(plan: StepPlan) {
+    this.fillBatch(plan);
+    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
+    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
+  }
+
+  private fillBatch(plan: StepPlan): void {
     const { tokens, positions, sequences, samplers } = this.batch;
     plan.rows.forEach((row, index) => {
       tokens[index] = row.token;
@@ -275,9 +304,6 @@ export class Engine {
       sequences[index] = row.sequence;
       samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
     });
-    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
-    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
-    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
   }
 
   /** Clears what an aborted step may have left in the cache. */

@@ -15,6 +15,7 @@ export class KvCommands {
     for (const command of commands) {
       if (command.type === "copy") this.llama.kvCopy(command.from, command.to, command.position);
       else if (command.type === "remove") this.llama.kvRemove(command.sequence, command.position, -1);
+      else if (command.type === "abandon") this.llama.chunkAbandon();
       else if (command.type === "forget") this.saved.delete(command.saved);
       else if (command.type === "save") this.save(command);
       else if (!this.restore(command.sequence, command.saved)) lost.push(command.sequence);

@@ -16,9 +16,11 @@ export class StepCounter implements EngineObserver {
 
   decoded({ step, result, made, before, after }: Decoded): void {
     // What is not done is computed again and counts then.
-    if (result !== "done") return;
+    if (result !== "done" && result !== "paused") return;
     for (let count = 0; count < made; count++) countStep(this.tally, kindOf(step), (after - before) / made / 1000);
-    if ("rows" in step) {
+    if (result === "paused") {
+      // Rows count when all of them are computed.
+    } else if ("rows" in step) {
       this.tally.rows.decode += step.decodeRows * made;
       this.tally.rows.prefill += step.prefillRows;
     } else this.tally.rows.media += step.count;
