@@ -1,6 +1,7 @@
 // Loading a model on a native thread of its own.
 
-#include "chat.hpp"
+#include "answer-format.hpp"
+#include "chat-template.hpp"
 
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -123,6 +124,7 @@ void warm_up() {
 void unload() {
     state.ready = false;
     forget_prompts();
+    forget_formats();
     forget_chat_template();
     free_samplers();
     free_chunk_context();

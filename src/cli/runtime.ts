@@ -99,6 +99,7 @@ export function createRuntime(config: Config): Runtime {
     clock,
     parallel,
     maxQueue: config.maxQueue,
+    queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
       ...defaultMediaLimits,
       fetch: config.mediaFetch,

@@ -34,6 +34,8 @@ export interface Config {
   /** Requests that may wait beyond the `parallel` running ones before 503 `server_busy`. */
   readonly maxQueue: number;
   readonly maxQueueTokens: number;
+  /** How long an accepted request may wait for its first computation; 0: no limit. */
+  readonly queueTimeoutMs: number;
 
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };

@@ -48,6 +48,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     loadTimeoutMs: milliseconds("load-timeout"),
     maxQueue: number("max-queue") as number,
     maxQueueTokens: number("max-queue-tokens") as number,
+    queueTimeoutMs: milliseconds("queue-timeout"),
     storedResponses: {
       count: number("stored-responses") as number,
       bytes: (number("stored-responses-mb") as number) * 1_000_000,

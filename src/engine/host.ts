@@ -3,10 +3,11 @@
 
 import type { Clock } from "../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
+import { nobodyWaits } from "../domain/waiting.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
 import { PendingRequest } from "./pending-request.ts";
@@ -38,12 +39,14 @@ const STOP_GRACE_MS = 2000;
 const NO_STATS: Levels = {
   running: 0,
   waiting: 0,
+  waitingFor: nobodyWaits,
   kvUsed: 0,
   kvCached: 0,
   kvSaved: 0,
   steps: 0,
   preemptions: 0,
   evictedTokens: 0,
+  spilledTokens: 0,
   restoredTokens: 0,
   guessedTokens: 0,
   guessedRight: 0,
@@ -51,7 +54,15 @@ const NO_STATS: Levels = {
 };
 
 /** What only grows, over all engine processes. */
-const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens", "guessedTokens", "guessedRight"] as const;
+const COUNTS = [
+  "steps",
+  "preemptions",
+  "evictedTokens",
+  "spilledTokens",
+  "restoredTokens",
+  "guessedTokens",
+  "guessedRight",
+] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
 const sum = (a: Counts, b: Counts): Counts =>
@@ -110,7 +121,7 @@ export class EngineHost implements EnginePort {
     };
   }
 
-  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
     const { events } = pending;
     const abandon = () => this.drop(pending);
@@ -118,7 +129,7 @@ export class EngineHost implements EnginePort {
     try {
       signal.throwIfAborted();
       while (await events.more()) {
-        for (let event = events.take(); event !== undefined; event = events.take()) yield event as GenerateEvent;
+        for (let event = events.take(); event !== undefined; event = events.take()) yield event as EngineEvent;
       }
       signal.throwIfAborted();
     } finally {
@@ -263,7 +274,9 @@ export class EngineHost implements EnginePort {
         this.update(message.stats);
         for (const key of message.keys) {
           const pending = this.pending.get(key);
-          if (pending) pending.progress = "started";
+          if (!pending) continue;
+          pending.progress = "started";
+          pending.events.push({ type: "started" });
         }
         return;
       case "accepted":
@@ -315,10 +328,10 @@ export class EngineHost implements EnginePort {
     this.settle(pending);
   }
 
-  private rejected({ key, code, message, param }: Extract<FromEngine, { type: "rejected" }>): void {
+  private rejected({ key, code, message, param, busy }: Extract<FromEngine, { type: "rejected" }>): void {
     const pending = this.pending.get(key);
     if (!pending) return;
-    const retry = code === "server_busy" && { retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
+    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
     this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
   }
 

@@ -1,13 +1,13 @@
 // The messages between the front process and an engine process. Both ends are the same binary, so the version only
 // catches a stale process; adding a message kind is a version bump.
 
-import type { ErrorCode } from "../domain/errors.ts";
+import type { BusyReason, ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 6;
+export const PROTOCOL_VERSION = 7;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -118,6 +118,8 @@ export type FromEngine =
       readonly code: ErrorCode;
       readonly message: string;
       readonly param?: string;
+      /** With `server_busy`. */
+      readonly busy?: BusyReason;
     }
   /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
   | { readonly type: "started"; readonly keys: readonly RequestKey[]; readonly stats: Levels }

@@ -9,7 +9,9 @@
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
+import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
 import {
@@ -24,7 +26,6 @@ import {
   type StepPlan,
 } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
-import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { SlicedChunk } from "./sliced-chunk.ts";
 import { StepCost } from "./step-cost.ts";
@@ -43,7 +44,7 @@ const WORTH_WAITING = 32;
 /** More streams than this fill a step by themselves. */
 const MOST_GUESSING = 4;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
-const MULTI_STEP_MS = 5;
+const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -55,7 +56,7 @@ export class Scheduler {
   private readonly kv: KvCache;
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
-  private readonly outputs = new OutputLength();
+  private readonly forecast: Forecast;
   private preemptionCount = 0;
   private guessed = 0;
   private guessedRight = 0;
@@ -69,6 +70,7 @@ export class Scheduler {
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
     this.budget = new PrefillBudget(limits, this.cost);
+    this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
   }
 
   get runningCount(): number {
@@ -77,6 +79,21 @@ export class Scheduler {
 
   get waitingCount(): number {
     return this.queue.size;
+  }
+
+  /** Those that wait, by what for. */
+  waiting(now: number): Waiting {
+    if (this.queue.size === 0) return nobodyWaits;
+    const order = this.queue.inOrder();
+    const next = order.find((sequence) => !awaitsPrefix(sequence));
+    const isFull = this.running.length >= this.limits.parallel;
+    const missing = isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
+    const count = { ...nobodyWaits } as Record<WaitReason, number>;
+    for (const sequence of order) {
+      if (awaitsPrefix(sequence)) count.prefix++;
+      else count[sequence.client === next?.client ? missing : "turn"]++;
+    }
+    return count;
   }
 
   /** Tokens of the requests that wait. */
@@ -117,18 +134,22 @@ export class Scheduler {
   placeFreeMs(): number | undefined {
     if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
       return undefined;
-    const decoding = this.running.filter((sequence) => sequence.decoding).length;
-    const stepMs = this.cost.decodeStepMs(Math.max(decoding, 1));
-    const prefillMs = this.cost.prefillMs(
-      this.running.reduce((sum, { decoding: d, remaining }) => sum + (d ? 0 : remaining), 0),
-    );
-    const ends = this.running.map((sequence) => {
-      const steps = Math.min(sequence.maxTokens - sequence.generated, this.outputs.remaining(sequence.generated));
-      // Beside streams, prompts are computed in chunks of the stall budget.
-      const beside = sequence.decoding ? Math.min(prefillMs, steps * this.limits.stallBudgetMs) : prefillMs;
-      return steps * stepMs + beside;
-    });
-    return Math.min(...ends);
+    return this.forecast.firstEndMs(this.running);
+  }
+
+  /**
+   * When a request that comes now is likely to have its first token, in milliseconds from now and at the earliest: as soon as
+   * a sequence is free and what nobody has computed of its prompt is computed.
+   */
+  firstTokenMs(request: SequenceRequest, now: number): number {
+    const sequence = new Sequence(request, now);
+    const isFull = this.running.length >= this.limits.parallel;
+    // In time, any of another client's that has more than its share makes room.
+    const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
+    const missing = sequence.length - Math.max(tokens, ...shared);
+    return (waits ? this.forecast.firstEndMs(this.running) : 0) + this.forecast.promptMs(missing);
   }
 
   get hasWork(): boolean {
@@ -147,7 +168,7 @@ export class Scheduler {
     const sequence = this.byKey.get(key);
     if (!sequence) return;
     this.byKey.delete(key);
-    if (sequence.generated > 0) this.outputs.record(sequence.generated);
+    if (sequence.generated > 0) this.forecast.record(sequence.generated);
     if (!this.queue.take(sequence)) this.stop(sequence, now, true);
     this.queue.forget(sequence);
   }
@@ -172,10 +193,10 @@ export class Scheduler {
     this.kv.shorten(sequence);
   }
 
-  /** Tokens that are in host memory, and those that came back from there, in all. */
-  get spill(): { readonly tokens: number; readonly restored: number } {
-    const { tokens, restored } = this.kv.spill;
-    return { tokens, restored };
+  /** Tokens that are in host memory, and those that went and came back from there, in all. */
+  get spill(): { readonly tokens: number; readonly moved: number; readonly restored: number } {
+    const { tokens, moved, restored } = this.kv.spill;
+    return { tokens, moved, restored };
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */
@@ -339,8 +360,7 @@ export class Scheduler {
   /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
     if (!this.limits.reuse || !this.limits.cut) return false;
-    const awaited = sequence.awaits;
-    if (awaited && awaited.leader.running && awaited.leader.computed < awaited.length) return true;
+    if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
     for (const leader of this.running) {
@@ -431,11 +451,11 @@ export class Scheduler {
 
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
-    const stepMs = this.cost.decodeStepMs(decoding.length);
-    if (stepMs === 0 || !decoding.every(({ multiStep }) => multiStep)) return 1;
+    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(MULTI_STEP_MS / stepMs, left, room)));
+    return Math.max(1, Math.floor(Math.min(steps, left, room)));
   }
 
   private judgeGuesses(plan: StepPlan): void {
@@ -467,6 +487,10 @@ export class Scheduler {
     this.kv.release(sequence, now, keep);
   }
 }
+
+/** What it waits for is still being computed. */
+const awaitsPrefix = ({ awaits }: Sequence): boolean =>
+  awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
 /** Cells that a request will take beyond those that it has. */
 const needs = (sequence: Sequence): number =>

@@ -25,6 +25,7 @@ export class Spill {
   /** How long one step may be held up by this, in milliseconds. */
   patienceMs = Number.POSITIVE_INFINITY;
   private readonly saved: SavedPrefixes;
+  private movedTokens = 0;
   private restoredTokens = 0;
   private restoring: SavedId | undefined;
   /** What is on its way, and how many tokens of it are there. */
@@ -40,6 +41,11 @@ export class Spill {
   /** Tokens in host memory. */
   get tokens(): number {
     return this.saved.tokens;
+  }
+
+  /** Tokens that were moved there, in all. */
+  get moved(): number {
+    return this.movedTokens;
   }
 
   /** Tokens that came back from there, in all. */
@@ -64,6 +70,7 @@ export class Spill {
     if (saved === undefined) return false;
     this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
     this.saved.complete(saved);
+    this.movedTokens += ids.length;
     return true;
   }
 
@@ -86,6 +93,7 @@ export class Spill {
     this.command({ type: "save", sequence: id, saved, from, to: complete ? -1 : moving.done });
     if (!complete) return undefined;
     this.saved.complete(saved);
+    this.movedTokens += length;
     this.moving = undefined;
     return id;
   }

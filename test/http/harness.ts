@@ -22,6 +22,7 @@ export const testConfig: Config = {
   drainTimeoutMs: 50,
   loadTimeoutMs: 1000,
   maxQueue: 8,
+  queueTimeoutMs: 0,
   maxQueueTokens: 1_000_000,
   parallel: 4,
   gpuLayers: 0,
@@ -82,8 +83,8 @@ export class RecordingMetrics implements Metrics {
   generationFailed(code: string): void {
     this.calls.push(`failed ${code}`);
   }
-  rejected(): void {
-    this.calls.push("rejected");
+  rejected(reason: string): void {
+    this.calls.push(`rejected ${reason}`);
   }
   render(): string {
     return "";
@@ -137,13 +138,14 @@ export function serve(
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
   const clock = systemClock;
-  const { parallel, maxQueue } = config;
+  const { parallel, maxQueue, queueTimeoutMs } = config;
   const generation = new GenerationService({
     engine,
     metrics,
     clock,
     parallel,
     maxQueue,
+    queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
   const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });

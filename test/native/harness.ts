@@ -128,11 +128,16 @@ export function chunkBegin(llama: NativeLlama, rows: readonly Row[]): void {
 }
 
 /** One decode call. Returns the sampled tokens, or how else it ended. */
-export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): number[] | "no-room" | "aborted" {
-  const sampled = new Int32Array(rows.length);
-  const result = llama.decode(batchOf(rows), rows.length, owner, 1, sampled);
+export function decode(
+  llama: NativeLlama,
+  rows: readonly Row[],
+  owner = 0,
+  steps = 1,
+): number[] | "no-room" | "aborted" {
+  const sampled = new Int32Array(rows.length * steps);
+  const result = llama.decode(batchOf(rows), rows.length, owner, steps, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
-  return result === "done" ? [...sampled.subarray(0, wanted)] : result;
+  return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }
 
 /** Rows of a whole prompt; the last one is sampled when there is a sampler. */

@@ -59,6 +59,8 @@ export class FakeEngine {
   readonly saveSizes: number[] = [0];
   /** What was moved out of the cache. */
   readonly saved = new Map<number, Cell[]>();
+  /** Whether requests allow several decode steps on end. */
+  multiStep = false;
   /** Whether plans are kept in `plans`. */
   keepPlans = true;
   /** Whether every sampled row's whole context is compared. */
@@ -77,7 +79,7 @@ export class FakeEngine {
   add(key: number, prompt: number | readonly number[], maxTokens: number, client = "", guess = false): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess };
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess, multiStep: this.multiStep };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -110,7 +112,8 @@ export class FakeEngine {
     if (!plan) return undefined;
     this.place(plan);
     const sampled = this.sample(plan);
-    const ms = this.costOf(plan);
+    const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
+    const ms = steps * this.costOf(plan);
     this.now += ms;
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
@@ -153,6 +156,14 @@ export class FakeEngine {
       else said.push(-1);
       sampled.push(said.at(-1) ?? -1);
     }
+    for (let step = 1; step < plan.steps; step++) {
+      for (const { key, sequence, position } of plan.rows) {
+        const before = sampled.filter((_, at) => plan.rows[at % plan.rows.length]?.key === key);
+        this.fill(sequence, before.at(-1) ?? -1, position + step);
+        sampled.push(this.next([...this.job(key).tokens, ...before]));
+      }
+    }
+    if (this.exact) this.checkRoom();
     return sampled;
   }
 

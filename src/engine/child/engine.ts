@@ -8,6 +8,7 @@ import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
+import type { SequenceRequest } from "../../scheduler/sequence.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { appendEvents } from "./append-events.ts";
@@ -149,7 +150,12 @@ export class Engine {
     // Some that wait have a free sequence and start with the next step.
     if (runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
       const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
-      this.refuse(key, { code: "server_busy", message });
+      this.refuse(key, { code: "server_busy", message, busy: "queue_tokens" });
+      return false;
+    }
+    if (this.isTooLate(prompt)) {
+      const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
+      this.refuse(key, { code: "server_busy", message, busy: "deadline" });
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
@@ -166,22 +172,31 @@ export class Engine {
     this.send({ type: "rejected", key, ...refusal });
   }
 
-  private schedule({ key, request, tokens, media }: ReadyPrompt): void {
+  /** The deadline cannot be met any more. Of several answers to a request, the first one's counts. */
+  private isTooLate(prompt: ReadyPrompt): boolean {
+    const { id, group = id, deadline } = prompt.request;
+    if (deadline === undefined || group !== id) return false;
+    const expectedMs = this.scheduler.firstTokenMs(this.sequenceOf(prompt), this.clock.now());
+    return this.clock.wall() + expectedMs > deadline;
+  }
+
+  private schedule(prompt: ReadyPrompt): void {
+    if (prompt.media) this.mediaPrompts.set(prompt.key, prompt.media);
+    this.scheduler.add(this.sequenceOf(prompt), this.clock.now());
+  }
+
+  private sequenceOf({ key, request, tokens, media }: ReadyPrompt): SequenceRequest {
     const room = this.options.maxModelLen - tokens.length;
-    if (media) this.mediaPrompts.set(key, media);
-    this.scheduler.add(
-      {
-        key,
-        prompt: tokens,
-        maxTokens: Math.min(request.maxTokens ?? room, room),
-        ...(media && { media: media.spans }),
-        ...(request.client !== undefined && { client: request.client }),
-        // Of several tokens in one step, log probabilities are kept of the last alone.
-        guess: this.options.speculation && request.topLogprobs === undefined,
-        multiStep: request.topLogprobs === undefined,
-      },
-      this.clock.now(),
-    );
+    return {
+      key,
+      prompt: tokens,
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      ...(media && { media: media.spans }),
+      ...(request.client !== undefined && { client: request.client }),
+      // Of several tokens in one step, log probabilities are kept of the last alone.
+      guess: this.options.speculation && request.topLogprobs === undefined,
+      multiStep: request.topLogprobs === undefined,
+    };
   }
 
   /** Strictness was promised, and the sampler does not hold the model to all of it. */
@@ -360,12 +375,14 @@ export class Engine {
     return {
       running,
       waiting,
+      waitingFor: this.scheduler.waiting(this.clock.now()),
       kvUsed,
       kvCached,
       kvSaved: spill.tokens,
       steps,
       preemptions,
       evictedTokens,
+      spilledTokens: spill.moved,
       restoredTokens: spill.restored,
       guessedTokens: guesses.offered,
       guessedRight: guesses.right,
