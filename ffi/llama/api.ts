@@ -34,6 +34,8 @@ export interface LoadedModel {
   /** Sequence ids. */
   readonly sequences: number;
   readonly batch: number;
+  /** Rows of a chunk of prompts whose computation can be paused; 0 where none can. */
+  readonly chunk: number;
   readonly hasChatTemplate: boolean;
   readonly template: {
     readonly tools: boolean;
@@ -232,6 +234,9 @@ export const ANY_OWNER = -1;
 
 export type DecodeResult = "done" | "no-room" | "aborted";
 
+/** "paused": there is more to compute. */
+export type ChunkResult = DecodeResult | "paused";
+
 export interface Llama {
   readonly version: string;
   loadStart(config: LoadConfig): void;
@@ -261,6 +266,12 @@ export interface Llama {
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
+  /** Begins a chunk of prompts that is computed beside others' steps: see svc_chunk_begin. Samplers are not looked at. */
+  chunkBegin(batch: Batch, count: number): void;
+  /** Computes it for about `ms`. Unless it says "paused", the chunk has ended. Throws LlamaError when that fails. */
+  chunkResume(owner: number, ms: number): ChunkResult;
+  /** Ends the chunk, if there is one: the cache is then as before it. */
+  chunkAbandon(): void;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;

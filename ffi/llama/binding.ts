@@ -8,6 +8,7 @@ import {
   type AnswerFormat,
   type AnswerNews,
   type Batch,
+  type ChunkResult,
   type DecodeResult,
   type Embeddings,
   type Llama,
@@ -21,13 +22,15 @@ import {
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 3;
+const ABI_VERSION = 4;
 const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
 const GRAMMAR_BYTES = 4 * 1024 * 1024;
 /** What svc_prompt_tokens_count says when the request's own grammar is at fault. */
 const BAD_GRAMMAR = -2;
+/** What svc_chunk_resume says when there is more to compute. */
+const PAUSED = 3;
 /** A sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
@@ -208,6 +211,19 @@ class Binding implements NativeLlama {
   decodeEmbeddings({ address, positions, count, sequence, nonCausal }: Embeddings, owner: number): DecodeResult {
     const { native } = this;
     return this.decoded(native.svc_decode_embeddings(address, positions, count, sequence, Number(nonCausal), owner));
+  }
+
+  chunkBegin({ tokens, positions, sequences }: Batch, count: number): void {
+    this.check(this.native.svc_chunk_begin(tokens, positions, sequences, count), "begin a chunk");
+  }
+
+  chunkResume(owner: number, ms: number): ChunkResult {
+    const result = this.native.svc_chunk_resume(owner, ms);
+    return result === PAUSED ? "paused" : this.decoded(result);
+  }
+
+  chunkAbandon(): void {
+    this.native.svc_chunk_abandon();
   }
 
   listenForAborts(fd: number): void {

@@ -99,6 +99,7 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
         info["sequences"] = state.n_seq_max;
         info["batch"] = state.n_batch;
+        info["chunk"] = state.chunk_rows;
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;
         info["template"] = template_abilities();

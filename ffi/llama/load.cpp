@@ -70,7 +70,7 @@ int sequences(const common_json & config) {
     return std::max(parallel, config.at("sequences").get<int>());
 }
 
-void create_context(const common_json & config) {
+llama_context_params create_context(const common_json & config) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(config.at("context").get<int>());
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
@@ -99,6 +99,7 @@ void create_context(const common_json & config) {
     state.n_batch = static_cast<int32_t>(llama_n_batch(state.context));
     state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts);
     state.unified = params.kv_unified;
+    return params;
 }
 
 void attach_threadpool() {
@@ -126,6 +127,7 @@ void unload() {
     forget_formats();
     forget_chat_template();
     free_samplers();
+    free_chunk_context();
     if (state.context) llama_free(state.context);
     const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
     if (threadpool && free_pool) free_pool(threadpool);
@@ -140,8 +142,9 @@ void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
     load_model(config);
-    create_context(config);
+    const llama_context_params params = create_context(config);
     attach_threadpool();
+    make_chunk_context(params, threadpool);
     state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
     if (config.at("warmup").get<bool>()) warm_up();
     state.ready = true;

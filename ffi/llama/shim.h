@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 3
+#define SVC_ABI_VERSION 4
 #define SVC_API __attribute__((visibility("default")))
 
 // ---- library ----
@@ -135,6 +135,18 @@ SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, co
 // sampled. Returns what svc_decode does.
 SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                                       int32_t non_causal, int32_t owner);
+// ---- chunks: rows of prompts, none of them sampled, whose computation pauses while others' steps are made ----
+
+// Begins a chunk of `count` rows, at most svc_model_info's `chunk`; one at a time. Nothing is computed yet. Until the chunk
+// is done, its sequences belong to it; those of others may be decoded, copied, saved and removed. 0, or negative.
+SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count);
+// Computes it for about so long, to the end of the graph's node that is under way then. An abort request for `owner` (see
+// svc_decode) stops it. Returns 3 paused: call again · 0 done · 1 no room in the KV cache · 2 aborted · negative failed. In
+// the last three cases the chunk has ended and the cache is as before it.
+SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);
+// Ends the chunk, if one is begun: the cache is then as before it.
+SVC_API void svc_chunk_abandon(void);
+
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
 // batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
 // is gone. 0, or negative.

@@ -28,6 +28,8 @@ struct State {
     int32_t n_outputs = 0;
     int32_t n_vocab = 0;
     int32_t threads = 1;
+    // Rows of a chunk that can be paused; 0 where none can.
+    int32_t chunk_rows = 0;
     bool unified = true;
     bool has_chat_template = false;
     bool offloads = false;
@@ -78,6 +80,14 @@ class AbortScope {
 
 // llama.cpp's abort callback; called between graph nodes.
 bool abort_requested(void *);
+
+// ---- chunks that can be paused ----
+
+// Makes the context that computes them, with parameters like those of the one there is, where that is possible.
+void make_chunk_context(llama_context_params params, ggml_threadpool * threadpool);
+void free_chunk_context();
+// Ends the chunk that is begun, if one is, and removes its cells.
+void abandon_chunk();
 
 // ---- prompts and samplers ----
 

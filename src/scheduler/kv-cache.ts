@@ -45,6 +45,8 @@ export class KvCache {
   private readonly running = new Map<number, number>();
   private commands: KvCommand[] = [];
   private evictedTokens = 0;
+  /** Cells that a chunk fills whose tokens do not count as computed yet. */
+  private reserved = 0;
 
   constructor(private readonly limits: KvLimits) {
     this.spill = new Spill(limits, (command) => this.commands.push(command));
@@ -52,12 +54,12 @@ export class KvCache {
 
   /** Cells that hold tokens. */
   get cells(): number {
-    return this.tree.cells;
+    return this.tree.cells + this.reserved;
   }
 
   /** Cells that running requests need. */
   get runningCells(): number {
-    return this.tree.cellsOf((id) => !this.idle.has(id));
+    return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
   }
 
   /** Tokens of finished requests that had to make room, in all. */
@@ -117,6 +119,17 @@ export class KvCache {
     this.commands.push({ type: "remove", sequence: sequence.id, position });
   }
 
+  /** So many cells are for a chunk until it is done or abandoned; there must be room for them. */
+  reserve(cells: number): void {
+    this.reserved = cells;
+  }
+
+  /** The chunk is given up in the middle. */
+  abandon(): void {
+    this.reserved = 0;
+    this.commands.push({ type: "abandon" });
+  }
+
   /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media } = sequence;
@@ -133,7 +146,7 @@ export class KvCache {
   makeRoom(needed: number, now: number): boolean {
     if (this.limits.layout === "streams") return true;
     for (;;) {
-      const missing = this.tree.cells + needed - this.limits.cells;
+      const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
       // Each cell saves a token, whoever's it is.
       const id = this.idle.leastValuable(now, () => 1);

@@ -5,6 +5,8 @@ import type { SavedId } from "./saved-prefixes.ts";
 import type { StoredId } from "./stored-prefixes.ts";
 
 export type KvCommand =
+  /** Ends the chunk that is computed in slices; its cells are empty again. */
+  | { readonly type: "abandon" }
   /** Clears a sequence from a position on. */
   | { readonly type: "remove"; readonly sequence: number; readonly position: number }
   /** Makes the beginning of one sequence, up to a position, all of another. */

@@ -32,6 +32,15 @@ export interface StepPlan {
   readonly steps: number;
 }
 
+/** Some time of computing prompts beside streams: a chunk of them is computed in slices, with the streams' steps between. */
+export interface SlicePlan {
+  /** The whole chunk; no row of it is sampled. */
+  readonly chunk: StepPlan;
+  /** It is the chunk's first slice. */
+  readonly begins: boolean;
+  readonly ms: number;
+}
+
 /** One piece of a medium, for a decode call of its own. */
 export interface MediaStep {
   readonly key: Key;
@@ -61,6 +70,15 @@ export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>):
   while (made < steps && tokens[made * rows.length] !== -1) made++;
   return made;
 }
+
+/** The request whose rows are all there are. */
+export function ownerOf(rows: readonly PlanRow[]): Key | undefined {
+  const first = rows[0]?.key;
+  return rows.every(({ key }) => key === first) ? first : undefined;
+}
+
+/** In the order of a plan. */
+export const byPlace = (a: PlanRow, b: PlanRow): number => a.sequence - b.sequence || a.position - b.position;
 
 /** The row that computes the token at `index`. */
 export function rowOf(sequence: Sequence, index: number): PlanRow {

@@ -1,8 +1,9 @@
 // Continuous batching as bookkeeping: which tokens of which request go into the next decode call. Pure and
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
-// Policy: every running stream decodes in every step. Prompts are prefilled in chunks that are sized, from measured
-// costs, to a stall budget while anyone decodes; the shortest remaining work first, with ageing. What a prompt shares
+// Policy: every running stream decodes in every step. While anyone decodes, prompts are prefilled within a stall budget:
+// between two steps, in slices of large chunks, where a chunk can be paused; else in the steps, in chunks that are sized
+// from measured costs. The shortest remaining work comes first, with ageing. What a prompt shares
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
@@ -15,15 +16,28 @@ import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
 import type { SavedId } from "./saved-prefixes.ts";
-import { rowOf, stepsMade, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
-import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import {
+  byPlace,
+  ownerOf,
+  rowOf,
+  stepsMade,
+  type MediaStep,
+  type PlanRow,
+  type Sampled,
+  type SlicePlan,
+  type StepPlan,
+} from "./plan.ts";
+import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { SlicedChunk } from "./sliced-chunk.ts";
 import { StepCost } from "./step-cost.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
 export interface SchedulerLimits extends PrefillLimits, KvLimits {
   /** Requests that may run at once. */
   readonly parallel: number;
+  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
+  readonly chunk: number;
 }
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
@@ -52,6 +66,10 @@ export class Scheduler {
   private guessedRight = 0;
   /** The last step was a medium's. */
   private mediaBefore = false;
+  /** What is computed in slices. */
+  private chunk: SlicedChunk | undefined;
+  /** The last thing computed was a slice. */
+  private sliceBefore = false;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
@@ -175,6 +193,7 @@ export class Scheduler {
     this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
+    this.abandonChunkOf(sequence);
     sequence.cached = 0;
     sequence.computed = 0;
     this.kv.shorten(sequence);
@@ -223,10 +242,35 @@ export class Scheduler {
     }
     const steps = prefillRows + guessRows === 0 ? this.stepsOnEnd(decoding) : 1;
     if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
-    const first = rows[0]?.key;
-    const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
+    rows.sort(byPlace);
+    return { rows, started, owner: ownerOf(rows), decodeRows: decoding.length, prefillRows, guessRows, steps };
+  }
+
+  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  planSlice(now: number): SlicePlan | undefined {
+    if (this.limits.chunk === 0) return undefined;
+    const streams = this.running.filter((sequence) => sequence.decoding).length;
+    const ms = this.budget.sliceMs(streams, this.prefilling);
+    if (streams > 0 && this.sliceBefore) {
+      this.sliceBefore = false;
+      return undefined;
+    }
+    if (streams > 0) this.chunk ??= this.planChunk(streams, now);
+    if (!this.chunk) return undefined;
+    this.sliceBefore = true;
+    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
+  }
+
+  /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
+  applySlice(result: "done" | "paused" | "given up", ms: number): void {
+    const { chunk } = this;
+    if (!chunk) return;
+    chunk.begun = true;
+    chunk.ms += ms;
+    if (result === "paused") return;
+    this.chunk = undefined;
+    this.kv.reserve(0);
+    if (result === "done") this.apply(chunk.plan, [], chunk.ms);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -381,25 +425,44 @@ export class Scheduler {
     );
   }
 
+  /** Prompts whose next tokens are text. */
+  private get prefilling(): Sequence[] {
+    return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
+  }
+
+  private planChunk(streams: number, now: number): SlicedChunk | undefined {
+    // The last token is sampled, and only steps do that.
+    const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
+    const prompts = this.prefilling.filter((prompt) => prompt.computed < endOf(prompt));
+    const budget = Math.min(this.limits.chunk, this.freeCells - streams);
+    const { rows, started } = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
+    if (rows.length === 0) return undefined;
+    if (!this.kv.makeRoom(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");
+    this.kv.reserve(rows.length);
+    return new SlicedChunk(rows, started);
+  }
+
+  private abandonChunkOf(sequence: Sequence): void {
+    if (!this.chunk?.holds(sequence)) return;
+    this.chunk = undefined;
+    this.kv.abandon();
+  }
+
+  /** Cells that no running request has. */
+  private get freeCells(): number {
+    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
+  }
+
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-    let budget = Math.min(this.budget.tokens(decodeRows, prefilling), this.limits.batch - rows.length);
-    if (this.limits.layout === "unified") {
-      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - decodeRows);
-    }
-    let added = 0;
-    for (const sequence of byRemainingWork(prefilling, this.cost, now)) {
-      // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
-      if (added > 0 && sequence.textEnd - sequence.computed > budget - added) break;
-      const end = Math.min(sequence.textEnd, sequence.computed + budget - added);
-      if (!sequence.started && end > sequence.computed) {
-        sequence.started = true;
-        started.push(sequence.key);
-      }
-      for (let index = sequence.computed; index < end; index++, added++) rows.push(rowOf(sequence, index));
-      if (added >= budget) break;
-    }
-    return added;
+    const open = this.prefilling.filter((prompt) => !this.chunk?.holds(prompt));
+    const sliced = this.limits.chunk > 0 && decodeRows > 0;
+    const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
+    const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
+    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - decodeRows);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
+    rows.push(...added.rows);
+    started.push(...added.started);
+    return added.rows.length;
   }
 
   /** Guesses what follows the streams' last tokens, as far as a few more rows are cheap. */
@@ -452,6 +515,7 @@ export class Scheduler {
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
+    this.abandonChunkOf(sequence);
     this.running.splice(this.running.indexOf(sequence), 1);
     this.kv.release(sequence, now, keep);
   }

@@ -135,6 +135,26 @@ describe("many requests", () => {
     expect(llama.decodes.some(({ rows, owner }) => rows === 4 && owner === 0)).toBe(true);
   });
 
+  test("whose prompts are computed in slices beside streams get their text, and leave in the middle of one", async () => {
+    const llama = new FakeLlama(2048, 0, 16);
+    llama.pauses = 20;
+    const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000 });
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${"stream ".repeat(60)}|`, { topLogprobs: 1 }) });
+    await until(() => texts(1).length > 0);
+    const before = llama.decodes.length;
+    for (const key of [2, 3, 4]) {
+      engine.receive({ type: "generate", key, request: ask(`${key} ${"x".repeat(40)} say hello ${key}|`) });
+    }
+    await until(() => llama.slices > 10);
+    engine.receive({ type: "cancel", key: 2, quiet: false });
+    await until(() => [1, 2, 3, 4].every((key) => finished(key)));
+    expect([2, 3, 4].map((key) => text(key))).toEqual(["", "hello 3", "hello 4"]);
+    expect(text(1)).toBe("stream ".repeat(60));
+    expect(finished(2)?.reason).toBe("cancelled");
+    // No step of the stream held more of a prompt than its last token.
+    expect(Math.max(...llama.decodes.slice(before).map(({ rows }) => rows))).toBeLessThanOrEqual(16);
+  });
+
   test("more than there are sequences wait and are all served", async () => {
     const { engine, until, finished } = startEngine();
     for (let key = 1; key <= 20; key++) engine.receive({ type: "generate", key, request: ask("say hello|") });

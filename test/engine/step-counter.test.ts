@@ -5,8 +5,9 @@ import { StepCounter } from "../../src/engine/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
-const plan = (decodeRows: number, prefillRows: number): StepPlan => ({
-  rows: [],
+const row = { key: 1, sequence: 0, token: 0, index: 0, position: 0, guess: false };
+const plan = (decodeRows: number, prefillRows: number, sample = true): StepPlan => ({
+  rows: [{ ...row, sample }],
   started: [],
   owner: undefined,
   decodeRows,
@@ -30,12 +31,18 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   step(plan(2, 16), 40);
   step({ key: 1, sequence: 0, span, offset: 0, count: 40, position: 0, starts: true }, 100);
   step(plan(2, 0), 20);
-  const { pauses, chunks, rows } = await told.promise;
-  expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 2, 2]);
+  // A chunk in two slices.
+  step(plan(0, 128, false), 50, "paused");
+  step(plan(2, 0), 20);
+  step(plan(0, 128, false), 30);
+  step(plan(2, 0), 20);
+  const { durations, pauses, chunks, rows } = await told.promise;
+  expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 6, 2]);
   expect(pauses.decode.sum).toBeCloseTo(2 * 0.02);
   // The step that was given up is part of the pause.
-  expect(pauses.prompt.sum).toBeCloseTo(2 * 0.06);
+  expect(pauses.prompt.sum).toBeCloseTo(2 * (0.06 + 0.07 + 0.05));
   expect(pauses.media.sum).toBeCloseTo(2 * 0.12);
-  expect([chunks.prefill.sum, chunks.mixed.sum, total(chunks.mixed)]).toEqual([300, 16, 1]);
-  expect(rows).toEqual({ decode: 6, prefill: 316, media: 40 });
+  expect([chunks.prefill.sum, chunks.mixed.sum, total(chunks.mixed)]).toEqual([428, 16, 1]);
+  expect(rows).toEqual({ decode: 10, prefill: 444, media: 40 });
+  expect([total(durations.prefill), durations.prefill.sum]).toEqual([3, expect.closeTo(0.28)]);
 });

@@ -2,7 +2,7 @@
 // each row must find exactly its request's own tokens before it, and no cell may be used twice.
 
 import type { KvCommand } from "../../src/scheduler/kv-command.ts";
-import type { StepPlan } from "../../src/scheduler/plan.ts";
+import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 
@@ -12,6 +12,7 @@ export const LIMITS: SchedulerLimits = {
   cells: 1024,
   sequences: 16,
   batch: 128,
+  chunk: 0,
   stallBudgetMs: 50,
   reuse: true,
   cut: true,
@@ -100,6 +101,10 @@ export class FakeEngine {
   /** Tokens that were in the cache when the request was admitted, of finished ones. */
   readonly cached = new Map<number, number>();
   private readonly cache = new Map<number, Cell[]>();
+  /** The chunk that is computed in slices, and what it still takes. */
+  private chunk: { readonly plan: StepPlan; ms: number } | undefined;
+  /** Slices that were computed, in milliseconds. */
+  readonly slices: number[] = [];
   /** Whether what was moved out cannot be restored. */
   losesSaved = false;
   /** Tokens of each part that was moved out. */
@@ -153,18 +158,19 @@ export class FakeEngine {
   /** The token that follows: known, and dependent on everything before. */
   next = (tokens: readonly number[]): number => ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
 
+  /** What was computed, the whole chunk for a slice of it; undefined when there is nothing to do. */
   step(): StepPlan | undefined {
     this.receive();
+    const slice = this.scheduler.planSlice(this.now);
+    if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
     if (!this.prepare()) return this.step();
     if (!plan) return this.disk.isLoading ? this.step() : undefined;
-    if (this.keepPlans) this.plans.push(plan);
-    this.compute(plan);
+    this.place(plan);
     const sampled = this.sample(plan);
     const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
-    const ms = steps * this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    const ms = steps * this.costOf(plan);
     this.now += ms;
-    this.prefilled += plan.prefillRows;
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
       job.tokens.push(token);
@@ -209,7 +215,7 @@ export class FakeEngine {
     for (let step = 1; step < plan.steps; step++) {
       for (const { key, sequence, position } of plan.rows) {
         const before = sampled.filter((_, at) => plan.rows[at % plan.rows.length]?.key === key);
-        this.place(sequence, before.at(-1) ?? -1, position + step);
+        this.fill(sequence, before.at(-1) ?? -1, position + step);
         sampled.push(this.next([...this.job(key).tokens, ...before]));
       }
     }
@@ -249,6 +255,9 @@ export class FakeEngine {
         this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
         return true;
       }
+      case "abandon":
+        this.chunk = undefined;
+        return true;
       case "copy": {
         const { from, to, position } = command;
         const source = this.cache.get(from) ?? [];
@@ -293,12 +302,37 @@ export class FakeEngine {
     this.prepare();
   }
 
-  private compute(plan: StepPlan): void {
+  private costOf({ decodeRows, prefillRows }: StepPlan): number {
+    return this.cost(decodeRows, prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+  }
+
+  /** A slice of a chunk; its tokens are in the cache when all of it is computed. */
+  private compute({ chunk: plan, begins, ms }: SlicePlan): StepPlan {
+    if (begins === (this.chunk !== undefined)) fail("a chunk begins in another, or goes on that never began");
+    if (plan.rows.length > this.limits.chunk) fail(`${plan.rows.length} rows in a chunk`);
+    if (plan.rows.some(({ sample }) => sample)) fail("a chunk samples");
+    const chunk = (this.chunk ??= { plan, ms: this.costOf(plan) });
+    if (this.exact) this.checkRoom();
+    const spent = Math.min(ms, chunk.ms);
+    this.now += spent;
+    this.slices.push(spent);
+    chunk.ms -= spent;
+    if (chunk.ms === 0) {
+      this.chunk = undefined;
+      this.place(plan);
+    }
+    this.scheduler.applySlice(this.chunk ? "paused" : "done", spent);
+    return plan;
+  }
+
+  private place(plan: StepPlan): void {
+    if (this.keepPlans) this.plans.push(plan);
+    this.prefilled += plan.prefillRows;
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
     let previous = -1;
     for (const row of plan.rows) {
       if (row.guess) {
-        this.place(row.sequence, row.token, row.position);
+        this.fill(row.sequence, row.token, row.position);
         continue;
       }
       if (row.sequence < previous || row.sequence >= this.limits.sequences)
@@ -306,7 +340,9 @@ export class FakeEngine {
       previous = row.sequence;
       const { tokens } = this.job(row.key);
       if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
-      const cells = this.place(row.sequence, row.token, row.position);
+      if (plan !== this.chunk?.plan && this.chunk?.plan.rows.some(({ key }) => key === row.key))
+        fail(`request ${row.key} is computed twice at once`);
+      const cells = this.fill(row.sequence, row.token, row.position);
       if (!row.sample) continue;
       if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
       if (this.exact && cells.some(({ token }, at) => token !== tokens[at]))
@@ -315,7 +351,7 @@ export class FakeEngine {
     if (this.exact) this.checkRoom();
   }
 
-  private place(sequence: number, token: number, position: number): Cell[] {
+  private fill(sequence: number, token: number, position: number): Cell[] {
     const cells = this.cache.get(sequence) ?? [];
     if (position !== cells.length) fail(`position ${position} after ${cells.length} cells`);
     cells.push({ token });
@@ -326,7 +362,8 @@ export class FakeEngine {
   private checkRoom(): void {
     const { layout, cells, sequences } = this.limits;
     if (layout === "unified") {
-      if (this.cells > cells) fail(`${this.cells} cells used of ${cells}`);
+      const used = this.cells + (this.chunk?.plan.rows.length ?? 0);
+      if (used > cells) fail(`${used} cells used of ${cells}`);
       return;
     }
     const share = Math.floor(cells / sequences);

@@ -5,6 +5,7 @@ import {
   PLAIN_FORMAT,
   type AnswerNews,
   type Batch,
+  type ChunkResult,
   type ChatPrompt,
   type DecodeResult,
   type Llama,
@@ -35,6 +36,12 @@ export class FakeLlama implements Llama {
   readonly cache = new Map<number, number[]>();
   /** Results forced upon the next decode calls. */
   readonly forced: DecodeResult[] = [];
+  /** How often each chunk pauses before it is done. */
+  pauses = 2;
+  /** Slices of chunks that were computed. */
+  slices = 0;
+  /** Rows of the chunk that is begun, and its pauses to come. */
+  private chunk: { readonly batch: Batch; readonly count: number; pauses: number } | undefined;
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
   private nextSampler = 0;
@@ -43,6 +50,7 @@ export class FakeLlama implements Llama {
     private readonly context = 256,
     /** Length of a decode call. */
     private readonly stepMs = 0,
+    private readonly chunkRows = 0,
   ) {}
 
   loadStart(): void {}
@@ -61,6 +69,7 @@ export class FakeLlama implements Llama {
       contextPerSequence: this.context,
       sequences: 8,
       batch: 64,
+      chunk: this.chunkRows,
       hasChatTemplate: true,
       template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
@@ -143,6 +152,23 @@ export class FakeLlama implements Llama {
       if (sampler >= 0) sampled[next++] = wrong ? -1 : this.answer(cells);
     }
     return "done";
+  }
+  chunkBegin(batch: Batch, count: number): void {
+    if (this.chunk) throw new Error("two chunks at once");
+    const none = new Int32Array(count).fill(-1);
+    const [tokens, positions, sequences] = [batch.tokens.slice(), batch.positions.slice(), batch.sequences.slice()];
+    this.chunk = { batch: { tokens, positions, sequences, samplers: none }, count, pauses: this.pauses };
+  }
+  chunkResume(owner: number): ChunkResult {
+    if (!this.chunk) throw new Error("no chunk is begun");
+    this.slices++;
+    if (this.chunk.pauses-- > 0) return "paused";
+    const { batch, count } = this.chunk;
+    this.chunk = undefined;
+    return this.decodeStep(batch, count, owner, new Int32Array(0));
+  }
+  chunkAbandon(): void {
+    this.chunk = undefined;
   }
   decodeEmbeddings(): DecodeResult {
     return "done";

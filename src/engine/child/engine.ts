@@ -6,7 +6,7 @@ import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { stepsMade, type MediaStep, type StepPlan } from "../../scheduler/plan.ts";
+import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../scheduler/sequence.ts";
 import type {
@@ -89,6 +89,7 @@ export class Engine {
     this.scheduler = new Scheduler({
       parallel: options.parallel,
       batch: model.batch,
+      chunk: model.chunk,
       stallBudgetMs: options.stallBudgetMs,
       layout: options.kvMode,
       cells: model.context,
@@ -291,11 +292,13 @@ export class Engine {
   private step(): boolean {
     const before = this.clock.now();
     const media = this.scheduler.planMedia(before);
-    const plan = media ? undefined : this.scheduler.plan(before);
+    const slice = media ? undefined : this.scheduler.planSlice(before);
+    const plan = media || slice ? undefined : this.scheduler.plan(before);
     if (media) this.stepMedia(media);
+    else if (slice) this.stepSlice(slice);
     else if (plan) this.stepText(plan, before);
     else this.prepareCache();
-    return media !== undefined || plan !== undefined;
+    return (media ?? slice ?? plan) !== undefined;
   }
 
   private stepText(plan: StepPlan, before: number): void {
@@ -330,7 +333,33 @@ export class Engine {
     if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
 
+  private stepSlice({ chunk, begins, ms }: SlicePlan): void {
+    const before = this.clock.now();
+    if (begins && chunk.started.length > 0) this.announce(chunk.started, before);
+    if (!this.prepareCache()) return;
+    if (begins) {
+      this.fillBatch(chunk);
+      this.llama.chunkBegin(this.batch, chunk.rows.length);
+    }
+    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
+    const after = this.clock.now();
+    this.observer?.decoded({ step: chunk, result, made: 1, before, after }, this.scheduler);
+    this.steps++;
+    this.sampleMemory(after);
+    this.scheduler.applySlice(result === "done" || result === "paused" ? result : "given up", after - before);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
+      throw new Error("the KV cache refused a chunk that fits it");
+  }
+
   private decode(plan: StepPlan) {
+    this.fillBatch(plan);
+    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
+    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
+  }
+
+  private fillBatch(plan: StepPlan): void {
     const { tokens, positions, sequences, samplers } = this.batch;
     plan.rows.forEach((row, index) => {
       tokens[index] = row.token;
@@ -338,9 +367,6 @@ export class Engine {
       sequences[index] = row.sequence;
       samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
     });
-    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
-    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
-    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
   }
 
   /** Clears what an aborted step may have left in the cache. */

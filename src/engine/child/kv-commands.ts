@@ -43,6 +43,8 @@ export class KvCommands {
         return this.llama.kvCopy(command.from, command.to, command.position);
       case "remove":
         return void this.llama.kvRemove(command.sequence, command.position, -1);
+      case "abandon":
+        return this.llama.chunkAbandon();
       case "save":
         return this.save(command);
       case "forget":

@@ -1,6 +1,6 @@
 // Who looks on while the engine works: profiles and the trace. The engine tells all of them the same few things.
 
-import type { DecodeResult } from "../../../ffi/llama/api.ts";
+import type { ChunkResult } from "../../../ffi/llama/api.ts";
 import type { StepKind } from "../../domain/steps.ts";
 import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
 import type { Scheduler } from "../../scheduler/scheduler.ts";
@@ -12,9 +12,9 @@ export type SchedulerLevels = Pick<Scheduler, "runningCount" | "waitingCount" | 
 
 /** A decode call and how it went; times are those of the engine's clock. */
 export interface Decoded {
-  /** What was computed: rows of text, or a piece of a medium. */
+  /** What was computed: rows of text, in one call or a slice of it, or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
-  readonly result: DecodeResult;
+  readonly result: ChunkResult;
   /** Decode steps that were made in the call. */
   readonly made: number;
   readonly before: number;
