@@ -59,6 +59,8 @@ bool uses_gpu() {
                               ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
 }
 
+using Clock = std::chrono::steady_clock;
+
 struct Rows {
     std::vector<llama_token> tokens;
     std::vector<llama_pos> positions;
@@ -76,14 +78,14 @@ class Chunk {
         if (!started) start_thread([](void * self) { static_cast<Chunk *>(self)->serve(); }, this);
         started = true;
         rows = std::move(with);
-        abandoned = false;
         phase = Phase::paused;
     }
 
     // Computes until the time has come. True when the chunk is at its end; `result` is then what llama_decode returned.
-    bool resume(std::chrono::steady_clock::time_point time) {
+    bool resume(Clock::duration time) {
         std::unique_lock<std::mutex> lock(mutex);
-        until = time;
+        until = Clock::now() + time;
+        moved = false;
         phase = Phase::running;
         changed.notify_all();
         changed.wait(lock, [&] { return phase != Phase::running; });
@@ -98,12 +100,23 @@ class Chunk {
         if (!is_begun()) return;
         abandoned = true;
         resume({});
+        abandoned = false;
     }
 
-    // llama.cpp's callback around nodes: those for which it says so when asked end a piece of the graph.
+    // llama.cpp's callback around nodes. When it asks before the computation, those with most of the work end a piece of
+    // the graph, before which the time is looked at: what took too long the last time would again.
     bool on_node(const ggml_tensor * node, bool ask) {
-        if (ask) return node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID || node->op == GGML_OP_FLASH_ATTN_EXT;
-        if (std::chrono::steady_clock::now() >= until && !is_stopped()) pause();
+        Clock::duration * const took = node->op == GGML_OP_FLASH_ATTN_EXT ? &attention
+                                       : node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID ? &product
+                                                                                                       : nullptr;
+        if (!took) return false;
+        if (ask) {
+            if (moved && Clock::now() + *took > until && !is_stopped()) pause();
+            piece_began = Clock::now();
+            return true;
+        }
+        *took = std::max(Clock::now() - piece_began, *took * 9 / 10);
+        moved = true;
         return !is_stopped();
     }
 
@@ -166,14 +179,21 @@ class Chunk {
     std::condition_variable changed;
     // Written under the lock, and read without it by whoever's turn it is.
     std::atomic<Phase> phase{Phase::idle};
-    std::chrono::steady_clock::time_point until;
+    Clock::time_point until;
+    Clock::time_point piece_began;
+    // What pieces of the graph took of late, by what they end with.
+    Clock::duration attention{};
+    Clock::duration product{};
+    // Something was computed in this slice.
+    bool moved = false;
     bool started = false;
-    bool abandoned = false;
+    std::atomic<bool> abandoned{false};
     Rows rows;
 };
 Chunk & chunk = *new Chunk;
 
 bool on_chunk_node(ggml_tensor * node, bool ask, void *) { return chunk.on_node(node, ask); }
+bool on_chunk_abort(void *) { return chunk.is_stopped(); }
 
 } // namespace
 
@@ -185,6 +205,7 @@ void make_chunk_context(llama_context_params params, ggml_threadpool * threadpoo
     params.n_seq_max = params.n_outputs_max = 1;
     params.n_batch = params.n_ubatch = std::min(CHUNK_ROWS, params.n_ubatch);
     params.cb_eval = on_chunk_node;
+    params.abort_callback = on_chunk_abort;
     llama_context * context = llama_init_from_model(state.model, params);
     if (!context) return;
     if (!share_cache(context, state.context)) {
@@ -197,6 +218,8 @@ void make_chunk_context(llama_context_params params, ggml_threadpool * threadpoo
 }
 
 void abandon_chunk() { chunk.abandon(); }
+
+bool is_stopping() { return chunk.is_stopped(); }
 
 void free_chunk_context() {
     chunk.abandon();
@@ -235,8 +258,7 @@ int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
         forget_complaint();
         const AbortScope scope(owner);
         const std::chrono::duration<double, std::milli> slice(milliseconds);
-        const auto now = std::chrono::steady_clock::now();
-        if (!chunk.resume(now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(slice))) return 3;
+        if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return 3;
         if (chunk.result >= 0) return chunk.result;
         return fail(with_complaint("llama_decode returned " + std::to_string(chunk.result)));
     });

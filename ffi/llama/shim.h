@@ -140,7 +140,8 @@ SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * posit
 // Begins a chunk of `count` rows, at most svc_model_info's `chunk`; one at a time. Nothing is computed yet. Until the chunk
 // is done, its sequences belong to it; those of others may be decoded, copied, saved and removed. 0, or negative.
 SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count);
-// Computes it for about so long, to the end of the graph's node that is under way then. An abort request for `owner` (see
+// Computes it for about so long: a node of the graph that would not end in time is left to the next call, unless it is the
+// first. An abort request for `owner` (see
 // svc_decode) stops it. Returns 3 paused: call again · 0 done · 1 no room in the KV cache · 2 aborted · negative failed. In
 // the last three cases the chunk has ended and the cache is as before it.
 SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);

@@ -89,6 +89,9 @@ void free_chunk_context();
 // Ends the chunk that is begun, if one is, and removes its cells.
 void abandon_chunk();
 
+// Whether what is computed at this moment is being stopped on purpose.
+bool is_stopping();
+
 // ---- prompts and samplers ----
 
 void free_samplers();
