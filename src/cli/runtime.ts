@@ -17,6 +17,7 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { chosenModel } from "./chosen-model.ts";
 import { ExitError } from "./exit-codes.ts";
 import { privateFolder } from "./private-folder.ts";
 
@@ -46,7 +47,9 @@ export function createRuntime(config: Config): Runtime {
     now: clock.wall,
   });
   // A bad file must fail before anything is unpacked.
-  const given = config.model === undefined ? undefined : modelFile(config.model);
+  const chosen = chosenModel(config);
+  const given = chosen && modelFile(chosen.path);
+  const mmproj = chosen?.mmproj ?? config.mmproj;
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -70,12 +73,12 @@ export function createRuntime(config: Config): Runtime {
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,
       cacheRamBytes: hostMemory(config, context),
-      ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, config, file) }),
+      ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
       speculation: config.speculation,
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
-      ...(config.mmproj !== undefined && { mmprojPath: config.mmproj }),
+      ...(mmproj !== undefined && { mmprojPath: mmproj }),
       ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
       batch,
@@ -125,7 +128,11 @@ function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, toke
   return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
 }
 
-function kvFolder(folder: string, { kvDirSize, mmproj }: Config, file: ModelFile): EngineOptions["kvDir"] & object {
+function kvFolder(
+  folder: string,
+  { kvDirSize, mmproj }: Pick<Config, "kvDirSize"> & { mmproj: string | undefined },
+  file: ModelFile,
+): EngineOptions["kvDir"] & object {
   const path = privateFolder(folder, "--kv-dir");
   return reading(() => ({
     path,

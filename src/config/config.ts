@@ -6,7 +6,7 @@ import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface Config {
-  /** Absolute path of the GGUF file; absent: the embedded svc-mini. */
+  /** Absolute path of the GGUF file, or the name of a downloaded model; absent: the embedded svc-mini. */
   readonly model?: string;
   /** Absolute path of the GGUF file that turns images or sound into embeddings for the model. */
   readonly mmproj?: string;
@@ -87,4 +87,6 @@ export interface Config {
   readonly traceFile?: string;
   readonly cacheDir: string;
   readonly dataDir: string;
+  /** Folder of downloaded models. */
+  readonly modelsDir: string;
 }

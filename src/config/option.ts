@@ -14,7 +14,14 @@ interface OptionBase {
 /** `number`: with its limits, both inclusive. `list`: comma-separated or a JSON array; repeatable on the command line. */
 export type Option = OptionBase &
   (
-    | { readonly type: "string" | "path"; readonly default?: string; readonly placeholder?: string }
+    | { readonly type: "string"; readonly default?: string; readonly placeholder?: string }
+    | {
+        readonly type: "path";
+        readonly default?: string;
+        readonly placeholder?: string;
+        /** A model's name is taken as well, when no file is there. */
+        readonly orName?: boolean;
+      }
     | { readonly type: "choice"; readonly choices: readonly string[]; readonly default: string }
     | {
         readonly type: "integer" | "number";

@@ -56,9 +56,14 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   const absolute = new Map<string, OptionValue>(values);
   for (const option of options) {
     const path = option.type === "path" ? values.get(option.name) : undefined;
-    if (typeof path !== "string") continue;
+    if (option.type !== "path" || typeof path !== "string") continue;
     const expanded = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
-    absolute.set(option.name, resolve(base, expanded));
+    const file = resolve(base, expanded);
+    absolute.set(option.name, option.orName && isName(path) && !existsSync(file) ? path : file);
   }
   return absolute;
 }
+
+/** Whether a text can name a model: it neither says where a file is nor ends as its name does. */
+const isName = (text: string): boolean =>
+  /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?(:[^/]+)?$/.test(text) && !/\.gguf$/i.test(text);

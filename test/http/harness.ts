@@ -51,6 +51,7 @@ export const testConfig: Config = {
   logLevel: "info",
   logFormat: "json",
   cacheDir: "/nonexistent",
+  modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
 };
 

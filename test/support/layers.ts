@@ -56,6 +56,7 @@ export const layers: Layers = {
       "src/engine",
       "src/engine/port.ts",
       "src/model",
+      "src/store",
       "src/media",
       "src/telemetry",
       "src/http",

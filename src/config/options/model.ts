@@ -8,8 +8,9 @@ export const modelOptions: readonly Option[] = [
     aliases: ["m"],
     group: "Model",
     type: "path",
-    placeholder: "FILE",
-    help: "GGUF file to serve. Without it the embedded demonstration model svc-mini answers.",
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "GGUF file to serve, or the name of a model that svc pull downloaded. Without it the embedded demonstration model svc-mini answers.",
   },
   {
     name: "mmproj",
