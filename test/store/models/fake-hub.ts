@@ -20,6 +20,8 @@ export interface HubFile {
 export interface Fault {
   /** Sends so many bytes and cuts the connection. */
   readonly cutAfter?: number;
+  /** Cuts as soon as this holds. */
+  readonly once?: () => boolean;
   /** Says and sends nothing more after so many bytes. */
   readonly hangAfter?: number;
   readonly status?: number;
@@ -200,8 +202,14 @@ export class FakeHub implements AsyncDisposable {
       response.off("close", resolve);
       if (this.delay > 0) await Bun.sleep(this.delay);
     }
-    if (fault.cutAfter !== undefined) response.socket?.destroy();
+    if (fault.cutAfter !== undefined) await this.cut(response, fault);
     else if (fault.hangAfter === undefined) response.end();
+  }
+
+  /** Bun's client drops what it has not handed on when a connection ends: so the cut may wait for that. */
+  private async cut(response: ServerResponse, { once }: Fault): Promise<void> {
+    while (once && !once() && !response.destroyed) await Bun.sleep(1);
+    response.socket?.destroy();
   }
 
   private note(origin: Seen["origin"], { url = "", headers }: IncomingMessage): void {

@@ -66,6 +66,8 @@ const refusal = async (name: string, options: Parameters<typeof start>[1] = {}):
 
 const sha256 = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(store.path(path))).digest("hex");
 const requests = (origin: "hub" | "cdn") => hub.seen.filter((seen) => seen.origin === origin);
+/** The connection ends when so many bytes arrived. */
+const cut = (bytes: number) => ({ cutAfter: bytes, once: () => states.at(-1)?.received === bytes });
 /** What stands in the folder of the repository. */
 const files = () => readdirSync(store.path(`hub/${REPO}`)).sort();
 
@@ -153,7 +155,7 @@ describe("from a URL", () => {
 
   test("a file goes on where it stopped, as long as it is the same", async () => {
     const content = add("tiny.gguf", random(300_000));
-    hub.faults = [{ cutAfter: 100_000 }];
+    hub.faults = [cut(100_000)];
     const { manifest } = await start(url());
     expect(manifest).toMatchObject({ name: "tiny", url: `${hub.cdnUrl}/${REPO}/tiny.gguf` });
     expect(sha256("url/tiny/tiny.gguf")).toBe(content.sha256);
@@ -163,7 +165,7 @@ describe("from a URL", () => {
 
   test("one that changed meanwhile starts again", async () => {
     add("tiny.gguf", random(300_000));
-    hub.faults = [{ cutAfter: 100_000 }, { status: 404 }];
+    hub.faults = [cut(100_000), { status: 404 }];
     expect(await refusal(url())).toContain("(404)");
     expect(partsOf(store.path("url/tiny/tiny.gguf"))).toHaveLength(1);
     const content = add("tiny.gguf", random(300_000));
@@ -229,14 +231,14 @@ describe("connections", () => {
 
   test("a server without ranges sends all of it again", async () => {
     const content = add(FILE, random(200_000));
-    hub.faults = [{ cutAfter: 100_000 }, { ignoreRange: true }];
+    hub.faults = [cut(100_000), { ignoreRange: true }];
     await start(REPO);
     expect(sha256(TARGET)).toBe(content.sha256);
   });
 
   test("attempts that bring nothing end, and what is there stays", async () => {
     add(FILE, random(200_000));
-    hub.faults = [{ cutAfter: 100_000 }, ...Array.from({ length: 9 }, () => ({ status: 503 }))];
+    hub.faults = [cut(100_000), ...Array.from({ length: 9 }, () => ({ status: 503 }))];
     expect(await refusal(REPO)).toContain("has a problem (503); 3 attempts brought nothing");
     const [part = ""] = partsOf(store.path(TARGET));
     expect(Bun.file(part).size).toBe(100_000);
