@@ -133,11 +133,14 @@ describe("what arrives", () => {
   test("without a network what is there is good enough, and what is not there is not", async () => {
     add(FILE);
     const { manifest } = await start(REPO);
-    const endpoint = "http://127.0.0.1:1";
-    const offline = { hub: { endpoint, userAgent: "svc/test" } };
+    const gone = await FakeHub.start();
+    const { endpoint } = gone;
+    await gone[Symbol.asyncDispose]();
+    const patience = { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 1000 };
+    const offline = { hub: { endpoint, userAgent: "svc/test" }, patience };
     expect(await start(REPO, offline)).toEqual({ manifest, changed: false });
     expect(notes.at(-1)).toContain("is not known");
-    expect(await refusal("maker/Other-GGUF", offline)).toContain("127.0.0.1:1 cannot be reached");
+    expect(await refusal("maker/Other-GGUF", offline)).toContain("2 attempts brought nothing");
   });
 
   test("a file that lies there unrecorded is not downloaded again", async () => {
