@@ -65,5 +65,4 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
 }
 
 /** Whether a text can name a model: it neither says where a file is nor ends as its name does. */
-const isName = (text: string): boolean =>
-  /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?(:[^/]+)?$/.test(text) && !/\.gguf$/i.test(text);
+const isName = (text: string): boolean => /^\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/.test(text) && !/\.gguf$/i.test(text);

@@ -50,12 +50,12 @@ async function readPage(hub: Hub, url: string, repo: string, { signal, patience 
   }
 }
 
-/** A next page elsewhere would be somebody else's list. */
+/** The next page, at the same host: a mirror may hand on addresses of the hub that it mirrors. */
 function nextPage({ headers }: Response, url: string): string | undefined {
   const found = /<([^>]+)>;\s*rel="next"/.exec(headers.get("link") ?? "")?.[1];
   if (found === undefined || !URL.canParse(found, url)) return undefined;
-  const next = new URL(found, url);
-  return next.origin === new URL(url).origin ? next.href : undefined;
+  const { pathname, search } = new URL(found, url);
+  return new URL(`${pathname}${search}`, url).href;
 }
 
 function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): RemoteFile | undefined {

@@ -154,7 +154,8 @@ export class FakeHub implements AsyncDisposable {
       return this.treeEntry({ type: "file", oid, size: content.bytes, path, ...(!small && { lfs }) });
     });
     const next = start + this.pageSize;
-    const link = `<${url.origin}${url.pathname}?recursive=true&cursor=${next}>; rel="next"`;
+    // As a mirror does that hands on what it got.
+    const link = `<https://huggingface.invalid${url.pathname}?recursive=true&cursor=${next}>; rel="next"`;
     response.writeHead(200, { "content-type": "application/json", ...(next < entries.length && { link }) });
     response.end(JSON.stringify([{ type: "directory", path: "x", oid: "0", size: 0 }, ...entries.slice(start, next)]));
   }
