@@ -1,5 +1,7 @@
 // Counts of decode calls by what they computed: kept by the engine, added up over engine processes, told as metrics.
 
+import { addGuesses, noGuesses, type GuessTally } from "./guesses.ts";
+
 /** `mixed`: tokens of running streams and of prompts in one call. */
 export const STEP_KINDS = ["decode", "prefill", "mixed", "media"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
@@ -17,6 +19,7 @@ export interface StepTally {
   readonly durations: Readonly<Record<StepKind, StepDurations>>;
   /** Tokens computed: of running streams, of prompts' text, of media. */
   readonly rows: Record<"decode" | "prefill" | "media", number>;
+  readonly guesses: GuessTally;
 }
 
 export function noSteps(): StepTally {
@@ -27,6 +30,7 @@ export function noSteps(): StepTally {
   return {
     durations: { decode: durations(), prefill: durations(), mixed: durations(), media: durations() },
     rows: { decode: 0, prefill: 0, media: 0 },
+    guesses: noGuesses(),
   };
 }
 
@@ -47,4 +51,5 @@ export function addSteps(tally: StepTally, more: StepTally): void {
     into.seconds += from.seconds;
   }
   for (const kind of ["decode", "prefill", "media"] as const) tally.rows[kind] += more.rows[kind];
+  addGuesses(tally.guesses, more.guesses);
 }

@@ -75,8 +75,6 @@ export class FakeEngine implements EnginePort {
       preemptions: 0,
       evictedTokens: 0,
       restoredTokens: 0,
-      guessedTokens: 0,
-      guessedRight: 0,
       residentBytes: 0,
     };
     return {

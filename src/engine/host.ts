@@ -45,13 +45,11 @@ const NO_STATS: Levels = {
   preemptions: 0,
   evictedTokens: 0,
   restoredTokens: 0,
-  guessedTokens: 0,
-  guessedRight: 0,
   residentBytes: 0,
 };
 
 /** What only grows, over all engine processes. */
-const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens", "guessedTokens", "guessedRight"] as const;
+const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens"] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
 const sum = (a: Counts, b: Counts): Counts =>

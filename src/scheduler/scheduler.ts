@@ -8,6 +8,8 @@
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
+import type { GuessTally } from "../domain/guesses.ts";
+import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
@@ -15,9 +17,10 @@ import { rowOf, type MediaStep, type PlanRow, type Sampled, type StepPlan } from
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
 
-export interface SchedulerLimits extends PrefillLimits, KvLimits {
+export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
   /** Requests that may run at once. */
   readonly parallel: number;
 }
@@ -26,8 +29,6 @@ export interface SchedulerLimits extends PrefillLimits, KvLimits {
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
-/** More streams than this fill a step by themselves. */
-const MOST_GUESSING = 4;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -41,14 +42,14 @@ export class Scheduler {
   private readonly budget: PrefillBudget;
   private readonly outputs = new OutputLength();
   private preemptionCount = 0;
-  private guessed = 0;
-  private guessedRight = 0;
+  private readonly speculation: Speculation;
   /** The last step was a medium's. */
   private mediaBefore = false;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
     this.budget = new PrefillBudget(limits, this.cost);
+    this.speculation = new Speculation(limits, this.kv);
   }
 
   get runningCount(): number {
@@ -68,9 +69,9 @@ export class Scheduler {
     return this.preemptionCount;
   }
 
-  /** Tokens that were guessed, in all, and those of them that were right. */
-  get guesses(): { readonly offered: number; readonly right: number } {
-    return { offered: this.guessed, right: this.guessedRight };
+  /** What was guessed so far, and what of it was right. */
+  get guesses(): GuessTally {
+    return this.speculation.tally;
   }
 
   /** KV cells that hold tokens of running requests. */
@@ -103,7 +104,7 @@ export class Scheduler {
       this.running.reduce((sum, { decoding: d, remaining }) => sum + (d ? 0 : remaining), 0),
     );
     const ends = this.running.map((sequence) => {
-      const steps = Math.min(sequence.maxTokens - sequence.generated, this.outputs.remaining(sequence.generated));
+      const steps = this.likelyRemaining(sequence);
       // Beside streams, prompts are computed in chunks of the stall budget.
       const beside = sequence.decoding ? Math.min(prefillMs, steps * this.limits.stallBudgetMs) : prefillMs;
       return steps * stepMs + beside;
@@ -157,6 +158,24 @@ export class Scheduler {
     return { tokens, restored };
   }
 
+  /** What the draft model is to do before the next step is planned; nothing, mostly. */
+  planDrafts(): readonly DraftJob[] {
+    return this.speculation.planDrafts(this.running, (sequence) => this.likelyRemaining(sequence));
+  }
+
+  /**
+   * Takes in what the draft model wrote for each job, undefined where it cannot follow; of all, undefined when it had no
+   * room. It took so many decode calls and milliseconds.
+   */
+  applyDrafts(
+    jobs: readonly DraftJob[],
+    drafted: readonly (Int32Array | undefined)[] | undefined,
+    rounds: number,
+    ms: number,
+  ): void {
+    this.speculation.applyDrafts(jobs, (key) => this.byKey.get(key), drafted, rounds, ms);
+  }
+
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
     const busy = this.running.some((sequence) => sequence.decoding);
@@ -168,7 +187,7 @@ export class Scheduler {
     const started: Key[] = [];
     const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
+    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     }
@@ -232,7 +251,7 @@ export class Scheduler {
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
     }
     for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
-    if (plan.guessRows > 0) this.judgeGuesses(plan);
+    if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), ms);
     return sampled;
   }
 
@@ -242,6 +261,10 @@ export class Scheduler {
     if (!newest || this.running.length === 1) return false;
     this.preempt(newest, now, false);
     return true;
+  }
+
+  private likelyRemaining({ maxTokens, generated }: Sequence): number {
+    return Math.min(maxTokens - generated, this.outputs.remaining(generated));
   }
 
   private makeRoomForDecoding(now: number): void {
@@ -325,38 +348,6 @@ export class Scheduler {
     return added;
   }
 
-  /** Guesses what follows the streams' last tokens, as far as a few more rows are cheap. */
-  private addGuesses(rows: PlanRow[], decoding: readonly Sequence[]): number {
-    // In the stream layout, sequences with different numbers of rows are computed one after the other.
-    const most = this.limits.layout === "streams" ? 1 : MOST_GUESSING;
-    if (decoding.length > most) return 0;
-    const before = rows.length;
-    for (const sequence of decoding) {
-      const left = Math.min(this.limits.batch - rows.length, this.limits.cells - this.kv.runningCells - rows.length);
-      const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
-      const guessed = sequence.guesses?.next(sequence, room) ?? [];
-      for (const [at, token] of guessed.entries()) {
-        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, guess: true });
-      }
-    }
-    return rows.length - before;
-  }
-
-  private judgeGuesses(plan: StepPlan): void {
-    const offered = new Map<Key, number>();
-    for (const { key, guess } of plan.rows) if (guess) offered.set(key, (offered.get(key) ?? 0) + 1);
-    for (const [key, count] of offered) {
-      const first = plan.rows.find((row) => row.key === key);
-      const sequence = this.byKey.get(key);
-      if (!sequence || !first) continue;
-      const right = sequence.computed - first.index - 1;
-      sequence.guesses?.learn(count, right, sequence.length);
-      this.guessed += count;
-      this.guessedRight += right;
-      if (right < count) this.kv.discard(sequence);
-    }
-  }
-
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     this.stop(sequence, now, keep);
@@ -367,6 +358,7 @@ export class Scheduler {
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
     this.running.splice(this.running.indexOf(sequence), 1);
+    this.speculation.release(sequence);
     this.kv.release(sequence, now, keep);
   }
 }

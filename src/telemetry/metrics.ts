@@ -38,8 +38,6 @@ export interface MetricLevels {
   readonly preemptions: number;
   readonly evictedTokens: number;
   readonly restoredTokens: number;
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

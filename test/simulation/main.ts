@@ -19,6 +19,8 @@ function limitsOf({ batch, cells, parallel }: Machine): SchedulerLimits {
     copyMs: 0,
     savedTokens: 0,
     saveTokenMs: 0,
+    draftMax: 0,
+    draftAdaptive: true,
   } as const;
   return { ...shared, batch, cells, parallel, stallBudgetMs: 50, reuse: true };
 }

@@ -18,8 +18,6 @@ const levels: MetricLevels = {
   evictedTokens: 64,
   kvSaved: 512,
   restoredTokens: 32,
-  guessedTokens: 20,
-  guessedRight: 15,
   engineSteps: 50,
   engineRestarts: 1,
   engineUp: true,

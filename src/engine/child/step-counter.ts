@@ -1,20 +1,23 @@
 // Counts decode calls for the metrics and tells the counts about once a second, while there are any.
 
+import { addGuesses, noGuesses } from "../../domain/guesses.ts";
 import { countStep, noSteps } from "../../domain/steps.ts";
 import type { FromEngine, StepFinish } from "../protocol.ts";
-import { kindOf, type Decoded, type EngineObserver } from "./observer.ts";
+import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
 const TELL_MS = 1000;
 
 export class StepCounter implements EngineObserver {
   private tally = noSteps();
+  /** Guesses that were told before. */
+  private readonly told = noGuesses();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly send: (message: FromEngine) => void) {}
 
   accepted(): void {}
 
-  decoded({ step, result, before, after }: Decoded): void {
+  decoded({ step, result, before, after }: Decoded, levels: SchedulerLevels): void {
     // What is not done is computed again and counts then.
     if (result !== "done") return;
     countStep(this.tally, kindOf(step), (after - before) / 1000);
@@ -22,14 +25,17 @@ export class StepCounter implements EngineObserver {
       this.tally.rows.decode += step.decodeRows;
       this.tally.rows.prefill += step.prefillRows;
     } else this.tally.rows.media += step.count;
-    this.timer ??= setTimeout(() => this.tell(), TELL_MS);
+    this.timer ??= setTimeout(() => this.tell(levels), TELL_MS);
   }
 
   finished(finish: StepFinish): StepFinish {
     return finish;
   }
 
-  private tell(): void {
+  private tell({ guesses }: SchedulerLevels): void {
+    addGuesses(this.tally.guesses, guesses);
+    addGuesses(this.tally.guesses, this.told, -1);
+    addGuesses(this.told, this.tally.guesses);
     this.send({ type: "steps", tally: this.tally });
     this.tally = noSteps();
     this.timer = undefined;

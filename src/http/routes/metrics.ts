@@ -22,8 +22,6 @@ export const metricsRoutes = ({ engine, generation, metrics, config, version }: 
         kvSaved: stats.kvSaved,
         restoredTokens: stats.restoredTokens,
         evictedTokens: stats.evictedTokens,
-        guessedTokens: stats.guessedTokens,
-        guessedRight: stats.guessedRight,
         kvTotal: stats.kvTotal,
         preemptions: stats.preemptions,
         engineSteps: stats.steps,
