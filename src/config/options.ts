@@ -2,6 +2,7 @@
 // table are all made from it.
 
 import type { Option } from "./option.ts";
+import { speculationOptions } from "./speculation-options.ts";
 
 const DAY_S = 86_400;
 
@@ -20,6 +21,13 @@ export const options: readonly Option[] = [
     type: "path",
     placeholder: "FILE",
     help: "GGUF projector that lets the model take images or sound.",
+  },
+  {
+    name: "draft",
+    group: "Model",
+    type: "path",
+    placeholder: "FILE",
+    help: "Small GGUF model with the same vocabulary that guesses what the model says next; the answers are the same without.",
   },
   {
     name: "alias",
@@ -368,13 +376,7 @@ export const options: readonly Option[] = [
     absent: "a quarter of the free memory, at most 8192",
     help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
   },
-  {
-    name: "speculation",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Guess next tokens where an answer repeats what was said before, and check them together; the answers are the same without.",
-  },
+  ...speculationOptions,
   {
     name: "batch",
     group: "Engine",

@@ -7,7 +7,7 @@ import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
 import type { EngineStats } from "./port.ts";
 
-export const PROTOCOL_VERSION = 6;
+export const PROTOCOL_VERSION = 7;
 
 /** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
@@ -29,8 +29,18 @@ export interface EngineOptions {
   readonly kvMode: "unified" | "streams";
   /** Whether what finished requests computed serves later ones. */
   readonly prefixCache: boolean;
-  /** Whether next tokens are guessed from what was said before. */
+  /** Whether next tokens are guessed: from what was said before, and by the draft model. */
   readonly speculation: boolean;
+  /** A small model that guesses for the large one; only with `speculation`. */
+  readonly draft?: {
+    readonly path: string;
+    /** Most tokens in a row. */
+    readonly max: number;
+    /** A token that the draft model gives less ends the row. */
+    readonly pMin: number;
+    /** As many as pay; else always `max`. */
+    readonly adaptive: boolean;
+  };
   readonly kvType: string;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;

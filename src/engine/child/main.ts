@@ -58,6 +58,7 @@ export async function runEngine(): Promise<never> {
   early.forEach(receive);
   const {
     canRemovePartial: _,
+    canRollBack: _____,
     sampling: modelSampling,
     contextPerSequence: __,
     batch: ___,
@@ -122,6 +123,7 @@ async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
     mlock: options.mlock,
     warmup: options.warmup,
     chatTemplate: options.chatTemplate,
+    ...(options.draft && { draft: { path: options.draft.path, pMin: options.draft.pMin } }),
   });
   let reported = -1;
   for (;;) {
