@@ -277,9 +277,10 @@ export interface Llama {
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
   /**
    * Throws LlamaError when the computation fails. `sampled` receives one token a sampled row, in row order. Rows that follow
-   * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one.
+   * each other with one sampler are guesses (see svc_decode): -1 behind the first wrong one. With several `steps` it
+   * receives the rows of each, -1 for steps that were not made: the last one made is where the first row ended its turn.
    */
-  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult;
+  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
   /** Lets the draft model write on; undefined when it has no room: the sequences of these jobs are empty then. */

@@ -204,9 +204,9 @@ class Binding implements NativeLlama {
     }));
   }
 
-  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
     const { tokens, positions, sequences, samplers } = batch;
-    return this.decoded(this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, sampled));
+    return this.decoded(this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, steps, sampled));
   }
 
   decodeEmbeddings({ address, positions, count, sequence, nonCausal }: Embeddings, owner: number): DecodeResult {

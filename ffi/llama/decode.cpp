@@ -10,6 +10,9 @@ namespace {
 
 // Columns that every batch needs and no caller fills.
 struct BatchColumns {
+    // What further steps compute: tokens and positions of their own.
+    std::vector<llama_token> tokens;
+    std::vector<llama_pos> positions;
     std::vector<int32_t> counts;
     std::vector<llama_seq_id *> sequences;
     std::vector<int8_t> outputs;
@@ -23,6 +26,17 @@ struct BatchColumns {
             sequences[i] = const_cast<llama_seq_id *>(ids + i);
             outputs[i] = samplers[i] >= 0;
         }
+    }
+
+    llama_batch batch(const int32_t * with_tokens, const int32_t * with_positions, int32_t count) {
+        llama_batch made = {};
+        made.n_tokens = count;
+        made.token = const_cast<llama_token *>(with_tokens);
+        made.pos = const_cast<llama_pos *>(with_positions);
+        made.n_seq_id = counts.data();
+        made.seq_id = sequences.data();
+        made.logits = outputs.data();
+        return made;
     }
 };
 
@@ -100,6 +114,42 @@ void sample(const std::vector<Sampling> & rows) {
     workers.run(rows.size(), task);
 }
 
+// What a batch computes further, step by step: each row's token is what its sampler gave in the step before.
+struct Decoding {
+    BatchColumns & columns;
+    std::vector<Sampling> & rows;
+    int32_t owner;
+
+    // One row a sampler, and each with one.
+    bool can_go_on(int32_t count) const {
+        return static_cast<int32_t>(rows.size()) == count &&
+               std::all_of(rows.begin(), rows.end(), [](const Sampling & row) { return row.count == 1; });
+    }
+
+    bool has_ended() const {
+        return std::any_of(rows.begin(), rows.end(), [](const Sampling & row) {
+            return row.sampler->stuck || llama_vocab_is_eog(state.vocab, *row.out);
+        });
+    }
+
+    // False when it could not be computed: the cache then is as before.
+    bool step(const int32_t * sequences, llama_token * out) {
+        for (size_t i = 0; i < rows.size(); i++) {
+            columns.tokens[i] = *rows[i].out;
+            columns.positions[i]++;
+            rows[i].out = out + i;
+        }
+        const auto count = static_cast<int32_t>(rows.size());
+        if (compute(columns.batch(columns.tokens.data(), columns.positions.data(), count), owner) != 0) {
+            llama_memory_t memory = llama_get_memory(state.context);
+            for (size_t i = 0; i < rows.size(); i++) llama_memory_seq_rm(memory, sequences[i], columns.positions[i], -1);
+            return false;
+        }
+        sample(rows);
+        return true;
+    }
+};
+
 } // namespace
 } // namespace svc
 
@@ -108,24 +158,26 @@ using namespace svc;
 extern "C" {
 
 int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                   const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens) {
+                   const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Sampling> & rows = *new std::vector<Sampling>;
         const char * reason = refusal(tokens, positions, sequences, samplers, count, out_tokens, rows);
         if (reason) return fail(reason);
         static BatchColumns & columns = *new BatchColumns;
         columns.prepare(sequences, samplers, count);
-        llama_batch batch = {};
-        batch.n_tokens = count;
-        batch.token = const_cast<llama_token *>(tokens);
-        batch.pos = const_cast<llama_pos *>(positions);
-        batch.n_seq_id = columns.counts.data();
-        batch.seq_id = columns.sequences.data();
-        batch.logits = columns.outputs.data();
-        const int32_t result = compute(batch, owner);
+        Decoding decoding = {columns, rows, owner};
+        if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
+        const int32_t result = compute(columns.batch(tokens, positions, count), owner);
         if (result == 1 || result == 2) return result;
         if (result != 0) return fail(with_complaint("llama_decode returned " + std::to_string(result)));
         sample(rows);
+        if (steps <= 1) return 0;
+        std::fill_n(out_tokens + count, static_cast<size_t>(count) * static_cast<size_t>(steps - 1), LLAMA_TOKEN_NULL);
+        columns.tokens.resize(rows.size());
+        columns.positions.assign(positions, positions + count);
+        for (int32_t step = 1; step < steps && !decoding.has_ended(); step++) {
+            if (!decoding.step(sequences, out_tokens + step * count)) break;
+        }
         return 0;
     });
 }

@@ -124,10 +124,13 @@ SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_len
 // sampled. Rows must be sorted by sequence id for the stream KV mode to keep them in one piece. Sampled tokens are
 // written in row order to `out_tokens`. `owner` is the request whose tokens alone fill the batch: an abort request for it stops the computation.
 // -1: an abort request for anyone does, because the batch is long and shared. 0: none does.
+// `steps` > 1 asks for so many decode steps on end, each with the tokens that the one before gave; every row must have a
+// sampler of its own. They stop early behind a step in which any row's turn ends, and at one that cannot be computed.
+// `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
 // Returns 0 done · 1 no room in the KV cache, which is as before · 2 aborted: a part of the batch may be in the cache,
 // finished from its front (see svc_kv_remove) · negative failed or refused.
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                           const int32_t * samplers, int32_t count, int32_t owner, int32_t * out_tokens);
+                           const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens);
 // Decodes `count` embeddings of a medium (the address and the positions that the media library gives; four numbers a
 // position where the model wants that) for one sequence. `non_causal`: all of them attend to each other. Nothing is
 // sampled. Returns what svc_decode does.

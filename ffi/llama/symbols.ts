@@ -39,7 +39,7 @@ export const symbols = {
   svc_schema_grammar: { args: [buffer, i32, buffer, i32], returns: i32 },
   svc_grammar_accepts: { args: [buffer, i32, buffer, i32], returns: i32 },
 
-  svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
+  svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, i32, buffer], returns: i32 },
   svc_decode_embeddings: { args: ["u64", buffer, i32, i32, i32, i32], returns: i32 },
   svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },

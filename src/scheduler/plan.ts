@@ -29,6 +29,8 @@ export interface StepPlan {
   readonly decodeRows: number;
   readonly prefillRows: number;
   readonly guessRows: number;
+  /** Decode steps on end, each with the tokens of the one before. More than one only when every row is a stream's. */
+  readonly steps: number;
 }
 
 /** One piece of a medium, for a decode call of its own. */
@@ -52,6 +54,13 @@ export interface Sampled {
   readonly more: boolean;
   /** The request's token limit is reached: this token is its last. */
   readonly last: boolean;
+}
+
+/** Decode steps of a plan that were made; `tokens`: what they sampled, as `Scheduler.apply` takes it. */
+export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>): number {
+  let made = 1;
+  while (made < steps && tokens[made * rows.length] !== -1) made++;
+  return made;
 }
 
 /** The row that computes the token at `index`. */

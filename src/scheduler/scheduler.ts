@@ -13,7 +13,7 @@ import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
-import { rowOf, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
+import { rowOf, stepsMade, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
@@ -29,6 +29,8 @@ export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLim
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
+/** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
+const MULTI_STEP_MS = 5;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -191,11 +193,12 @@ export class Scheduler {
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     }
-    if (!this.kv.makeRoom(rows.length, now)) throw new Error("a plan that does not fit the KV cache");
+    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
+    if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
     const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows };
+    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -232,9 +235,10 @@ export class Scheduler {
 
   /**
    * Takes in a finished step: `tokens` holds one token for each row with `sample`, in row order, and -1 behind a wrong
-   * guess.
+   * guess. Those of several steps follow each other, -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
     if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
@@ -252,6 +256,27 @@ export class Scheduler {
     }
     for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
     if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), ms);
+    return sampled;
+  }
+
+  private applySteps(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    const { rows, decodeRows } = plan;
+    const made = stepsMade(plan, tokens);
+    this.cost.record(decodeRows, 0, ms / made, this.kv.cells);
+    this.speculation.judge(plan, (key) => this.byKey.get(key), ms / made);
+    const sampled: Sampled[] = [];
+    for (const [at, { key, index }] of rows.entries()) {
+      const sequence = this.byKey.get(key);
+      if (!sequence) continue;
+      for (let step = 0; step < made; step++) {
+        const token = tokens[step * rows.length + at] as number;
+        sequence.append(token);
+        sampled.push({ key, token, more: step < made - 1, last: sequence.generated >= sequence.maxTokens });
+      }
+      sequence.computed = index + made;
+      this.kv.extend(sequence);
+      this.queue.charge(sequence.client, 0, made);
+    }
     return sampled;
   }
 
@@ -346,6 +371,15 @@ export class Scheduler {
       if (added >= budget) break;
     }
     return added;
+  }
+
+  /** Decode steps that may be made without looking at what the first of them gave. */
+  private stepsOnEnd(decoding: readonly Sequence[]): number {
+    const stepMs = this.cost.decodeStepMs(decoding.length);
+    if (stepMs === 0 || !decoding.every(({ multiStep }) => multiStep)) return 1;
+    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
+    const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
+    return Math.max(1, Math.floor(Math.min(MULTI_STEP_MS / stepMs, left, room)));
   }
 
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */

@@ -19,6 +19,8 @@ export interface SequenceRequest {
   readonly client?: string;
   /** Whether its next tokens may be guessed. */
   readonly guess?: boolean;
+  /** Whether several of its tokens may be sampled before anybody looks at the first. */
+  readonly multiStep?: boolean;
 }
 
 /** Everything the plan needs to know about a request; owned by the scheduler. */
@@ -28,6 +30,7 @@ export class Sequence {
   readonly maxTokens: number;
   readonly media: readonly MediaSpan[];
   readonly client: string;
+  readonly multiStep: boolean;
   /** Absent: nothing is guessed. */
   readonly guesses: Guesses | undefined;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
@@ -56,6 +59,7 @@ export class Sequence {
     this.maxTokens = request.maxTokens;
     this.media = request.media ?? [];
     this.client = request.client ?? "";
+    this.multiStep = request.multiStep ?? false;
     this.guesses = request.guess ? new Guesses() : undefined;
     this.ids = request.prompt;
     this.length = request.prompt.length;

@@ -22,6 +22,8 @@ export class Speculation {
   /** What was guessed so far. */
   readonly tally = noGuesses();
   private readonly drafts: Drafts;
+  /** The draft model was asked before this step: it should not lag behind by more. */
+  drafting = false;
 
   constructor(
     private readonly limits: SpeculationLimits,
@@ -32,6 +34,7 @@ export class Speculation {
 
   /** What the draft model is to do before the next step; `remaining`: tokens that a request is likely to say yet. */
   planDrafts(running: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
+    this.drafting = false;
     const { length: streams } = running;
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
     if (running.some(({ decoding }) => !decoding)) return [];
@@ -40,7 +43,9 @@ export class Speculation {
       const left = Math.min(most, sequence.maxTokens - sequence.generated - 1);
       return !sequence.guesses || this.repeated(sequence, streams, left).length > 0 ? 0 : left;
     };
-    return this.drafts.plan(running, room, remaining);
+    const jobs = this.drafts.plan(running, room, remaining);
+    this.drafting = jobs.length > 0;
+    return jobs;
   }
 
   /** See Drafts.apply. */
@@ -68,7 +73,7 @@ export class Speculation {
     return rows.length - before;
   }
 
-  /** Learns from a finished step of streams. `running` finds those whose requests are still there. */
+  /** Learns from a finished step of streams; `ms`: of each, where several were made on end. `running` finds the requests. */
   judge(plan: StepPlan, running: (key: Key) => Sequence | undefined, ms: number): void {
     this.drafts.recordStep(plan.decodeRows, plan.guessRows, ms);
     if (plan.guessRows === 0) return;

@@ -119,7 +119,6 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "svc-mini",
     ctx: 8192,
     parallel: 8,
-    flags: { svc: "", "llama-server": "--no-kv-unified" },
     measurements: [extraction(8, 12, { ratio: { "llama-server": 1.3 } }), edit({ ratio: { "llama-server": 1.3 } })],
   },
   {

@@ -14,7 +14,7 @@ function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: 
   const answer = new ParsedAnswer(parser, options);
   const play = (whole: boolean) => {
     const events: OutputEvent[] = [];
-    while (news.length > 0 && !answer.complete) events.push(...answer.push(bytes));
+    while (news.length > 0 && !answer.complete) events.push(...answer.push(bytes, false));
     return [...events, ...answer.end(whole)];
   };
   return { answer, play };
@@ -106,7 +106,7 @@ describe("a parsed answer", () => {
     const news = [undefined, { reasoning: "a" }, undefined, { content: "x E" }, { content: "N" }, { content: "y" }];
     const { answer } = scripted([...news], undefined, { logprobs: true, stops: ["END"] });
     const events = news.flatMap((_, index) =>
-      answer.push(bytes, { token: String(index), logprob: -1, bytes: [], top: [] }),
+      answer.push(bytes, false, { token: String(index), logprob: -1, bytes: [], top: [] }),
     );
     events.push(...answer.end(true));
     const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
@@ -135,7 +135,7 @@ describe("a parsed answer", () => {
     });
     const events = Array.from({ length: 20 }, () => {
       clock += 5;
-      return answer.push(bytes);
+      return answer.push(bytes, false);
     }).flat();
     expect([read, joined(events, "text")]).toEqual([1, "a"]);
     expect(joined(answer.end(true), "text")).toBe("b");
@@ -145,7 +145,7 @@ describe("a parsed answer", () => {
 test("a plain answer is its text, cut at stop sequences", () => {
   const answer = new PlainAnswer(["b"]);
   const events = ["a", "b", "c"].flatMap((text) =>
-    answer.complete ? [] : answer.push(new TextEncoder().encode(text)),
+    answer.complete ? [] : answer.push(new TextEncoder().encode(text), false),
   );
   expect([joined([...events, ...answer.end()], "text"), answer.complete]).toEqual(["a", true]);
 });

@@ -237,7 +237,8 @@ test("a prompt that begins like an earlier one is computed from where they part,
 
 test("nothing is guessed for a model that cannot take wrong guesses back", async () => {
   const rows = async (canRollBack: boolean) => {
-    const llama = new FakeLlama();
+    // Steps as slow as real ones: faster ones are made several on end.
+    const llama = new FakeLlama(256, 6);
     llama.canRollBack = canRollBack;
     const { engine, until, finished, text } = startEngine(llama);
     const repeated = "abcdef".repeat(10);

@@ -51,7 +51,13 @@ test("bandwidth is what steps that only decode read, over their time", () => {
   const profiler = new Profiler({ ...new FakeLlama().model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
   const step = (prefillRows: number, before: number, after: number, cellsUsed: number, result: DecodeResult = "done") =>
     profiler.decoded(
-      { step: { rows: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0 }, result, before, after },
+      {
+        step: { rows: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0, steps: 1 },
+        result,
+        made: 1,
+        before,
+        after,
+      },
       { runningCount: 1, waitingCount: 0, cellsUsed, guesses: noGuesses() },
     );
   const usage = noUsage();

@@ -32,7 +32,7 @@ function start() {
         now,
       ),
     decode: (step: Decoded["step"], before: number, after: number, result: Decoded["result"] = "done") =>
-      tracer.decoded({ step, result, before, after }, levels),
+      tracer.decoded({ step, result, made: 1, before, after }, levels),
     finish: (key: number, now: number) =>
       tracer.finished({ key, event: { type: "finish", reason: "cancelled", usage: noUsage() } }, now, idle),
     /** Phases as `name from-to` of one request, in the order of their ends. */
@@ -64,6 +64,7 @@ const plan = (changes: Partial<StepPlan>): StepPlan => ({
   decodeRows: 0,
   prefillRows: 1,
   guessRows: 0,
+  steps: 1,
   ...changes,
 });
 
@@ -83,9 +84,9 @@ test("a medium's step begins the prefill of its request, and has a slice of its 
   expect(slices()).toEqual([
     { name: "media", ts: 1_002_000, media_rows: 64, request: 1, result: "done" },
     { name: "between steps", ts: 1_005_000 },
-    { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, guess_rows: 0, result: "done" },
+    { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, guess_rows: 0, steps: 1, result: "done" },
     { name: "between steps", ts: 1_008_000 },
-    { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, guess_rows: 0, result: "done" },
+    { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, guess_rows: 0, steps: 1, result: "done" },
   ]);
 });
 

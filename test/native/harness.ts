@@ -121,7 +121,7 @@ export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): num
     samplers: column((row) => row.sampler ?? -1),
   };
   const sampled = new Int32Array(rows.length);
-  const result = llama.decode(batch, rows.length, owner, sampled);
+  const result = llama.decode(batch, rows.length, owner, 1, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
   return result === "done" ? [...sampled.subarray(0, wanted)] : result;
 }

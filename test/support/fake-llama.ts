@@ -114,7 +114,24 @@ export class FakeLlama implements Llama {
       { token: 66, logprob: -1 },
     ];
   }
-  decode(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
+    const result = this.decodeStep(batch, count, owner, sampled);
+    const rows = [...batch.sequences.subarray(0, count)];
+    let ended = result !== "done";
+    for (let step = 1; step < steps; step++) {
+      const before = sampled.subarray((step - 1) * count, step * count);
+      const out = sampled.subarray(step * count, (step + 1) * count);
+      ended ||= before.includes(END);
+      rows.forEach((sequence, row) => {
+        if (ended) return void (out[row] = -1);
+        const cells = this.cache.get(sequence) ?? [];
+        cells.push(before[row] as number);
+        out[row] = this.answer(cells);
+      });
+    }
+    return result;
+  }
+  private decodeStep(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
     Bun.sleepSync(this.stepMs);
     const forced = this.forced.shift();
     if (forced && forced !== "done") return forced;

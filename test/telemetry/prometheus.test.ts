@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { countGuesses } from "../../src/domain/guesses.ts";
 import { addSteps, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";
@@ -174,6 +175,25 @@ describe("what is measured", () => {
     expect([bucket("decode", "+Inf"), bucket("mixed", "+Inf"), bucket("media", "+Inf")]).toEqual([5, 2, 0]);
     expect(read("svc_engine_step_duration_seconds_sum", { kind: "mixed" }, now)).toBe(0.6);
     expect(read("svc_engine_step_rows_total", { kind: "prefill" }, now)).toBe(14);
+  });
+
+  test("guesses count by who made them and by their place, added up over engine processes", () => {
+    const { read } = start();
+    const [steps, more] = [noSteps(), noSteps()];
+    countGuesses(more.guesses, "draft", 4, 2);
+    countGuesses(more.guesses, "draft", 4, 0);
+    countGuesses(more.guesses, "ngram", 8, 8);
+    addSteps(steps, more);
+    addSteps(steps, more);
+    const count = (name: string, labels: Record<string, string>) =>
+      read(`svc_spec_decode_num_${name}_total`, labels, { steps });
+    const of = (source: string) => ["drafts", "draft_tokens", "accepted_tokens"].map((name) => count(name, { source }));
+    expect([of("draft"), of("ngram")]).toEqual([
+      [4, 16, 4],
+      [2, 16, 16],
+    ]);
+    const at = (position: string) => count("accepted_tokens_per_pos", { source: "draft", position });
+    expect([at("0"), at("1"), at("2")]).toEqual([2, 2, undefined]);
   });
 
   test("failures and rejections count by themselves", () => {

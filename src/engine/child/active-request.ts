@@ -74,7 +74,7 @@ export class ActiveRequest {
       return [];
     }
     const logprob = this.request.topLogprobs === undefined ? undefined : this.logprob();
-    const events = this.answer.push(llama.piece(token, this.preserved.has(token)), logprob);
+    const events = this.answer.push(llama.piece(token, this.preserved.has(token)), more, logprob);
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
     return events;
   }

@@ -19,7 +19,8 @@ export interface Answer {
   readonly called: boolean;
   /** Tokens so far that are reasoning. */
   readonly reasoningTokens: number;
-  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[];
+  /** Takes a token's text. `more`: others that are sampled already follow at once. */
+  push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[];
   /** The generation is over; `whole`: the model ended it, no limit and nobody else did. */
   end(whole: boolean): OutputEvent[];
 }
@@ -35,7 +36,7 @@ export class PlainAnswer implements Answer {
     this.pipeline = new TextPipeline(stops);
   }
 
-  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[] {
+  push(bytes: Uint8Array, _more: boolean, logprob?: TokenLogprob): OutputEvent[] {
     const released = this.pipeline.push(bytes, logprob);
     this.stopSequence = released.stop;
     return textEvents(released);
@@ -102,10 +103,12 @@ export class ParsedAnswer implements Answer {
     return this.calls.length > 0;
   }
 
-  push(bytes: Uint8Array, logprob?: TokenLogprob): OutputEvent[] {
+  push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[] {
     this.parser.push(bytes);
     this.untold++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
+    // Until the visible text begins, each is read, to tell how many of them were reasoning.
+    if (more && !this.readsEach && (this.written || this.called)) return [];
     const before = this.options.now();
     if (!this.readsEach && before - this.readAt < this.readCost / READING_SHARE) return [];
     const news = this.parser.read(false);

@@ -4,12 +4,13 @@
 import { ANY_OWNER, type AnswerFormat, type Batch, type Llama } from "../../../ffi/llama/api.ts";
 import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
-import type { GenerateRequest } from "../../domain/generate.ts";
+import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
+import { stepsMade, type MediaStep, type StepPlan } from "../../scheduler/plan.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
 import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
+import { appendEvents } from "./append-events.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
@@ -181,6 +182,7 @@ export class Engine {
         ...(request.client !== undefined && { client: request.client }),
         // Of several tokens in one step, log probabilities are kept of the last alone.
         guess: this.guesses && request.topLogprobs === undefined,
+        multiStep: request.topLogprobs === undefined,
       },
       this.clock.now(),
     );
@@ -225,7 +227,7 @@ export class Engine {
       },
       step.key,
     );
-    this.observer?.decoded({ step, result, before, after: this.clock.now() }, this.scheduler);
+    this.observer?.decoded({ step, result, made: 1, before, after: this.clock.now() }, this.scheduler);
     this.scheduler.applyMedia(step, result === "done");
     if (result === "done") this.steps++;
     else this.llama.kvRemove(step.sequence, step.position, -1);
@@ -253,7 +255,8 @@ export class Engine {
     if (plan && plan.started.length > 0) this.announce(plan.started, before);
     if (!this.prepareCache() || !plan) return;
     const result = this.decode(plan);
-    this.observer?.decoded({ step: plan, result, before, after: this.clock.now() }, this.scheduler);
+    const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
+    this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
@@ -261,18 +264,21 @@ export class Engine {
       return;
     }
     const now = this.clock.now();
-    this.steps++;
+    this.steps += made;
     this.sampleMemory(now);
     const outputs: StepOutput[] = [];
     const finished: StepFinish[] = [];
+    let events: OutputEvent[] = [];
     for (const { key, token, last, more } of this.scheduler.apply(plan, this.sampled, now - before)) {
       const request = this.active.get(key);
       if (!request) continue;
-      const events = request.accept(token, now, more);
+      appendEvents(events, request.accept(token, now, more));
       const ended = request.stopped ? "stop" : last ? "length" : undefined;
-      if (ended) events.push(...request.end(ended));
-      if (events.length > 0) outputs.push({ key, events });
+      if (ended) appendEvents(events, request.end(ended));
       if (ended) finished.push(this.close(request, ended));
+      if (more && !ended) continue;
+      if (events.length > 0) outputs.push({ key, events });
+      events = [];
     }
     if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
@@ -287,7 +293,7 @@ export class Engine {
     });
     // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
     const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
-    return this.llama.decode(this.batch, plan.rows.length, owner, this.sampled);
+    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
   }
 
   /** Clears what an aborted step may have left in the cache. */

@@ -16,6 +16,8 @@ export interface Decoded {
   /** What was computed: rows of text, or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
   readonly result: DecodeResult;
+  /** Decode steps that were made in the call. */
+  readonly made: number;
   readonly before: number;
   readonly after: number;
 }

@@ -52,11 +52,11 @@ export class Profiler implements EngineObserver {
    * of a mixture of experts not all weights are read, and caches serve what fits them. Steps with prompts are bound by
    * computing and do not count.
    */
-  decoded({ step, result, before, after }: Decoded, levels: SchedulerLevels): void {
+  decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     if (this.requests.size === 0 || !("rows" in step) || step.prefillRows > 0 || result !== "done") return;
     const { bytes, kvTokenBytes } = this.model;
     this.reads = {
-      bytes: this.reads.bytes + bytes + levels.cellsUsed * kvTokenBytes,
+      bytes: this.reads.bytes + made * (bytes + levels.cellsUsed * kvTokenBytes),
       ms: this.reads.ms + after - before,
     };
   }

@@ -17,12 +17,12 @@ export class StepCounter implements EngineObserver {
 
   accepted(): void {}
 
-  decoded({ step, result, before, after }: Decoded, levels: SchedulerLevels): void {
+  decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     // What is not done is computed again and counts then.
     if (result !== "done") return;
-    countStep(this.tally, kindOf(step), (after - before) / 1000);
+    for (let count = 0; count < made; count++) countStep(this.tally, kindOf(step), (after - before) / made / 1000);
     if ("rows" in step) {
-      this.tally.rows.decode += step.decodeRows;
+      this.tally.rows.decode += step.decodeRows * made;
       this.tally.rows.prefill += step.prefillRows;
     } else this.tally.rows.media += step.count;
     this.timer ??= setTimeout(() => this.tell(levels), TELL_MS);

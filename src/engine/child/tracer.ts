@@ -43,7 +43,7 @@ export class Tracer implements EngineObserver {
     );
   }
 
-  decoded({ step, result, before, after }: Decoded, levels: SchedulerLevels): void {
+  decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     const [from, to] = [this.origin + before, this.origin + after];
     // Sampling is part of the call; what is left is text, messages and the next plan.
     if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
@@ -51,7 +51,7 @@ export class Tracer implements EngineObserver {
     this.count(levels, from);
     if ("rows" in step) {
       const { decodeRows, prefillRows, guessRows, started, rows } = step;
-      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, result };
+      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, steps: made, result };
       this.file.add(slice(this.steps, kindOf(step), from, to, args));
       for (const key of started) this.enter(key, "prefill", from);
       if (result !== "done" || prefillRows === 0) return;

@@ -108,7 +108,7 @@ export function generateAnswer(llama: NativeLlama, request: ChatPrompt, limit: n
     const sampled = decode(llama, rows);
     const token = typeof sampled === "string" ? -1 : (sampled[0] ?? -1);
     ended = llama.isEnd(token);
-    if (!ended) add(told, answer.push(llama.piece(token, format.preserved.includes(token))));
+    if (!ended) add(told, answer.push(llama.piece(token, format.preserved.includes(token)), false));
     ended ||= llama.isStuck(sampler);
     rows = [{ token, position: tokens.length + count, sequence: 0, sampler }];
   }

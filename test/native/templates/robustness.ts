@@ -76,7 +76,7 @@ export function tell(
   if ("error" in result) throw new Error(result.error);
   const answer = answerOf(llama, request, result);
   const told: Told = { reasoning: "", content: "", calls: [] };
-  for (const piece of pieces) if (!answer.complete) add(told, answer.push(piece));
+  for (const piece of pieces) if (!answer.complete) add(told, answer.push(piece, false));
   add(told, answer.end(whole));
   return told;
 }
