@@ -1,7 +1,7 @@
 // Takes an answer apart while the model writes it: reasoning, content, tool calls.
 #pragma once
 
-#include "chat.hpp"
+#include "answer-format.hpp"
 
 namespace svc {
 

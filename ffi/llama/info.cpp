@@ -1,6 +1,6 @@
 // What there is to know about the loaded model and the device it runs on.
 
-#include "chat.hpp"
+#include "chat-template.hpp"
 
 #include "ggml-backend.h"
 

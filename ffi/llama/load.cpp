@@ -1,6 +1,7 @@
 // Loading a model on a native thread of its own.
 
-#include "chat.hpp"
+#include "answer-format.hpp"
+#include "chat-template.hpp"
 #include "draft.hpp"
 
 #include "ggml-backend.h"
@@ -136,6 +137,7 @@ void prepare(llama_context * context, bool warm_up) {
 void unload() {
     state.ready = false;
     forget_prompts();
+    forget_formats();
     forget_chat_template();
     free_samplers();
     free_draft();

@@ -1,5 +1,6 @@
 // Chat templates and tokenizing on a native thread of their own: running streams must not feel a long prompt arriving.
 
+#include "chat.hpp"
 #include "sampler.hpp"
 
 #include <algorithm>

@@ -36,6 +36,8 @@ export interface Config {
   /** Requests that may wait beyond the `parallel` running ones before 503 `server_busy`. */
   readonly maxQueue: number;
   readonly maxQueueTokens: number;
+  /** How long an accepted request may wait for its first computation; 0: no limit. */
+  readonly queueTimeoutMs: number;
 
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };
@@ -52,6 +54,10 @@ export interface Config {
   readonly prefixCache: boolean;
   /** MiB; absent: chosen by free memory. */
   readonly cacheRam?: number;
+  /** Absolute path of the folder for what leaves host memory; absent: none. */
+  readonly kvDir?: string;
+  /** MiB. */
+  readonly kvDirSize: number;
   readonly speculation: boolean;
   readonly draftMax: number;
   readonly draftPMin: number;

@@ -1,4 +1,4 @@
-// What an option is: the shape of the rows in options.ts.
+// What an option is: the shape of the rows in options/.
 
 export type OptionValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
 

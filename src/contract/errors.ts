@@ -29,6 +29,8 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
   server_busy: { status: 503, type: "server_busy" },
+  // The time is over in which the answer was of use: SDKs would ask for it twice more.
+  deadline_exceeded: { status: 504, type: "timeout_error", retry: false },
   engine_unavailable: { status: 503, type: "server_error" },
   // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },
@@ -46,6 +48,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   413: "request_too_large",
   422: "invalid_request_error",
   503: "overloaded_error",
+  504: "timeout_error",
 };
 
 export const ErrorObject = t.Object({

@@ -16,10 +16,15 @@ export type ErrorCode =
   | "not_found"
   | "method_not_allowed"
   | "server_busy"
+  | "deadline_exceeded"
   | "engine_unavailable"
   | "engine_crashed"
   | "shutting_down"
   | "internal_error";
+
+/** Why a request is turned away with `server_busy`. */
+export const BUSY_REASONS = ["queue_full", "queue_tokens", "queue_timeout", "deadline"] as const;
+export type BusyReason = (typeof BUSY_REASONS)[number];
 
 const IDENTIFIER = /^[\w$-]{1,40}$/;
 
@@ -41,6 +46,8 @@ export class SvcError extends Error {
       readonly param?: string;
       /** Whole seconds after which a retry has a chance. */
       readonly retryAfterSeconds?: number;
+      /** With `server_busy`: why, for the metrics. */
+      readonly busy?: BusyReason;
     } = {},
   ) {
     super(message);

@@ -126,6 +126,8 @@ export interface GenerateRequest {
   readonly choices: number;
   /** Whose request it is: clients take turns. Absent: nobody's in particular. */
   readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants an answer; what there is by then is the answer. */
+  readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
   /** The finish is to tell what the request cost the machine. */
@@ -190,3 +192,11 @@ export interface FinishEvent extends OfChoice {
 }
 
 export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
+
+/** The first computation for a request begins: it does not wait any more. */
+export interface StartedEvent extends OfChoice {
+  readonly type: "started";
+}
+
+/** What an engine tells of a generation. */
+export type EngineEvent = GenerateEvent | StartedEvent;

@@ -1,13 +1,14 @@
 // An engine in memory that follows a script: for tests of everything above the engine port.
 
 import { SvcError } from "../domain/errors.ts";
-import type { FinishEvent, GenerateEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
+import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { noSteps } from "../domain/steps.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
+import { nobodyWaits } from "../domain/waiting.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
 
-/** `accept` marks where a request is accepted; without it that is the beginning. */
+/** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
 export type FakeStep =
   | "accept"
   | OutputEvent
@@ -70,11 +71,24 @@ export class FakeEngine implements EnginePort {
   }
 
   status(): EngineStatus {
-    const stats = { waiting: 0, kvUsed: 0, kvCached: 0, kvSaved: 0, kvTotal: 8192, steps: 0 };
+    const stats = {
+      waiting: 0,
+      waitingFor: nobodyWaits,
+      kvUsed: 0,
+      kvCached: 0,
+      kvSaved: 0,
+      kvDisk: 0,
+      kvTotal: 8192,
+      steps: 0,
+    };
     const counts = {
       preemptions: 0,
       evictedTokens: 0,
+      spilledTokens: 0,
       restoredTokens: 0,
+      diskWrittenTokens: 0,
+      diskRestoredTokens: 0,
+      diskFailedTokens: 0,
       residentBytes: 0,
     };
     return {
@@ -88,7 +102,7 @@ export class FakeEngine implements EnginePort {
     };
   }
 
-  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     const job: FakeJob = { id: request.id, ended: Promise.withResolvers(), cancelled: false };
     const abort = () => {
       this.aborted.push(job.id);
@@ -140,13 +154,14 @@ export class FakeEngine implements EnginePort {
     job: FakeJob,
     request: GenerateRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<GenerateEvent, void, void> {
+  ): AsyncGenerator<EngineEvent, void, void> {
     const script = this.script(request);
     const { steps, reason = "stop" } = script;
     const usage = { ...fakeUsage, ...script.usage };
     let completionTokens = 0;
     let accepted = false;
-    const accept = (): GenerateEvent => {
+    let started = false;
+    const accept = (): EngineEvent => {
       accepted = true;
       return {
         type: "accepted",
@@ -157,6 +172,10 @@ export class FakeEngine implements EnginePort {
     if (!steps.includes("accept")) yield accept();
     for (const step of steps) {
       if (job.cancelled) break;
+      if (!started && step !== "accept" && ("type" in step || "text" in step)) {
+        started = true;
+        yield { type: "started" };
+      }
       if (step === "accept") yield accept();
       else if ("fail" in step) throw step.fail;
       else if ("wait" in step) await Promise.race([step.wait, job.ended.promise]);

@@ -3,10 +3,11 @@
 
 import type { Clock } from "../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
+import { nobodyWaits } from "../domain/waiting.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
 import { PendingRequest } from "./pending-request.ts";
@@ -35,21 +36,38 @@ export interface EngineHostOptions {
 }
 
 const STOP_GRACE_MS = 2000;
+/** The same where conversations go to disk first. */
+const STORE_GRACE_MS = 30_000;
 const NO_STATS: Levels = {
   running: 0,
   waiting: 0,
+  waitingFor: nobodyWaits,
   kvUsed: 0,
   kvCached: 0,
   kvSaved: 0,
+  kvDisk: 0,
   steps: 0,
   preemptions: 0,
   evictedTokens: 0,
+  spilledTokens: 0,
   restoredTokens: 0,
+  diskWrittenTokens: 0,
+  diskRestoredTokens: 0,
+  diskFailedTokens: 0,
   residentBytes: 0,
 };
 
 /** What only grows, over all engine processes. */
-const COUNTS = ["steps", "preemptions", "evictedTokens", "restoredTokens"] as const;
+const COUNTS = [
+  "steps",
+  "preemptions",
+  "evictedTokens",
+  "spilledTokens",
+  "restoredTokens",
+  "diskWrittenTokens",
+  "diskRestoredTokens",
+  "diskFailedTokens",
+] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
 const sum = (a: Counts, b: Counts): Counts =>
@@ -108,7 +126,7 @@ export class EngineHost implements EnginePort {
     };
   }
 
-  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, void> {
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
     const { events } = pending;
     const abandon = () => this.drop(pending);
@@ -116,7 +134,7 @@ export class EngineHost implements EnginePort {
     try {
       signal.throwIfAborted();
       while (await events.more()) {
-        for (let event = events.take(); event !== undefined; event = events.take()) yield event as GenerateEvent;
+        for (let event = events.take(); event !== undefined; event = events.take()) yield event as EngineEvent;
       }
       signal.throwIfAborted();
     } finally {
@@ -173,7 +191,7 @@ export class EngineHost implements EnginePort {
     this.state = "draining";
     this.restart.cancel();
     this.failAll(new SvcError("shutting_down", "The server is shutting down."));
-    await this.process?.stop(STOP_GRACE_MS);
+    await this.process?.stop(this.options.engine.kvDir ? STORE_GRACE_MS : STOP_GRACE_MS);
     this.state = "stopped";
   }
 
@@ -261,7 +279,9 @@ export class EngineHost implements EnginePort {
         this.update(message.stats);
         for (const key of message.keys) {
           const pending = this.pending.get(key);
-          if (pending) pending.progress = "started";
+          if (!pending) continue;
+          pending.progress = "started";
+          pending.events.push({ type: "started" });
         }
         return;
       case "accepted":
@@ -291,10 +311,11 @@ export class EngineHost implements EnginePort {
     return placeFreeMs && Math.max(0, placeFreeMs - (this.options.clock.now() - this.statsAt));
   }
 
-  private becomeReady({ model }: Extract<FromEngine, { type: "ready" }>): void {
+  private becomeReady({ model, onDisk }: Extract<FromEngine, { type: "ready" }>): void {
     const { engine, model: known } = this.options;
     this.model = { ...known, ...model, maxModelLen: engine.maxModelLen, parallel: engine.parallel };
     this.state = "ready";
+    if (onDisk) this.options.log.info("conversations on disk", { ...onDisk });
     this.loaded.resolve(this.model);
     for (const pending of this.pending.values()) this.submit(pending);
   }
@@ -313,10 +334,10 @@ export class EngineHost implements EnginePort {
     this.settle(pending);
   }
 
-  private rejected({ key, code, message, param }: Extract<FromEngine, { type: "rejected" }>): void {
+  private rejected({ key, code, message, param, busy }: Extract<FromEngine, { type: "rejected" }>): void {
     const pending = this.pending.get(key);
     if (!pending) return;
-    const retry = code === "server_busy" && { retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
+    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
     this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
   }
 

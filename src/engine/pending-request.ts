@@ -1,7 +1,7 @@
 // A request between the port and the engine process: what was asked, how far it got, and the events it waits for.
 
 import type { SvcError } from "../domain/errors.ts";
-import type { GenerateEvent } from "../domain/generate.ts";
+import type { EngineEvent } from "../domain/generate.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { RequestKey, ToEngine } from "./protocol.ts";
 
@@ -12,7 +12,7 @@ type Progress = "unsent" | "sent" | "started";
 const MOST_LIVES = 3;
 
 export class PendingRequest {
-  readonly events = new EventQueue<GenerateEvent | Int32Array | string>();
+  readonly events = new EventQueue<EngineEvent | Int32Array | string>();
   progress: Progress = "unsent";
   accepted = false;
   private lives = MOST_LIVES;

@@ -1,8 +1,9 @@
 // What services may ask of an engine. `host.ts` answers over IPC, `fake.ts` in memory, gateways over HTTP.
 
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
+import type { Waiting } from "../domain/waiting.ts";
 
 export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
 
@@ -31,19 +32,29 @@ export interface EngineStats {
   readonly running: number;
   /** Requests accepted and waiting for a sequence or for room in the KV cache. */
   readonly waiting: number;
+  /** The same by what they wait for. */
+  readonly waitingFor: Waiting;
   /** KV cells of running requests, those kept of finished ones, and all that there are. */
   readonly kvUsed: number;
   readonly kvCached: number;
   /** Tokens in host memory, moved there from the KV cache. */
   readonly kvSaved: number;
+  /** Tokens on disk, moved there from host memory, by this process or an earlier one. */
+  readonly kvDisk: number;
   readonly kvTotal: number;
   /** Cumulative counts since the first engine process started. */
   readonly steps: number;
   readonly preemptions: number;
   /** Tokens kept of finished requests that had to make room. */
   readonly evictedTokens: number;
+  /** Tokens that were moved to host memory. */
+  readonly spilledTokens: number;
   /** Tokens that came back from host memory. */
   readonly restoredTokens: number;
+  /** Tokens that went to disk, came back from there, and were lost to errors or for lack of room. */
+  readonly diskWrittenTokens: number;
+  readonly diskRestoredTokens: number;
+  readonly diskFailedTokens: number;
   readonly residentBytes: number;
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;
@@ -52,11 +63,12 @@ export interface EngineStats {
 export interface EnginePort {
   status(): EngineStatus;
   /**
-   * Runs one generation. The first event is always `accepted` and the last `finish`; failures throw `SvcError`.
+   * Runs one generation. The first event is always `accepted` and the last `finish`; `started` comes between, before any
+   * output, where anything is computed. Failures throw `SvcError`.
    * Aborting `signal` drops the request: no further event comes, and its work stops within 250 ms.
    * While the engine is loading or restarting, requests wait for it.
    */
-  generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<GenerateEvent>;
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
   /** Ends a generation early: its stream finishes with reason `cancelled`. Unknown ids are ignored. */
   cancel(id: string): void;
   /** Token ids of `text` by the model's own tokenizer, special tokens in the text not parsed. */

@@ -3,10 +3,10 @@
 import type { StreamContext } from "../dialect/fields/stream.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import { isRequestId } from "../domain/ids.ts";
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./app.ts";
+import { checkClient, decodeDeadline } from "./generation-headers.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
@@ -106,7 +106,7 @@ export async function respondLater(
 
 /** Runs up to the acceptance: until then, a failure has its own status. */
 async function begin(
-  { generation }: AppDeps,
+  { generation, clock }: AppDeps,
   contexts: RequestContexts,
   request: Request,
   call: GenerationCall,
@@ -115,9 +115,15 @@ async function begin(
   const context = contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => logFields(report);
-  const { id, client } = context;
+  const { id, client, startedAt } = context;
   checkClient(request.headers);
-  const own = { id, ...(client !== undefined && { client }) };
+  const deadlineMs = decodeDeadline(request.headers);
+  const arrived = clock.wall() - (clock.now() - startedAt);
+  const own = {
+    id,
+    ...(client !== undefined && { client }),
+    ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
+  };
   const [first, ...others] = call.requests;
   const events = generation.generate(
     [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
@@ -126,15 +132,6 @@ async function begin(
   );
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
-}
-
-/** Throws SvcError `invalid_value` about a name that is none. */
-function checkClient(headers: Headers): void {
-  const param = "X-Svc-Client";
-  const name = headers.get(param);
-  if (name === null || isRequestId(name)) return;
-  const message = `'${param}' must be 1 to 128 visible ASCII characters; it has ${name.length} characters.`;
-  throw new SvcError("invalid_value", message, { param });
 }
 
 /** Tells a client that was promised a strict schema when it does not get one. */

@@ -5,7 +5,9 @@ import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
-import { commonRules, operations, type Operation } from "./operations.ts";
+import { LONGEST_DEADLINE_MS } from "./generation-headers.ts";
+import { commonRules, operations } from "./operations.ts";
+import type { Operation } from "./operations/operation.ts";
 
 interface Response {
   description: string;
@@ -35,6 +37,8 @@ const REQUEST_ID =
   "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
 const CLIENT =
   "Whose request it is, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client.";
+const DEADLINE =
+  "Milliseconds from the request's arrival after which nobody wants an answer. A request that cannot have its first token by then is refused or ended with an error; an answer that has begun ends there with what it has, as at a token limit. It goes no earlier for that.";
 const responseHeaders = Object.fromEntries(
   ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
 );
@@ -97,6 +101,11 @@ function complete(described: PathItem[string], operation: Operation, key: string
   if (operation.stream) {
     const schema = { type: "string", minLength: 1, maxLength: 128 };
     described.parameters.push({ name: "X-Svc-Client", in: "header", required: false, description: CLIENT, schema });
+    if (key.startsWith("post")) {
+      const milliseconds = { type: "integer", minimum: 1, maximum: LONGEST_DEADLINE_MS };
+      const header = { description: DEADLINE, schema: milliseconds };
+      described.parameters.push({ name: "X-Svc-Deadline-Ms", in: "header", required: false, ...header });
+    }
   }
   const body = described.requestBody?.content["application/json"];
   if (described.requestBody) described.requestBody.required = true;

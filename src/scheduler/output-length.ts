@@ -8,6 +8,11 @@ const LEAST_SHARE = 0.25;
 export class OutputLength {
   private mean: number | undefined;
 
+  /** Any answer has ended. */
+  get isKnown(): boolean {
+    return this.mean !== undefined;
+  }
+
   record(tokens: number): void {
     this.mean = this.mean === undefined ? tokens : this.mean + NEWEST * (tokens - this.mean);
   }

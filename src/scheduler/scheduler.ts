@@ -9,16 +9,20 @@
 // computed again later, so that no request fails because of another's size.
 
 import type { GuessTally } from "../domain/guesses.ts";
+import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import { DiskLoads } from "./disk-loads.ts";
 import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
+import type { SavedId } from "./saved-prefixes.ts";
 import { rowOf, stepsMade, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
-import { OutputLength } from "./output-length.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
+import type { Stored, StoredId } from "./stored-prefixes.ts";
 
 export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
   /** Requests that may run at once. */
@@ -30,7 +34,7 @@ const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
-const MULTI_STEP_MS = 5;
+const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
 
@@ -40,9 +44,10 @@ export class Scheduler {
   private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
   private readonly kv: KvCache;
+  private readonly loads: DiskLoads;
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
-  private readonly outputs = new OutputLength();
+  private readonly forecast: Forecast;
   private preemptionCount = 0;
   private readonly speculation: Speculation;
   /** The last step was a medium's. */
@@ -50,8 +55,10 @@ export class Scheduler {
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
+    this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
     this.speculation = new Speculation(limits, this.kv);
+    this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
   }
 
   get runningCount(): number {
@@ -60,6 +67,21 @@ export class Scheduler {
 
   get waitingCount(): number {
     return this.queue.size;
+  }
+
+  /** Those that wait, by what for. */
+  waiting(now: number): Waiting {
+    if (this.queue.size === 0) return nobodyWaits;
+    const order = this.queue.inOrder();
+    const next = order.find((sequence) => !awaitsPrefix(sequence));
+    const isFull = this.running.length >= this.limits.parallel;
+    const missing = isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
+    const count = { ...nobodyWaits } as Record<WaitReason, number>;
+    for (const sequence of order) {
+      if (awaitsPrefix(sequence)) count.prefix++;
+      else count[sequence.client === next?.client ? missing : "turn"]++;
+    }
+    return count;
   }
 
   /** Tokens of the requests that wait. */
@@ -100,18 +122,22 @@ export class Scheduler {
   placeFreeMs(): number | undefined {
     if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
       return undefined;
-    const decoding = this.running.filter((sequence) => sequence.decoding).length;
-    const stepMs = this.cost.decodeStepMs(Math.max(decoding, 1));
-    const prefillMs = this.cost.prefillMs(
-      this.running.reduce((sum, { decoding: d, remaining }) => sum + (d ? 0 : remaining), 0),
-    );
-    const ends = this.running.map((sequence) => {
-      const steps = this.likelyRemaining(sequence);
-      // Beside streams, prompts are computed in chunks of the stall budget.
-      const beside = sequence.decoding ? Math.min(prefillMs, steps * this.limits.stallBudgetMs) : prefillMs;
-      return steps * stepMs + beside;
-    });
-    return Math.min(...ends);
+    return this.forecast.firstEndMs(this.running);
+  }
+
+  /**
+   * When a request that comes now is likely to have its first token, in milliseconds from now and at the earliest: as soon as
+   * a sequence is free and what nobody has computed of its prompt is computed.
+   */
+  firstTokenMs(request: SequenceRequest, now: number): number {
+    const sequence = new Sequence(request, now);
+    const isFull = this.running.length >= this.limits.parallel;
+    // In time, any of another client's that has more than its share makes room.
+    const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
+    const missing = sequence.length - Math.max(tokens, ...shared);
+    return (waits ? this.forecast.firstEndMs(this.running) : 0) + this.forecast.promptMs(missing);
   }
 
   get hasWork(): boolean {
@@ -130,7 +156,7 @@ export class Scheduler {
     const sequence = this.byKey.get(key);
     if (!sequence) return;
     this.byKey.delete(key);
-    if (sequence.generated > 0) this.outputs.record(sequence.generated);
+    if (sequence.generated > 0) this.forecast.record(sequence.generated);
     if (!this.queue.take(sequence)) this.stop(sequence, now, true);
     this.queue.forget(sequence);
   }
@@ -145,8 +171,9 @@ export class Scheduler {
     return this.kv.takeCommands();
   }
 
-  /** What a sequence was to be restored from is not there: its request computes everything. The last plan is void. */
-  lost(sequenceId: number): void {
+  /** What a sequence was to be restored from is no good: its request computes everything. The last plan is void. */
+  lost({ sequence: sequenceId, saved }: { readonly sequence: number; readonly saved: SavedId }): void {
+    this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
     sequence.cached = 0;
@@ -154,15 +181,35 @@ export class Scheduler {
     this.kv.shorten(sequence);
   }
 
-  /** Tokens that are in host memory, and those that came back from there, in all. */
-  get spill(): { readonly tokens: number; readonly restored: number } {
-    const { tokens, restored } = this.kv.spill;
-    return { tokens, restored };
+  /** Tokens that are in host memory, and those that went and came back from there, in all. */
+  get spill(): { readonly tokens: number; readonly moved: number; readonly restored: number } {
+    const { tokens, moved, restored } = this.kv.spill;
+    return { tokens, moved, restored };
+  }
+
+  /** It is on disk: since an earlier start, or by now. */
+  stored(stored: Stored): void {
+    this.kv.spill.disk.add(stored);
+  }
+
+  /** It is not on disk any more. */
+  unstored(id: StoredId): void {
+    this.kv.spill.disk.remove(id);
+  }
+
+  /** What was to be read from disk is in host memory now; or it could not be read. */
+  loaded(saved: SavedId, done: boolean): void {
+    this.kv.spill.loaded(saved, done);
+  }
+
+  /** Nothing runs any more, and nothing will: moves the next best of what is kept to disk; false when nothing is left. */
+  storeNext(now: number): boolean {
+    return this.kv.storeNext(now);
   }
 
   /** What the draft model is to do before the next step is planned; nothing, mostly. */
   planDrafts(): readonly DraftJob[] {
-    return this.speculation.planDrafts(this.running, (sequence) => this.likelyRemaining(sequence));
+    return this.speculation.planDrafts(this.running, (sequence) => this.forecast.remaining(sequence));
   }
 
   /**
@@ -288,10 +335,6 @@ export class Scheduler {
     return true;
   }
 
-  private likelyRemaining({ maxTokens, generated }: Sequence): number {
-    return Math.min(maxTokens - generated, this.outputs.remaining(generated));
-  }
-
   private makeRoomForDecoding(now: number): void {
     for (;;) {
       const growth = this.running.filter((sequence) => sequence.decoding).length;
@@ -301,7 +344,9 @@ export class Scheduler {
 
   private admit(now: number): void {
     while (this.queue.size > 0) {
-      const next = this.queue.inOrder().find((sequence) => !this.waitsForLeader(sequence, now));
+      const next = this.queue
+        .inOrder()
+        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
       const victim = isFull ? this.victimFor(next, now) : undefined;
@@ -319,8 +364,7 @@ export class Scheduler {
   /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
     if (!this.limits.reuse || !this.limits.cut) return false;
-    const awaited = sequence.awaits;
-    if (awaited && awaited.leader.running && awaited.leader.computed < awaited.length) return true;
+    if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
     for (const leader of this.running) {
@@ -331,6 +375,11 @@ export class Scheduler {
       length = shared;
     }
     return sequence.awaits !== undefined;
+  }
+
+  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
+  private waitsForDisk(sequence: Sequence, now: number): boolean {
+    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
   }
 
   /** Whether the cache has room for a request beside the running ones and their growth. */
@@ -375,11 +424,11 @@ export class Scheduler {
 
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
-    const stepMs = this.cost.decodeStepMs(decoding.length);
-    if (stepMs === 0 || !decoding.every(({ multiStep }) => multiStep)) return 1;
+    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(MULTI_STEP_MS / stepMs, left, room)));
+    return Math.max(1, Math.floor(Math.min(steps, left, room)));
   }
 
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
@@ -396,6 +445,10 @@ export class Scheduler {
     this.kv.release(sequence, now, keep);
   }
 }
+
+/** What it waits for is still being computed. */
+const awaitsPrefix = ({ awaits }: Sequence): boolean =>
+  awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
 /** Cells that a request will take beyond those that it has. */
 const needs = (sequence: Sequence): number =>

@@ -54,6 +54,11 @@ export class StepCost {
     return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));
   }
 
+  /** Decode steps of so many rows that fit `ms`; 1 until one was measured. */
+  decodeStepsWithin(ms: number, rows: number): number {
+    return this.decodeStep === undefined ? 1 : affordable(ms, this.decodeStepMs(rows));
+  }
+
   /** Prompt tokens that fit `budgetMs` by themselves; `fallback` until anything was measured. */
   tokensWithin(budgetMs: number, fallback: number): number {
     const token = this.prefillTokenMs;

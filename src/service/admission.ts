@@ -29,7 +29,7 @@ export class Admission {
   enter(places = 1): void {
     if (this.inFlight > 0 && this.inFlight + places > this.parallel + this.maxQueue) {
       const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
-      throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds() });
+      throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
     }
     this.inFlight += places;
   }
@@ -41,7 +41,7 @@ export class Admission {
   }
 
   /** A place is free when any generation ends: as the engine expects, else at `parallel` per mean duration. */
-  private retryAfterSeconds(): number {
+  retryAfterSeconds(): number {
     return retryAfterSeconds(this.expectedMs() ?? this.meanMs / this.parallel);
   }
 }

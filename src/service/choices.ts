@@ -1,6 +1,6 @@
 // Several answers to what one client asked: one engine request each, their events in one stream.
 
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { EnginePort } from "../engine/port.ts";
 
 /** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
@@ -23,7 +23,7 @@ export function generateAll(
   engine: EnginePort,
   requests: readonly GenerateRequest[],
   signal: AbortSignal,
-): AsyncIterable<GenerateEvent> {
+): AsyncIterable<EngineEvent> {
   const [only] = requests;
   return only && requests.length === 1 ? engine.generate(only, signal) : merge(engine, requests, signal);
 }
@@ -32,13 +32,13 @@ async function* merge(
   engine: EnginePort,
   requests: readonly GenerateRequest[],
   signal: AbortSignal,
-): AsyncGenerator<GenerateEvent, void, void> {
+): AsyncGenerator<EngineEvent, void, void> {
   const stop = new AbortController();
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   const iterators = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
-  const pull = async (choice: number, iterator: AsyncIterator<GenerateEvent>) => ({
+  const pull = async (choice: number, iterator: AsyncIterator<EngineEvent>) => ({
     choice,
     iterator,
     result: await iterator.next(),
@@ -66,7 +66,7 @@ async function* merge(
 
 /** Joins the acceptances of all requests into one: until the last is there, no status is settled. */
 class Accepted {
-  private readonly held: GenerateEvent[] = [];
+  private readonly held: EngineEvent[] = [];
   private missing: number;
   private promptTokens = 0;
   private downgraded = false;
@@ -75,7 +75,7 @@ class Accepted {
     this.missing = requests.length;
   }
 
-  *add(event: AcceptedEvent, choice: number): Generator<GenerateEvent, void, void> {
+  *add(event: AcceptedEvent, choice: number): Generator<EngineEvent, void, void> {
     const request = this.requests[choice];
     // A prompt that several share counts once.
     if (request?.group === undefined || request.group === request.id) this.promptTokens += event.promptTokens;
@@ -85,7 +85,7 @@ class Accepted {
     yield* this.held;
   }
 
-  *hold(event: GenerateEvent): Generator<GenerateEvent, void, void> {
+  *hold(event: EngineEvent): Generator<EngineEvent, void, void> {
     if (this.missing > 0) this.held.push(event);
     else yield event;
   }

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -11,6 +11,7 @@ import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import { withMedia } from "./request-media.ts";
+import { TimeLimits } from "./time-limits.ts";
 
 export interface GenerationDeps {
   readonly engine: EnginePort;
@@ -21,6 +22,8 @@ export interface GenerationDeps {
   readonly mediaLimits: MediaLimits;
   /** Generations that may wait beyond these. */
   readonly maxQueue: number;
+  /** Milliseconds that an accepted one may wait for its first computation; 0: no limit. */
+  readonly queueTimeoutMs: number;
 }
 
 /** How a generation goes, for the log and for who wants to end it. Filled in while it runs. */
@@ -56,8 +59,10 @@ export class GenerationService {
   }
 
   /**
-   * Runs one generation, of one request or of several that belong together: `accepted` first, `finish` last. Throws SvcError (`server_busy`, `shutting_down` and what the
-   * engine throws), or the signal's reason after an abort. A consumer that stops early must `return()` the iterator.
+   * Runs one generation, of one request or of several that belong together: `accepted` first, `finish` last. Throws SvcError
+   * (`server_busy`, `shutting_down` and what the engine throws), or the signal's reason after an abort. At its deadline a
+   * generation ends with reason `length`, or throws `deadline_exceeded` while nothing of the answer is there. A consumer that
+   * stops early must `return()` the iterator.
    */
   async *generate(
     asked: GenerateRequest | readonly [GenerateRequest, ...GenerateRequest[]],
@@ -65,25 +70,42 @@ export class GenerationService {
     report: GenerationReport = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id }] = requests;
+    const [{ id, deadline }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     this.admit(answers);
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
     const entry = this.registry.add(id, answers);
-    report.cancel = () => {
-      this.registry.remove(entry);
+    const stop = () => {
       for (const key of entry.keys) engine.cancel(key);
     };
+    report.cancel = () => {
+      this.registry.remove(entry);
+      stop();
+    };
+    const limits = new TimeLimits(signal, {
+      queueTimeoutMs: this.deps.queueTimeoutMs,
+      ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
+      retryAfterSeconds: () => this.admission.retryAfterSeconds(),
+      cut: stop,
+    });
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
     try {
       let unfinished = answers;
-      const split = splitChoices(await this.loaded(requests, signal), entry.keys);
-      for await (const event of generateAll(engine, split, signal)) {
-        if (event.type === "accepted") promptTokens = event.promptTokens;
-        else if (event.type === "finish") {
+      limits.signal.throwIfAborted();
+      const split = splitChoices(await this.loaded(requests, limits.signal), entry.keys);
+      for await (const told of generateAll(engine, split, limits.signal)) {
+        if (told.type === "started") {
+          limits.started();
+          continue;
+        }
+        const event = limits.isCut && told.type === "finish" ? cutShort(told) : told;
+        if (event.type === "accepted") {
+          limits.accepted();
+          promptTokens = event.promptTokens;
+        } else if (event.type === "finish") {
           if (--unfinished === 0) {
             this.registry.remove(entry);
             delete report.cancel;
@@ -91,6 +113,7 @@ export class GenerationService {
           report.reason = event.reason;
           report.usage = report.usage ? addUsage(report.usage, event.usage) : event.usage;
         } else {
+          limits.answered();
           const now = clock.now();
           if (lastTextAt === undefined) metrics.firstToken((report.firstTextMs = now - admittedAt));
           else metrics.interToken(now - lastTextAt);
@@ -104,12 +127,13 @@ export class GenerationService {
     } catch (error) {
       if (signal.aborted) report.reason = "cancelled";
       else report.error = error instanceof SvcError ? error.code : "internal_error";
+      if (error instanceof SvcError && error.details.busy) metrics.rejected(error.details.busy);
       throw error;
     } finally {
+      limits.clear();
       this.registry.remove(entry);
       delete report.cancel;
       const ms = clock.now() - admittedAt;
-      if (report.error === "server_busy") metrics.rejected();
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
       this.leave(ms, answers);
@@ -145,7 +169,7 @@ export class GenerationService {
     try {
       this.admission.enter(places);
     } catch (error) {
-      this.deps.metrics.rejected();
+      this.deps.metrics.rejected("queue_full");
       throw error;
     }
   }
@@ -157,3 +181,7 @@ export class GenerationService {
     this.idle.clear();
   }
 }
+
+/** A time limit ended the answer, not whoever asked for it. */
+const cutShort = (event: FinishEvent): FinishEvent =>
+  event.reason === "cancelled" ? { ...event, reason: "length" } : event;

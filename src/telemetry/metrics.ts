@@ -1,8 +1,9 @@
 // What the request path reports, and what a scrape reads.
 
-import type { ErrorCode } from "../domain/errors.ts";
+import type { BusyReason, ErrorCode } from "../domain/errors.ts";
 import type { StepTally } from "../domain/steps.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
+import type { Waiting } from "../domain/waiting.ts";
 
 /** What the request path reports; each call is made once per happening, on every route that generates. */
 export interface Metrics {
@@ -19,7 +20,7 @@ export interface Metrics {
   generationFinished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
   generationFailed(code: ErrorCode, endToEndMs: number): void;
   /** A request was turned away with `server_busy`. */
-  rejected(): void;
+  rejected(reason: BusyReason): void;
   /** The text exposition; `levels` are read at scrape time. */
   render(levels: MetricLevels): string;
 }
@@ -30,14 +31,20 @@ export interface MetricLevels {
   readonly modelName: string;
   readonly running: number;
   readonly waiting: number;
+  readonly waitingFor: Waiting;
   readonly parallel: number;
   readonly kvUsed: number;
   readonly kvCached: number;
   readonly kvSaved: number;
+  readonly kvDisk: number;
   readonly kvTotal: number;
   readonly preemptions: number;
   readonly evictedTokens: number;
+  readonly spilledTokens: number;
   readonly restoredTokens: number;
+  readonly diskWrittenTokens: number;
+  readonly diskRestoredTokens: number;
+  readonly diskFailedTokens: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

@@ -2,8 +2,9 @@
 // prefix, so that its dashboards need a prefix changed and nothing else.
 
 import type { Clock } from "../domain/clock.ts";
-import type { ErrorCode } from "../domain/errors.ts";
+import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
+import { WAIT_REASONS } from "../domain/waiting.ts";
 import { family, Histogram, type Labels } from "./exposition.ts";
 import type { MetricLevels, Metrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
@@ -23,7 +24,6 @@ export class PrometheusMetrics implements Metrics {
   private connections = 0;
   private connectionsPeak = 0;
   private started = 0;
-  private rejections = 0;
   private promptTokens = 0;
   private cachedTokens = 0;
   private completionTokens = 0;
@@ -34,6 +34,7 @@ export class PrometheusMetrics implements Metrics {
     ["tool_calls", 0],
     ["cancelled", 0],
   ]);
+  private readonly rejections = new Map<BusyReason, number>(BUSY_REASONS.map((reason) => [reason, 0]));
   private readonly failed = new Map<ErrorCode, number>();
   /** Answered requests by route and status: routes are the server's own, so there are not many. */
   private readonly answered = new Map<string, { readonly labels: Labels; count: number }>();
@@ -152,8 +153,8 @@ export class PrometheusMetrics implements Metrics {
   }
 
   /** A request was turned away with `server_busy`. */
-  rejected(): void {
-    this.rejections++;
+  rejected(reason: BusyReason): void {
+    this.rejections.set(reason, (this.rejections.get(reason) ?? 0) + 1);
   }
 
   /** The text exposition. */
@@ -172,6 +173,12 @@ export class PrometheusMetrics implements Metrics {
     const families = [
       gauge("svc_num_requests_running", "Requests that hold a sequence.", levels.running),
       gauge("svc_num_requests_waiting", "Accepted requests that wait for a sequence or for room.", levels.waiting),
+      family(
+        "gauge",
+        "svc_num_requests_waiting_by_reason",
+        "Those by what they wait for.",
+        WAIT_REASONS.map((reason) => [{ ...labels, reason }, levels.waitingFor[reason]]),
+      ),
       gauge("svc_max_concurrent_requests", "Requests that are computed at once at most.", levels.parallel),
       gauge(
         "svc_kv_cache_usage_perc",
@@ -182,6 +189,7 @@ export class PrometheusMetrics implements Metrics {
       gauge("svc_kv_cache_used_tokens", "KV cells of running requests.", levels.kvUsed),
       gauge("svc_kv_cache_idle_tokens", "KV cells kept of finished requests, for later ones.", levels.kvCached),
       gauge("svc_kv_cache_saved_tokens", "Tokens kept in host memory, for lack of KV cells.", levels.kvSaved),
+      gauge("svc_kv_disk_tokens", "Tokens on disk that this model can go on from.", levels.kvDisk),
       gauge("svc_cancel_registry_entries", "Generations that can be cancelled by id.", levels.registered),
       gauge("svc_engine_up", "1 while the engine is ready.", levels.engineUp ? 1 : 0),
       gauge("svc_engine_resident_memory_bytes", "Memory of the engine process.", levels.engineResidentBytes),
@@ -205,7 +213,7 @@ export class PrometheusMetrics implements Metrics {
       counter("svc_requests_started_total", "Generations admitted.", this.started),
       by("svc_request_success_total", "Generations that ended in order.", "finished_reason", this.finished),
       by("svc_request_failure_total", "Generations that failed.", "code", this.failed),
-      counter("svc_admission_rejections_total", "Requests turned away with server_busy.", this.rejections),
+      by("svc_admission_rejections_total", "Requests turned away with server_busy.", "reason", this.rejections),
       counter(
         "svc_num_preemptions_total",
         "Requests that gave their sequence or their KV room back and were resumed later.",
@@ -217,9 +225,21 @@ export class PrometheusMetrics implements Metrics {
         levels.evictedTokens,
       ),
       counter(
+        "svc_kv_cache_spilled_tokens_total",
+        "Tokens that were moved to host memory for lack of KV cells.",
+        levels.spilledTokens,
+      ),
+      counter(
         "svc_kv_cache_restored_tokens_total",
         "Tokens that came back from host memory instead of being computed.",
         levels.restoredTokens,
+      ),
+      counter("svc_kv_disk_written_tokens_total", "Tokens that went to disk.", levels.diskWrittenTokens),
+      counter("svc_kv_disk_restored_tokens_total", "Tokens that came back from disk.", levels.diskRestoredTokens),
+      counter(
+        "svc_kv_disk_failed_tokens_total",
+        "Tokens that could not be written to disk or read back.",
+        levels.diskFailedTokens,
       ),
       counter("svc_engine_steps_total", "Decode steps.", levels.engineSteps),
       counter("svc_engine_restarts_total", "Engine processes started after the first.", levels.engineRestarts),

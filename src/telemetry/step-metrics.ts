@@ -1,20 +1,29 @@
 // What the engine's steps look like to a scrape.
 
 import { GUESS_SOURCES, rightOf, type GuessTally } from "../domain/guesses.ts";
-import { STEP_KINDS, STEP_SECONDS, type StepTally } from "../domain/steps.ts";
+import { CHUNK_KINDS, CHUNK_TOKENS, PAUSE_CAUSES, STEP_KINDS, STEP_SECONDS, type StepTally } from "../domain/steps.ts";
 import { family, histogram, type Labels } from "./exposition.ts";
 
 /** The families of the engine's steps; counts are a second old at most. */
-export function stepFamilies({ durations, rows, guesses }: StepTally, labels: Labels): string[] {
+export function stepFamilies({ durations, chunks, pauses, rows, guesses }: StepTally, labels: Labels): string[] {
   return [
     histogram(
       "svc_engine_step_duration_seconds",
       "Decode calls by what they computed, sampling included.",
       STEP_SECONDS,
-      STEP_KINDS.map((kind) => [
-        { ...labels, kind },
-        { counts: durations[kind].counts, sum: durations[kind].seconds },
-      ]),
+      STEP_KINDS.map((kind) => [{ ...labels, kind }, durations[kind]]),
+    ),
+    histogram(
+      "svc_prefill_chunk_tokens",
+      "Prompt tokens in a decode call, alone or mixed with those of running streams.",
+      CHUNK_TOKENS,
+      CHUNK_KINDS.map((kind) => [{ ...labels, kind }, chunks[kind]]),
+    ),
+    histogram(
+      "svc_stream_pause_seconds",
+      "Time of a running stream between two steps, by what it waited for: its own decoding, others' prompts or media.",
+      STEP_SECONDS,
+      PAUSE_CAUSES.map((cause) => [{ ...labels, cause }, pauses[cause]]),
     ),
     family(
       "counter",

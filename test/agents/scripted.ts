@@ -68,7 +68,15 @@ export class ScriptedModel {
     const log = createLogger({ level: "warn", format: "text", write, now: clock.wall });
     const { engine } = this;
     const mediaLimits = defaultMediaLimits;
-    const generation = new GenerationService({ engine, metrics, clock, parallel: 4, maxQueue: 8, mediaLimits });
+    const generation = new GenerationService({
+      engine,
+      metrics,
+      clock,
+      parallel: 4,
+      maxQueue: 8,
+      queueTimeoutMs: 0,
+      mediaLimits,
+    });
     const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
   }

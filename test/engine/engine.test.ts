@@ -83,6 +83,8 @@ describe("a generation", () => {
     engine.receive({ type: "generate", key: 1, request: ask("say one two three|", { stop: ["two"] }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["one ", "stop"]);
+    // What was sampled behind it in the same call does not count.
+    expect(finished(1)?.usage.completionTokens).toBe("one two".length);
   });
 
   test("carries log probabilities for exactly the visible tokens", async () => {
@@ -218,8 +220,21 @@ test("prompt tokens that wait are bounded: beyond that a request is turned away,
   for (const key of [1, 2, 3]) engine.receive({ type: "generate", key, request: ask(long) });
   await until(() => Boolean(finished(1) && finished(2)));
   const rejected = messages.filter((message) => message.type === "rejected");
-  expect(rejected).toMatchObject([{ key: 3, code: "server_busy" }]);
+  expect(rejected).toMatchObject([{ key: 3, code: "server_busy", busy: "queue_tokens" }]);
   expect(rejected[0]?.message).toMatch(/\d+ tokens wait, and 50 may/);
+});
+
+test("a request that cannot be begun before its deadline is turned away, and nothing of it computed", async () => {
+  const { engine, until, finished, messages, llama } = startEngine();
+  const late = ask("say late|", { id: "late", deadline: Date.now() - 1 });
+  engine.receive({ type: "generate", key: 1, request: late });
+  engine.receive({ type: "generate", key: 2, request: ask("say soon|", { deadline: Date.now() + 60_000 }) });
+  await until(() => finished(2) !== undefined);
+  const rejected = messages.filter((message) => message.type === "rejected");
+  expect(rejected).toMatchObject([{ key: 1, code: "server_busy", busy: "deadline" }]);
+  expect(rejected[0]?.message).toContain("X-Svc-Deadline-Ms");
+  expect(messages.filter((message) => message.type === "started").flatMap(({ keys }) => keys)).toEqual([2]);
+  expect(llama.samplers.size).toBe(0);
 });
 
 test("a prompt that begins like an earlier one is computed from where they part, and says so", async () => {

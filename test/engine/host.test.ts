@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { EngineHost } from "../../src/engine/host.ts";
 import { plainRequest } from "../support/request.ts";
 
@@ -56,13 +56,13 @@ afterEach(async () => {
 
 const request = (content: string, id = "r1"): GenerateRequest => plainRequest(content, { id });
 
-async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
-  const all: GenerateEvent[] = [];
+async function collect(events: AsyncIterable<EngineEvent>): Promise<EngineEvent[]> {
+  const all: EngineEvent[] = [];
   for await (const event of events) all.push(event);
   return all;
 }
 
-const types = (events: GenerateEvent[]) => events.map((event) => event.type);
+const types = (events: EngineEvent[]) => events.map((event) => event.type);
 const live = () => new AbortController().signal;
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
@@ -76,10 +76,10 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("a healthy engine", () => {
-  test("answers accepted, text, finish, in this order", async () => {
+  test("answers accepted, started, text, finish, in this order", async () => {
     const events = await collect(startHost().generate(request("hi"), live()));
-    expect(types(events)).toEqual(["accepted", "text", "finish"]);
-    expect(events[1]).toEqual({ type: "text", text: "héllo" });
+    expect(types(events)).toEqual(["accepted", "started", "text", "finish"]);
+    expect(events[2]).toEqual({ type: "text", text: "héllo" });
   });
 
   test("reports its model and state once it is ready", async () => {
@@ -95,7 +95,7 @@ describe("a healthy engine", () => {
     const answer = collect(host.generate(request("hi"), live()));
     await Bun.sleep(200);
     expect(host.status()).toMatchObject({ state: "loading", progress: 0.5 });
-    expect(types(await answer)).toEqual(["accepted", "text", "finish"]);
+    expect(types(await answer)).toEqual(["accepted", "started", "text", "finish"]);
   });
 
   test("a request waits no longer than the load timeout", async () => {
@@ -114,7 +114,7 @@ describe("a healthy engine", () => {
 describe("cancel and disconnect", () => {
   test("a cancelled stream finishes with its reason", async () => {
     const host = startHost();
-    const events: GenerateEvent[] = [];
+    const events: EngineEvent[] = [];
     for await (const event of host.generate(request("hang"), live())) {
       events.push(event);
       if (event.type === "text") host.cancel("r1");
@@ -138,7 +138,12 @@ describe("cancel and disconnect", () => {
     await Bun.sleep(50);
     controller.abort();
     expect(answer).rejects.toThrow();
-    expect(types(await collect(host.generate(request("hi"), live())))).toEqual(["accepted", "text", "finish"]);
+    expect(types(await collect(host.generate(request("hi"), live())))).toEqual([
+      "accepted",
+      "started",
+      "text",
+      "finish",
+    ]);
   });
 });
 
@@ -147,7 +152,12 @@ describe("a dying engine", () => {
     const host = startHost();
     expect(await codeOf(collect(host.generate(request("die"), live())))).toBe("engine_crashed");
     expect(host.status().lastError).toContain("SIGKILL");
-    expect(types(await collect(host.generate(request("hi"), live())))).toEqual(["accepted", "text", "finish"]);
+    expect(types(await collect(host.generate(request("hi"), live())))).toEqual([
+      "accepted",
+      "started",
+      "text",
+      "finish",
+    ]);
     expect(host.status()).toMatchObject({ state: "ready", restarts: 1 });
   });
 

@@ -98,7 +98,8 @@ describe("a trace", () => {
     expect(outcomes.every(({ reason }) => reason === "length")).toBe(true);
 
     const steps = main.filter(({ ph }) => ph === "X");
-    const rows = (kind: string) => steps.reduce((sum, { args }) => sum + Number(args?.[kind] ?? 0), 0);
+    const rows = (kind: string) =>
+      steps.reduce((sum, { args }) => sum + Number(args?.[kind] ?? 0) * Number(args?.["steps"] ?? 0), 0);
     const usages = [...answers, choices].map(({ usage }) => usage);
     const prompt = usages.reduce((sum, usage) => sum + usage.prompt_tokens, 0);
     const completion = usages.reduce((sum, usage) => sum + usage.completion_tokens, 0);
@@ -112,7 +113,7 @@ describe("a trace", () => {
     const all = rows("decode_rows") + rows("prefill_rows");
     while ((await metric("svc_engine_step_rows_total")) < all) await Bun.sleep(50);
     expect(await metric("svc_engine_step_rows_total")).toBe(all);
-    const computed = steps.filter(({ name }) => name !== "between steps").length;
+    const computed = steps.reduce((sum, { args }) => sum + Number(args?.["steps"] ?? 0), 0);
     expect(await metric("svc_engine_step_duration_seconds_count")).toBe(computed);
     expect(await metric("svc_engine_steps_total")).toBe(computed);
   });

@@ -22,12 +22,14 @@ export const testConfig: Config = {
   drainTimeoutMs: 50,
   loadTimeoutMs: 1000,
   maxQueue: 8,
+  queueTimeoutMs: 0,
   maxQueueTokens: 1_000_000,
   parallel: 4,
   gpuLayers: 0,
   flashAttention: "auto",
   kvType: "f16",
   kvMode: "auto",
+  kvDirSize: 8192,
   prefixCache: true,
   speculation: true,
   draftMax: 8,
@@ -85,8 +87,8 @@ export class RecordingMetrics implements Metrics {
   generationFailed(code: string): void {
     this.calls.push(`failed ${code}`);
   }
-  rejected(): void {
-    this.calls.push("rejected");
+  rejected(reason: string): void {
+    this.calls.push(`rejected ${reason}`);
   }
   render(): string {
     return "";
@@ -140,13 +142,14 @@ export function serve(
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
   const clock = systemClock;
-  const { parallel, maxQueue } = config;
+  const { parallel, maxQueue, queueTimeoutMs } = config;
   const generation = new GenerationService({
     engine,
     metrics,
     clock,
     parallel,
     maxQueue,
+    queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
   const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });

@@ -115,7 +115,7 @@ describe("capacity", () => {
       const { error } = checkError(await response.json());
       expect(error).toMatchObject({ type: "server_busy", code: "server_busy", request_id: "late" });
     }
-    expect(server.metrics.calls.filter((call) => call === "rejected")).toHaveLength(2);
+    expect(server.metrics.calls.filter((call) => call === "rejected queue_full")).toHaveLength(2);
     gate.resolve();
     for (const response of await Promise.all(admitted)) {
       expect(response.status).toBe(200);

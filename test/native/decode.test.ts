@@ -73,6 +73,34 @@ describe.each([
     expect(beside[3]).not.toEqual(first);
   });
 
+  test("several steps on end give what single ones give, and stop where a turn ends", () => {
+    const asked = [CAPITAL, STORY].map((content, sequence) => ({ sequence, tokens: question(llama, content) }));
+    const expected = [alone(CAPITAL, {}, 24), alone(STORY, {}, 24)];
+    llama.kvClear();
+    const samplers = asked.map(() => sampler(llama));
+    const first = decode(
+      llama,
+      asked.flatMap(({ sequence, tokens }) => prefill(tokens, sequence, samplers[sequence])),
+    );
+    const rows = asked.map(({ sequence, tokens }) => ({
+      token: Number(first[sequence]),
+      position: tokens.length,
+      sequence,
+      ...(samplers[sequence] !== undefined && { sampler: samplers[sequence] }),
+    }));
+    const STEPS = 23;
+    const out = [decode(llama, rows, 0, STEPS)].flat().map(Number);
+    const ofRow = (row: number) => [Number(first[row]), ...out.filter((_, at) => at % 2 === row)];
+    const end = expected[0]?.findIndex((token) => llama.isEnd(token)) ?? -1;
+    expect(end).toBeGreaterThan(3);
+    for (const row of [0, 1]) {
+      expect(ofRow(row).slice(0, end + 1)).toEqual(expected[row]?.slice(0, end + 1) ?? []);
+      expect(ofRow(row).slice(end + 1)).toEqual(Array(STEPS - end).fill(-1));
+    }
+    expect(() => decode(llama, prefill([50, 51], 3, samplers[0]), 0, 2)).toThrow(LlamaError);
+    for (const slot of samplers) llama.freeSampler(slot);
+  });
+
   test("forgetting a tail and computing it again changes nothing", () => {
     const tokens = question(llama, CAPITAL);
     const slot = sampler(llama);

@@ -112,7 +112,12 @@ export interface Row {
 }
 
 /** One decode call. Returns the sampled tokens, or how else it ended. */
-export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): number[] | "no-room" | "aborted" {
+export function decode(
+  llama: NativeLlama,
+  rows: readonly Row[],
+  owner = 0,
+  steps = 1,
+): number[] | "no-room" | "aborted" {
   const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
   const batch = {
     tokens: column((row) => row.token),
@@ -120,10 +125,10 @@ export function decode(llama: NativeLlama, rows: readonly Row[], owner = 0): num
     sequences: column((row) => row.sequence),
     samplers: column((row) => row.sampler ?? -1),
   };
-  const sampled = new Int32Array(rows.length);
-  const result = llama.decode(batch, rows.length, owner, 1, sampled);
+  const sampled = new Int32Array(rows.length * steps);
+  const result = llama.decode(batch, rows.length, owner, steps, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
-  return result === "done" ? [...sampled.subarray(0, wanted)] : result;
+  return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }
 
 /** Rows of a whole prompt; the last one is sampled when there is a sampler. */

@@ -93,3 +93,93 @@ describe("when a place is free", () => {
     expect(engine.scheduler.placeFreeMs()).toBeUndefined();
   });
 });
+
+describe("when a first token is likely", () => {
+  const request = (key: number, length: number, client = "") => ({
+    key,
+    prompt: Int32Array.from({ length }, (_, at) => key * 10_000 + at),
+    maxTokens: 10,
+    client,
+  });
+
+  test("is at once while nothing is known and a sequence is free", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    expect(engine.scheduler.firstTokenMs(request(1, 500), 0)).toBe(0);
+  });
+
+  test("is told from its own prompt, without what is in the cache", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    engine.add(1, 500, 10);
+    engine.run();
+    expect(engine.scheduler.firstTokenMs(request(2, 300), engine.now)).toBeCloseTo(300, -1);
+    expect(engine.scheduler.firstTokenMs(request(1, 500), engine.now)).toBeLessThan(10);
+  });
+
+  test("is behind the end of one of its own client's requests, where they have all sequences", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
+    for (let key = 1; key <= 4; key++) engine.add(key, 20, 100, "batch");
+    while (engine.output(3).length < 20) engine.step();
+    const expected = engine.scheduler.firstTokenMs(request(9, 20, "batch"), engine.now);
+    const free = engine.scheduler.placeFreeMs() ?? 0;
+    expect(expected).toBeGreaterThan(free);
+    expect(expected).toBeLessThan(free + 40);
+  });
+
+  test("is not, where another client has more than its share", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
+    for (let key = 1; key <= 4; key++) engine.add(key, 20, 100, "batch");
+    while (engine.output(3).length < 20) engine.step();
+    expect(engine.scheduler.firstTokenMs(request(9, 20, "chat"), engine.now)).toBeLessThan(40);
+  });
+
+  test("asking changes nothing", () => {
+    const [asked, other] = [new FakeEngine(ROOMY, cost), new FakeEngine(ROOMY, cost)];
+    for (const engine of [asked, other]) {
+      for (let key = 1; key <= 8; key++) engine.add(key, 50, 20);
+      while (engine.step()) {
+        if (engine !== asked) continue;
+        engine.scheduler.firstTokenMs(request(99, 50), engine.now);
+        engine.scheduler.waiting(engine.now);
+      }
+    }
+    expect(asked.plans).toEqual(other.plans);
+  });
+});
+
+describe("what requests wait for", () => {
+  const none = { sequence: 0, cells: 0, prefix: 0, turn: 0, step: 0 };
+
+  test("a sequence, and another client's turn", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
+    for (let key = 1; key <= 5; key++) engine.add(key, 20, 50, "first");
+    engine.step();
+    engine.add(10, 20, 50, "first");
+    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, sequence: 4 });
+    engine.add(11, 20, 50, "second");
+    const { sequence, turn } = engine.scheduler.waiting(engine.now);
+    expect([sequence + turn, Math.min(sequence, turn)]).toEqual([5, 1]);
+    engine.run();
+    expect(engine.scheduler.waiting(engine.now)).toEqual(none);
+  });
+
+  test("room in the cache", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 512, batch: 512 }, cost);
+    engine.add(1, 300, 20);
+    engine.add(2, 300, 20);
+    engine.step();
+    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, cells: 1 });
+    engine.run();
+  });
+
+  test("what another one is computing, and else the step under way", () => {
+    const engine = new FakeEngine(ROOMY, cost);
+    const prompt = Array.from({ length: 600 }, (_, at) => at + 1);
+    engine.add(1, prompt, 5);
+    engine.step();
+    engine.add(2, [...prompt, 7], 5);
+    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, step: 1 });
+    engine.step();
+    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, prefix: 1 });
+    engine.run();
+  });
+});

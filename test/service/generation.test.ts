@@ -22,6 +22,7 @@ function setUp(script: FakeScript, limits: { parallel?: number; maxQueue?: numbe
     clock,
     parallel: 2,
     maxQueue: 1,
+    queueTimeoutMs: 0,
     mediaLimits: defaultMediaLimits,
     ...limits,
   });

@@ -21,6 +21,8 @@ function limitsOf({ batch, cells, parallel }: Machine): SchedulerLimits {
     saveTokenMs: 0,
     draftMax: 0,
     draftAdaptive: true,
+    stores: false,
+    loadTokenMs: 0,
   } as const;
   return { ...shared, batch, cells, parallel, stallBudgetMs: 50, reuse: true };
 }

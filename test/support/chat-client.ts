@@ -20,6 +20,7 @@ interface Chunk {
 
 export interface ChatOptions {
   readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Called for each piece of text. */
   readonly onText?: (text: string) => void;
 }
@@ -28,11 +29,11 @@ export interface ChatOptions {
 export async function streamChat(
   url: string,
   body: Readonly<Record<string, unknown>>,
-  { signal, onText }: ChatOptions = {},
+  { signal, headers, onText }: ChatOptions = {},
 ): Promise<ChatStream> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ stream: true, ...body }),
     ...(signal && { signal }),
   });

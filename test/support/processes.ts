@@ -25,6 +25,15 @@ export function residentBytes(pid: number, which: "now" | "peak" = "now"): numbe
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readStatus(pid))?.[1] ?? 0) * 1024;
 }
 
+/** Files, sockets and pipes that a process has open; 0 when it is gone or the system has no /proc. */
+export function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
 function readStatus(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { countGuesses } from "../../src/domain/guesses.ts";
-import { addSteps, countStep, noSteps } from "../../src/domain/steps.ts";
+import { addSteps, countChunk, countPause, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -10,7 +10,8 @@ const levels: MetricLevels = {
   version: "1.2.3",
   modelName: "tiny",
   running: 2,
-  waiting: 1,
+  waiting: 3,
+  waitingFor: { sequence: 1, cells: 0, prefix: 2, turn: 0, step: 0 },
   parallel: 4,
   kvUsed: 256,
   kvTotal: 1024,
@@ -18,7 +19,12 @@ const levels: MetricLevels = {
   kvCached: 128,
   evictedTokens: 64,
   kvSaved: 512,
+  spilledTokens: 96,
+  kvDisk: 4096,
   restoredTokens: 32,
+  diskWrittenTokens: 8192,
+  diskRestoredTokens: 2048,
+  diskFailedTokens: 16,
   engineSteps: 50,
   engineRestarts: 1,
   engineUp: true,
@@ -62,7 +68,7 @@ describe("the exposition", () => {
     metrics.interToken(15);
     metrics.generationFinished("stop", usage, 1300);
     metrics.generationFailed("engine_crashed", 50);
-    metrics.rejected();
+    metrics.rejected("queue_full");
     metrics.requestEnded("/v1/models", 200);
     expect([...scrape().keys()]).toEqual(names);
     expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
@@ -83,6 +89,10 @@ describe("the exposition", () => {
       "request_time_per_output_token_seconds",
       "engine_step_duration_seconds",
       "engine_step_rows_total",
+      "prefill_chunk_tokens",
+      "stream_pause_seconds",
+      "num_requests_waiting_by_reason",
+      "kv_cache_spilled_tokens_total",
       "http_requests_total",
       "build_info",
       "process_cpu_seconds_total",
@@ -113,6 +123,8 @@ describe("what is measured", () => {
     metrics.connectionOpened();
     metrics.connectionClosed();
     expect(read("svc_num_requests_running")).toBe(2);
+    expect(read("svc_num_requests_waiting_by_reason", { reason: "prefix" })).toBe(2);
+    expect(read("svc_num_requests_waiting_by_reason", { reason: "turn" })).toBe(0);
     expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
     expect(read("svc_kv_cache_usage_perc", {}, { kvTotal: 0, kvUsed: 0 })).toBe(0);
     expect(read("svc_engine_up", {}, { engineUp: false })).toBe(0);
@@ -167,6 +179,8 @@ describe("what is measured", () => {
     countStep(more, "decode", 1000);
     countStep(more, "mixed", 0.3);
     more.rows.prefill = 7;
+    countChunk(more, "mixed", 16);
+    countPause(more, "prompt", 0.3, 4);
     addSteps(steps, more);
     addSteps(steps, more);
     const now = { steps };
@@ -175,6 +189,10 @@ describe("what is measured", () => {
     expect([bucket("decode", "+Inf"), bucket("mixed", "+Inf"), bucket("media", "+Inf")]).toEqual([5, 2, 0]);
     expect(read("svc_engine_step_duration_seconds_sum", { kind: "mixed" }, now)).toBe(0.6);
     expect(read("svc_engine_step_rows_total", { kind: "prefill" }, now)).toBe(14);
+    expect(read("svc_prefill_chunk_tokens_bucket", { kind: "mixed", le: "16" }, now)).toBe(2);
+    expect(read("svc_prefill_chunk_tokens_bucket", { kind: "mixed", le: "4" }, now)).toBe(0);
+    expect(read("svc_stream_pause_seconds_count", { cause: "prompt" }, now)).toBe(8);
+    expect(read("svc_stream_pause_seconds_sum", { cause: "prompt" }, now)).toBeCloseTo(2.4);
   });
 
   test("guesses count by who made them and by their place, added up over engine processes", () => {
@@ -200,9 +218,10 @@ describe("what is measured", () => {
     const { read, metrics } = start();
     metrics.generationFailed("engine_crashed", 50);
     metrics.generationFailed("engine_crashed", 50);
-    metrics.rejected();
+    metrics.rejected("queue_timeout");
     expect(read("svc_request_failure_total", { code: "engine_crashed" })).toBe(2);
-    expect(read("svc_admission_rejections_total")).toBe(1);
+    expect(read("svc_admission_rejections_total", { reason: "queue_timeout" })).toBe(1);
+    expect(read("svc_admission_rejections_total", { reason: "queue_full" })).toBe(0);
   });
 
   test("a request that was cancelled before anything was computed has no computing times", () => {

@@ -3,7 +3,7 @@
 
 import type { AnswerFormat, Llama, PromptResult, SamplerConfig, SamplerId } from "../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.ts";
-import type { ErrorCode } from "../../domain/errors.ts";
+import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { EngineOptions, RequestKey } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
@@ -26,6 +26,8 @@ export interface Refusal {
   readonly message: string;
   /** Absent: nothing is wrong with the request. */
   readonly param?: string;
+  /** With `server_busy`. */
+  readonly busy?: BusyReason;
 }
 
 export interface IntakeHandlers {

@@ -1,7 +1,7 @@
 // Counts decode calls for the metrics and tells the counts about once a second, while there are any.
 
 import { addGuesses, noGuesses } from "../../domain/guesses.ts";
-import { countStep, noSteps } from "../../domain/steps.ts";
+import { countChunk, countPause, countStep, noSteps } from "../../domain/steps.ts";
 import type { FromEngine, StepFinish } from "../protocol.ts";
 import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
@@ -12,6 +12,10 @@ export class StepCounter implements EngineObserver {
   /** Guesses that were told before. */
   private readonly told = noGuesses();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the last step of text ended, in which every stream that runs now had a token. */
+  private textAt = 0;
+  /** Media were computed since. */
+  private mediaSince = false;
 
   constructor(private readonly send: (message: FromEngine) => void) {}
 
@@ -20,11 +24,22 @@ export class StepCounter implements EngineObserver {
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     // What is not done is computed again and counts then.
     if (result !== "done") return;
-    for (let count = 0; count < made; count++) countStep(this.tally, kindOf(step), (after - before) / made / 1000);
+    const kind = kindOf(step);
+    for (let count = 0; count < made; count++) countStep(this.tally, kind, (after - before) / made / 1000);
     if ("rows" in step) {
       this.tally.rows.decode += step.decodeRows * made;
       this.tally.rows.prefill += step.prefillRows;
-    } else this.tally.rows.media += step.count;
+      if (kind === "prefill" || kind === "mixed") countChunk(this.tally, kind, step.prefillRows);
+      if (step.decodeRows > 0) {
+        const cause = this.mediaSince ? "media" : kind === "mixed" ? "prompt" : "decode";
+        countPause(this.tally, cause, (after - this.textAt) / 1000, step.decodeRows);
+      }
+      this.textAt = after;
+      this.mediaSince = false;
+    } else {
+      this.tally.rows.media += step.count;
+      this.mediaSince = true;
+    }
     this.timer ??= setTimeout(() => this.tell(levels), TELL_MS);
   }
 

@@ -13,7 +13,8 @@ export interface OriginPolicy {
 /** Schemes of pages that come out of an installed application, not out of the web. */
 const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
 const EXPOSED = "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints";
-const DEFAULT_HEADERS = "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Profile";
+const DEFAULT_HEADERS =
+  "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
 
 const isLoopback = (name: string): boolean =>

@@ -1,6 +1,6 @@
-// The options of guessing ahead, as rows of options.ts.
+// Options of the engine that concern guessing ahead.
 
-import type { Option } from "./option.ts";
+import type { Option } from "../option.ts";
 
 export const speculationOptions: readonly Option[] = [
   {

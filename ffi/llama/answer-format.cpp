@@ -1,0 +1,191 @@
+// How answers are written, made from templates and schemas; those of the last requests are kept.
+
+#include "answer-format.hpp"
+
+#include "chat-template.hpp"
+#include "grammar-text.hpp"
+#include "json-schema-to-grammar.h"
+#include "silent-stderr.hpp"
+
+#include <list>
+
+namespace svc {
+namespace {
+
+// Formats kept; a server sees few sets of tools and schemas at a time.
+constexpr size_t FORMATS_KEPT = 64;
+
+// The newest first.
+std::list<std::pair<std::string, FormatPtr>> & formats = *new std::list<std::pair<std::string, FormatPtr>>;
+
+std::string key_of(const common_json & request, const std::string & generation_prompt) {
+    common_json key = common_json::object();
+    for (const char * field : {"tools", "enforced", "toolChoice", "parallelToolCalls", "schema", "grammar", "constrain", "kwargs",
+                               "enableThinking", "continueLast"}) {
+        if (request.contains(field)) key[field] = request.at(field);
+    }
+    return key.dump_safe() + generation_prompt;
+}
+
+FormatPtr find_format(const std::string & key) {
+    for (auto entry = formats.begin(); entry != formats.end(); ++entry) {
+        if (entry->first != key) continue;
+        formats.splice(formats.begin(), formats, entry);
+        return entry->second;
+    }
+    return nullptr;
+}
+
+FormatPtr keep_format(const std::string & key, FormatPtr format) {
+    formats.emplace_front(key, format);
+    if (formats.size() > FORMATS_KEPT) formats.pop_back();
+    return format;
+}
+
+std::set<llama_token> single_tokens(const std::vector<std::string> & words) {
+    std::set<llama_token> tokens;
+    for (const auto & word : words) {
+        const auto ids = common_tokenize(state.vocab, word, false, true);
+        if (ids.size() == 1) tokens.insert(ids[0]);
+    }
+    return tokens;
+}
+
+// A trigger word that is one token is matched as that token.
+common_grammar_trigger as_token(common_grammar_trigger trigger, std::set<llama_token> & preserved) {
+    if (trigger.type != COMMON_GRAMMAR_TRIGGER_TYPE_WORD) return trigger;
+    const auto ids = common_tokenize(state.vocab, trigger.value, false, true);
+    if (ids.size() != 1) return trigger;
+    preserved.insert(ids[0]);
+    trigger.type = COMMON_GRAMMAR_TRIGGER_TYPE_TOKEN;
+    trigger.token = ids[0];
+    return trigger;
+}
+
+void take_constraint(AnswerFormat & format, const common_chat_params & params, common_grammar_type type) {
+    format.preserved = single_tokens(params.preserved_tokens);
+    if (params.grammar.empty()) return;
+    if (!compiles(params.grammar)) {
+        format.unconstrained = true;
+        return;
+    }
+    format.grammar = common_grammar(type, params.grammar);
+    format.lazy = params.grammar_lazy;
+    for (const auto & trigger : params.grammar_triggers) format.triggers.push_back(as_token(trigger, format.preserved));
+}
+
+// The same request with tools whose arguments are any object: the grammar for names and frame is always small.
+common_chat_params apply_with_loose_tools(common_chat_templates_inputs inputs) {
+    bool loosened = loosen(inputs);
+    return apply_template(inputs, loosened);
+}
+
+// Tools and a schema together: the model may call or answer, and whatever it does is constrained. The parser is the one
+// for tools; an answer in the schema is content to it.
+common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bool & loosened) {
+    common_chat_templates_inputs answering = inputs;
+    answering.tools.clear();
+    const common_chat_params schema = apply_template(answering, loosened);
+    inputs.json_schema.clear();
+    common_chat_params either = apply_template(inputs, loosened);
+    inputs.tool_choice = COMMON_CHAT_TOOL_CHOICE_REQUIRED;
+    const common_chat_params calling = apply_template(inputs, loosened);
+    if (schema.grammar.empty() || calling.grammar.empty()) {
+        either.grammar.clear();
+        return either;
+    }
+    either.grammar = "root ::= call-root | answer-root\n" + with_prefix(calling.grammar, "call-") + "\n" +
+                     with_prefix(schema.grammar, "answer-");
+    either.grammar_lazy = false;
+    either.grammar_triggers.clear();
+    return either;
+}
+
+// What the template has written of the answer belongs to the grammars that llama.cpp makes, not to a client's own.
+std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
+    if (format.grammar.empty() || format.lazy) return nullptr;
+    std::shared_ptr<llama_sampler> sampler(
+        llama_sampler_init_grammar(state.vocab, common_grammar_value(format.grammar).c_str(), "root"), llama_sampler_free);
+    if (!sampler || !common_grammar_needs_prefill(format.grammar)) return sampler;
+    const std::string & written = format.generation_prompt;
+    const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    const auto tokens = common_tokenize(state.vocab, written, false, true);
+    for (size_t i = 0; i < tokens.size(); i++) {
+        const std::string piece = common_token_to_piece(state.vocab, tokens[i], true);
+        // Some tokenizers put a space before the first token.
+        if (i == 0 && !piece.empty() && is_space(piece[0]) && !is_space(written[0])) continue;
+        llama_sampler_accept(sampler.get(), tokens[i]);
+    }
+    return sampler;
+}
+
+FormatPtr build_format(const common_json & request, const common_chat_templates_inputs & inputs,
+                       const common_chat_params & params, bool loosened) {
+    auto format = std::make_shared<AnswerFormat>();
+    const bool constrain = request.at("constrain").get<bool>();
+    const bool calls = !inputs.tools.empty();
+    format->parser = common_chat_parser_params(params);
+    format->parser.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    format->parser.is_continuation = inputs.continue_final_message != COMMON_CHAT_CONTINUATION_NONE;
+    if (!params.parser.empty()) format->parser.parser.load(params.parser);
+    format->plain = !calls && inputs.json_schema.empty() && params.thinking_end_tags.empty() && !params.supports_thinking &&
+                    chat_template.verbatim;
+    format->generation_prompt = params.generation_prompt;
+    format->thinking_start = params.thinking_start_tag;
+    format->thinking_ends = params.thinking_end_tags;
+    format->stops = params.additional_stops;
+    if (constrain && request.contains("grammar")) {
+        const auto grammar = request.at("grammar").get<std::string>();
+        if (!compiles(grammar)) throw InvalidGrammar();
+        format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
+    } else if (constrain) {
+        take_constraint(*format, params, calls ? COMMON_GRAMMAR_TYPE_TOOL_CALLS : COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT);
+        const bool wanted = !inputs.json_schema.empty() || (calls && inputs.tool_choice == COMMON_CHAT_TOOL_CHOICE_REQUIRED);
+        if (wanted && format->grammar.empty()) format->unconstrained = true;
+    } else {
+        format->preserved = single_tokens(params.preserved_tokens);
+    }
+    if (format->unconstrained && calls) {
+        const common_chat_params loose = apply_with_loose_tools(inputs);
+        take_constraint(*format, loose, COMMON_GRAMMAR_TYPE_TOOL_CALLS);
+    }
+    if (constrain && loosened) format->unconstrained = true;
+    format->compiled = compile(*format);
+    return format;
+}
+
+} // namespace
+
+FormatPtr chat_format(const common_json & request, const common_chat_templates_inputs & enforced,
+                      const std::string & generation_prompt) {
+    const std::string key = key_of(request, generation_prompt);
+    if (auto known = find_format(key)) return known;
+    const bool either = !enforced.tools.empty() && !enforced.json_schema.empty();
+    bool loosened = false;
+    const common_chat_params params =
+        either ? apply_tools_or_schema(enforced, loosened) : apply_template(enforced, loosened);
+    return keep_format(key, build_format(request, enforced, params, loosened));
+}
+
+FormatPtr text_format(const common_json & request) {
+    if (!request.contains("schema") && !request.contains("grammar")) return nullptr;
+    const SilentStderr silence;
+    const std::string key = "text " + key_of(request, "");
+    if (auto known = find_format(key)) return known;
+    auto format = std::make_shared<AnswerFormat>();
+    const std::string grammar = request.contains("grammar") ? request.at("grammar").get<std::string>()
+                                                            : json_schema_to_grammar(request.at("schema"));
+    if (compiles(grammar)) {
+        format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
+        format->compiled = compile(*format);
+    } else if (request.contains("grammar")) {
+        throw InvalidGrammar();
+    } else {
+        format->unconstrained = true;
+    }
+    return keep_format(key, format);
+}
+
+void forget_formats() { formats.clear(); }
+
+} // namespace svc

@@ -1,0 +1,28 @@
+// Headers of every request that generates.
+
+import { SvcError } from "../domain/errors.ts";
+import { isRequestId } from "../domain/ids.ts";
+
+/** A day: beyond that, a deadline is a mistake. */
+export const LONGEST_DEADLINE_MS = 86_400_000;
+
+/** Throws SvcError `invalid_value` about a client's name that is none. */
+export function checkClient(headers: Headers): void {
+  const param = "X-Svc-Client";
+  const name = headers.get(param);
+  if (name === null || isRequestId(name)) return;
+  const message = `'${param}' must be 1 to 128 visible ASCII characters; it has ${name.length} characters.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+/** Milliseconds from a request's arrival to its deadline, where it has one. Throws SvcError `invalid_value`. */
+export function decodeDeadline(headers: Headers): number | undefined {
+  const param = "X-Svc-Deadline-Ms";
+  const given = headers.get(param);
+  if (given === null) return undefined;
+  const ms = /^\d{1,16}$/.test(given) ? Number(given) : undefined;
+  if (ms !== undefined && ms >= 1 && ms <= LONGEST_DEADLINE_MS) return ms;
+  const got = ms ?? `a string of length ${given.length}`;
+  const message = `'${param}' must be a whole number of milliseconds from 1 to ${LONGEST_DEADLINE_MS}; got ${got}.`;
+  throw new SvcError("invalid_value", message, { param });
+}

@@ -1,0 +1,21 @@
+// Raw completions, as the API description tells it.
+
+import { generationErrors, type Operations } from "./operation.ts";
+
+export const completionsOperations: Operations = {
+  "POST /v1/completions": {
+    tag: "Generation",
+    summary: "Continue a text",
+    description: `No chat template is applied, and special tokens written out in the text are plain text. Several prompts (texts or
+lists of token ids) are answered together, n answers each, in their order.
+
+suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of makes more answers than
+it gives; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
+computed, so not together with logprobs. ignore_eos, grammar and llama.cpp's samplers work as in chat completions.`,
+    answers: { 200: "The answers, whole or as a stream." },
+    errors: generationErrors,
+    example: { prompt: "Once upon a time", max_tokens: 32 },
+    stream: `Each event is a text_completion with a piece of text; the last one of an answer has finish_reason. Usage comes with
+stream_options.include_usage; \`[DONE]\` ends the stream. A failure is an event with a top-level \`error\` before it.`,
+  },
+};

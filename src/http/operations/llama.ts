@@ -1,0 +1,41 @@
+// llama.cpp's own routes, as the API description tells it.
+
+import { badRequest, question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+
+export const llamaOperations: Operations = {
+  "POST /tokenize": {
+    tag: "Conveniences",
+    summary: "Token ids of a text, in llama.cpp's form",
+    answers: { 200: "The token ids." },
+    errors: tokenizerErrors,
+    example: { content: "Hello" },
+  },
+  "POST /detokenize": {
+    tag: "Conveniences",
+    summary: "Text of token ids, in llama.cpp's form",
+    answers: { 200: "The text." },
+    errors: tokenizerErrors,
+    example: { tokens: [265] },
+  },
+  "POST /apply-template": {
+    tag: "Conveniences",
+    summary: "The prompt that a chat completion would have",
+    answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
+    example: question,
+  },
+  "GET /props": {
+    tag: "Conveniences",
+    summary: "The loaded model and its limits, in llama.cpp's layout",
+    answers: { 200: "What is known of the server." },
+    errors: { 503: unavailable },
+  },
+  "GET /slots": {
+    tag: "Conveniences",
+    summary: "Who runs, in llama.cpp's layout",
+    description:
+      "One entry for each request that may run at once. Requests are not tied to places here: the first entries run.",
+    answers: { 200: "The places." },
+    errors: { 503: unavailable },
+  },
+};

@@ -1,0 +1,53 @@
+// What is said about a route, and sentences that many routes share.
+
+export interface Operation {
+  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
+  readonly summary: string;
+  readonly description?: string;
+  /** Descriptions of the answers whose schema the route gives. */
+  readonly answers: Readonly<Record<number, string>>;
+  /** Error statuses with when they come; each body is the error envelope. */
+  readonly errors?: Readonly<Record<number, string>>;
+  /** Headers that the request may carry beyond those of every request. */
+  readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
+  /** Headers of the 200 answer beyond those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A request body that works as it is. */
+  readonly example?: unknown;
+  /** The route can answer with server-sent events: what they are. */
+  readonly stream?: string;
+}
+
+export type Operations = Readonly<Record<string, Operation>>;
+
+export const badRequest = "Invalid input; `code` and `param` say what and where.";
+
+export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
+
+export const unavailable =
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
+
+/** Errors of routes that generate. */
+export const generationErrors = {
+  400: badRequest,
+  413: tooLarge("100 MB"),
+  500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
+  503: unavailable,
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over before anything of the answer was there.",
+};
+
+/** Errors of routes of the tokenizer. */
+export const tokenizerErrors = {
+  400: badRequest,
+  413: tooLarge("8 MB"),
+  422: "`tokenize_unsupported`: the model in use has no tokenizer.",
+  503: unavailable,
+};
+
+/** Header of answers that may be held to a schema. */
+export const constraintHeader = {
+  "X-Grammar-Constraints": "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
+};
+
+/** A body that works as it is. */
+export const question = { messages: [{ role: "user", content: "What is the capital of France?" }] };

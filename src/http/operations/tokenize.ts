@@ -1,0 +1,31 @@
+// The tokenizer, as the API description tells it.
+
+import { tokenizerErrors, type Operations } from "./operation.ts";
+
+export const tokenizeOperations: Operations = {
+  "POST /v1/tokenize": {
+    tag: "Tokenizer",
+    summary: "Token ids of a text",
+    description:
+      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text here and none are added. While the model is loading the request waits.",
+    answers: { 200: "The token ids." },
+    errors: tokenizerErrors,
+    example: { text: "Hello" },
+  },
+  "POST /v1/count_tokens": {
+    tag: "Tokenizer",
+    summary: "Number of tokens of a text",
+    answers: { 200: "The number of tokens." },
+    errors: tokenizerErrors,
+    example: { text: "Hello" },
+  },
+  "POST /v1/detokenize": {
+    tag: "Tokenizer",
+    summary: "Text of token ids",
+    description:
+      "Control tokens are written out. The text comes under the names that clients of several servers look for.",
+    answers: { 200: "The text." },
+    errors: tokenizerErrors,
+    example: { tokens: [265] },
+  },
+};

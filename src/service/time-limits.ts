@@ -1,0 +1,81 @@
+// How long a generation may wait and take. While nothing of the answer is there, running out of time is a failure; after
+// that, what is there is the answer.
+
+import { SvcError } from "../domain/errors.ts";
+
+export interface TimeLimitOptions {
+  /** Milliseconds from acceptance to the first computation; 0: no limit. */
+  readonly queueTimeoutMs: number;
+  /** Milliseconds until the deadline; absent: none. */
+  readonly leftMs?: number;
+  /** Whole seconds after which a retry has a chance. */
+  readonly retryAfterSeconds: () => number;
+  /** Ends the generation with what there is of its answer. */
+  readonly cut: () => void;
+}
+
+export class TimeLimits {
+  /** The answer ended at the deadline. */
+  isCut = false;
+  private answering = false;
+  private readonly controller = new AbortController();
+  private readonly leave: () => void;
+  private readonly deadline: ReturnType<typeof setTimeout> | undefined;
+  private queueTimeout: ReturnType<typeof setTimeout> | undefined;
+
+  /** `client`: aborted when the client leaves. */
+  constructor(
+    private readonly client: AbortSignal,
+    private readonly options: TimeLimitOptions,
+  ) {
+    const { leftMs } = options;
+    this.leave = () => this.controller.abort(client.reason);
+    client.addEventListener("abort", this.leave, { once: true });
+    if (client.aborted) this.leave();
+    if (leftMs === undefined) return;
+    if (leftMs <= 0) this.expire();
+    else this.deadline = setTimeout(() => this.expire(), leftMs);
+  }
+
+  /** Aborted with the client's reason, or with an SvcError when the time is over and nothing of the answer is there. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** It waits from now on. */
+  accepted(): void {
+    const { queueTimeoutMs, retryAfterSeconds } = this.options;
+    if (queueTimeoutMs === 0) return;
+    this.queueTimeout = setTimeout(() => {
+      const message = `The request waited in the queue for ${queueTimeoutMs / 1000} s, which is as long as one may.`;
+      const details = { retryAfterSeconds: retryAfterSeconds(), busy: "queue_timeout" } as const;
+      this.controller.abort(new SvcError("server_busy", message, details));
+    }, queueTimeoutMs);
+  }
+
+  /** It does not wait any more. */
+  started(): void {
+    clearTimeout(this.queueTimeout);
+  }
+
+  /** Something of the answer is there. */
+  answered(): void {
+    this.answering = true;
+  }
+
+  /** The generation is over. */
+  clear(): void {
+    clearTimeout(this.deadline);
+    clearTimeout(this.queueTimeout);
+    this.client.removeEventListener("abort", this.leave);
+  }
+
+  private expire(): void {
+    if (!this.answering) return this.controller.abort(tooLate());
+    this.isCut = true;
+    this.options.cut();
+  }
+}
+
+const tooLate = () =>
+  new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before an answer began.");

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import type { OutputEvent } from "../../src/domain/generate.ts";
+import { appendEvents } from "../../src/engine/child/append-events.ts";
+
+const joined = (...all: OutputEvent[]) => {
+  const events: OutputEvent[] = [];
+  for (const event of all) appendEvents(events, [event]);
+  return events;
+};
+
+test("what goes on where the last event ended becomes part of it", () => {
+  expect(joined({ type: "text", text: "a" }, { type: "text", text: "b" })).toEqual([{ type: "text", text: "ab" }]);
+  expect(
+    joined({ type: "reasoning", text: "a" }, { type: "reasoning", text: "b" }, { type: "text", text: "c" }),
+  ).toEqual([
+    { type: "reasoning", text: "ab" },
+    { type: "text", text: "c" },
+  ]);
+});
+
+test("arguments of different calls stay apart", () => {
+  const events: OutputEvent[] = [
+    { type: "tool_arguments", index: 0, text: "{" },
+    { type: "tool_arguments", index: 0, text: "}" },
+    { type: "tool_call", index: 1, id: "x", name: "f" },
+    { type: "tool_arguments", index: 1, text: "{" },
+  ];
+  expect(joined(...events)).toEqual([{ type: "tool_arguments", index: 0, text: "{}" }, ...events.slice(2)]);
+});
+
+test("log probabilities stay with their text", () => {
+  const logprobs = [{ token: "a", logprob: -1, bytes: [97], top: [] }];
+  const events: OutputEvent[] = [
+    { type: "text", text: "a", logprobs },
+    { type: "text", text: "b" },
+  ];
+  expect(joined(...events)).toEqual(events);
+});

@@ -1,0 +1,222 @@
+// X-Svc-Deadline-Ms and --queue-timeout, on every route that generates.
+
+import { describe, expect, test } from "bun:test";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { serverSentEvents, withoutTerminator } from "../support/streams/events.ts";
+import { messages, serve, until, type TestServer } from "./harness.ts";
+
+const never = new Promise<void>(() => {});
+const waiting: FakeScript = { steps: [{ wait: never }, { text: "late" }] };
+const slow: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }, { wait: never }, { text: "late" }] };
+const soon = { "x-svc-deadline-ms": "60" };
+
+interface Route {
+  readonly path: string;
+  readonly body: object;
+  /** Where a whole answer says how it ended, and what; `content` is where its text is. */
+  readonly end: object;
+  readonly content: object;
+  /** Words of the event with which a stream ends, at the deadline and on an error. */
+  readonly lastEvent: string;
+  readonly errorEvent: string;
+  readonly done: boolean;
+}
+
+const routes: readonly Route[] = [
+  {
+    path: "/v1/chat/completions",
+    body: { messages },
+    end: { choices: [{ finish_reason: "length" }] },
+    content: { choices: [{ message: { content: "Hello" } }] },
+    lastEvent: '"finish_reason":"length"',
+    errorEvent: '"error"',
+    done: true,
+  },
+  {
+    path: "/v1/responses",
+    body: { input: "hi" },
+    end: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+    content: { output: [{ content: [{ text: "Hello" }] }] },
+    lastEvent: "response.incomplete",
+    errorEvent: "response.failed",
+    done: true,
+  },
+  {
+    path: "/v1/messages",
+    body: { messages, max_tokens: 100 },
+    end: { stop_reason: "max_tokens" },
+    content: { content: [{ text: "Hello" }] },
+    lastEvent: '"stop_reason":"max_tokens"',
+    errorEvent: '"type":"error"',
+    done: false,
+  },
+  {
+    path: "/v1/completions",
+    body: { prompt: "hi" },
+    end: { choices: [{ finish_reason: "length" }] },
+    content: { choices: [{ text: "Hello" }] },
+    lastEvent: '"finish_reason":"length"',
+    errorEvent: '"error"',
+    done: true,
+  },
+];
+
+/** Data of a stream's events, without the terminator that it must have. */
+function told(body: string, done: boolean): string[] {
+  const events = serverSentEvents(body);
+  return (done ? withoutTerminator(events) : events).map(({ data }) => data);
+}
+
+async function expectNothingLeft(server: TestServer): Promise<void> {
+  await until(() => server.metrics.connections === 0);
+  expect([server.engine.live, server.generation.activeCount, server.generation.registeredCount]).toEqual([0, 0, 0]);
+}
+
+describe.each(routes)("the deadline on $path", ({ path, body, end, content, lastEvent, errorEvent, done }) => {
+  test("ends an answer that has begun with what there is, as a limit does", async () => {
+    const server = serve(slow);
+    const response = await server.post(path, body, soon);
+    expect(response.status).toBe(200);
+    const answer = await response.json();
+    expect(answer).toMatchObject(end);
+    expect(answer).toMatchObject(content);
+    expect(server.metrics.calls.at(-1)).toBe("finished length");
+    await expectNothingLeft(server);
+  });
+
+  test("ends a stream in the same way", async () => {
+    const server = serve(slow);
+    const events = told(await (await server.post(path, { ...body, stream: true }, soon)).text(), done);
+    expect(events.some((data) => data.includes("lo"))).toBe(true);
+    expect(events.filter((data) => data.includes(lastEvent))).toHaveLength(1);
+    expect(events.some((data) => data.includes("deadline_exceeded") || data.includes("cancelled"))).toBe(false);
+    await expectNothingLeft(server);
+  });
+
+  test("is an error while nothing of the answer is there", async () => {
+    const server = serve(waiting);
+    const response = await server.post(path, body, soon);
+    expect(response.status).toBe(504);
+    expect(response.headers.get("x-should-retry")).toBe("false");
+    const { error } = (await response.json()) as { error: object };
+    expect(error).toMatchObject({ code: "deadline_exceeded", type: "timeout_error" });
+    expect(server.metrics.calls.at(-1)).toBe("failed deadline_exceeded");
+    await expectNothingLeft(server);
+  });
+
+  test("is an error event in a stream, which ends as streams do", async () => {
+    const server = serve(waiting);
+    const response = await server.post(path, { ...body, stream: true }, soon);
+    expect(response.status).toBe(200);
+    const events = told(await response.text(), done);
+    expect(events.at(-1)).toContain(errorEvent);
+    expect(events.at(-1)).toContain("X-Svc-Deadline-Ms");
+    await expectNothingLeft(server);
+  });
+
+  test("that nothing reaches changes nothing", async () => {
+    const server = serve();
+    const response = await server.post(path, body, { "x-svc-deadline-ms": "86400000" });
+    expect(await response.json()).toMatchObject(content);
+    expect(server.metrics.calls.at(-1)).toBe("finished stop");
+    await expectNothingLeft(server);
+  });
+
+  test.each(["0", "-5", "1.5", "soon", "", "86400001", "1e3", "60, 60"])("of %p is refused", async (value) => {
+    const server = serve();
+    const response = await server.post(path, body, { "x-svc-deadline-ms": value });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error).toMatchObject({ code: "invalid_value", param: "X-Svc-Deadline-Ms" });
+    expect(error.message).toContain("from 1 to 86400000; got ");
+    expect(server.engine.requests).toEqual([]);
+  });
+});
+
+test("the deadline is described for every route that takes one, and pages may send it", async () => {
+  const server = serve();
+  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    paths: Record<string, { post?: { parameters: { name: string }[]; responses: object } }>;
+  };
+  for (const { path } of routes) {
+    const parameters = paths[path]?.post?.parameters.map(({ name }) => name);
+    expect(parameters).toContain("X-Svc-Deadline-Ms");
+    expect(paths[path]?.post?.responses).toHaveProperty("504");
+  }
+  const preflight = await fetch(`${server.url}/v1/chat/completions`, {
+    method: "OPTIONS",
+    headers: { origin: "http://localhost:3000", "access-control-request-method": "POST" },
+  });
+  expect(preflight.headers.get("access-control-allow-headers")).toContain("X-Svc-Deadline-Ms");
+});
+
+test("a deadline also counts the time before an engine was asked", async () => {
+  const server = serve(waiting);
+  const before = Date.now();
+  const response = server.chat({}, soon);
+  await until(() => server.engine.live === 1);
+  const [request] = server.engine.requests;
+  // The fields that a deadline is made of are rounded by clocks of their own.
+  expect(request?.deadline).toBeGreaterThanOrEqual(before + 60 - 2);
+  expect(request?.deadline).toBeLessThanOrEqual(Date.now() + 60 + 2);
+  expect((await response).status).toBe(504);
+});
+
+test("several answers to one request end at one deadline", async () => {
+  const server = serve(slow);
+  const { choices } = (await (await server.chat({ n: 2 }, soon)).json()) as { choices: object[] };
+  expect(choices).toMatchObject([{ finish_reason: "length" }, { finish_reason: "length" }]);
+  await expectNothingLeft(server);
+});
+
+describe("the time-out of the queue", () => {
+  test.each(routes)("turns away what was never started, on $path", async ({ path, body }) => {
+    const server = serve(waiting, { queueTimeoutMs: 50 });
+    const response = await server.post(path, body);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    const { error } = (await response.json()) as { error: { message: string; code: string } };
+    expect(error.code).toBe("server_busy");
+    expect(error.message).toContain("0.05 s");
+    expect(server.metrics.calls.slice(-2)).toEqual(["rejected queue_timeout", "failed server_busy"]);
+    await expectNothingLeft(server);
+  });
+
+  test.each(routes)("ends a stream with its error, on $path", async ({ path, body, errorEvent, done }) => {
+    const server = serve(waiting, { queueTimeoutMs: 50 });
+    const events = told(await (await server.post(path, { ...body, stream: true })).text(), done);
+    expect(events.at(-1)).toContain(errorEvent);
+    expect(events.at(-1)).toContain("waited in the queue");
+    await expectNothingLeft(server);
+  });
+
+  test("is no time-out of what has started, nor of loading", async () => {
+    const gate = Promise.withResolvers<void>();
+    const steps: FakeScript["steps"] = [
+      { wait: Bun.sleep(150) },
+      "accept",
+      { text: "a" },
+      { wait: gate.promise },
+      { text: "b" },
+    ];
+    const server = serve({ steps }, { queueTimeoutMs: 50 });
+    const answer = server.chat({});
+    await Bun.sleep(300);
+    gate.resolve();
+    expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: "ab" } }] });
+    await expectNothingLeft(server);
+  });
+
+  test("counts an answer as started when any of several to one request is", async () => {
+    let asked = 0;
+    const gate = Promise.withResolvers<void>();
+    // The second answer waits for the first one's place.
+    const script = (): FakeScript => ({ steps: [...(asked++ > 0 ? [{ wait: gate.promise }] : []), { text: "a" }] });
+    const server = serve(script, { queueTimeoutMs: 50 });
+    const answer = server.chat({ n: 2 });
+    await Bun.sleep(150);
+    gate.resolve();
+    expect((await answer).status).toBe(200);
+    await expectNothingLeft(server);
+  });
+});
