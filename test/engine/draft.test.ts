@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { scrambledModel } from "../models/scrambled-model.ts";
 import { MODEL } from "../native/harness.ts";
@@ -188,3 +189,16 @@ test("a draft model that does not fit is refused at start, in words", async () =
   expect(status).toBe(3);
   expect(text).toContain("the draft model does not have the model's vocabulary");
 }, 30_000);
+
+test("a recurrent model that repeats itself goes on to its limit: nothing is guessed for it", async () => {
+  const server = await startServer(["--model", makeRecurrentModel(MODELS), "--threads", "1", "--ctx", "2048"]);
+  try {
+    // Two tokens that take turns for a while, and then not: a wrong guess would have to be taken back.
+    const body = { messages: CAPITAL, temperature: 1, seed: 5, max_tokens: 200, ignore_eos: true };
+    const { usage } = await ask(server, { ...body, logit_bias: { "70": 60, "71": 60 } });
+    expect(usage.completion_tokens).toBe(200);
+    expect((await server.health()).engine.restarts).toBe(0);
+  } finally {
+    await server.stop();
+  }
+}, 60_000);

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 
 import { join } from "node:path";
 import { LlamaError, type DraftJob } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { generate, library, load, MODEL, question, sampler } from "./harness.ts";
 
@@ -119,4 +120,14 @@ test("a model with another vocabulary is refused in words", async () => {
   );
   expect(await load(llama, { draft: { path: join(MODELS, "none.gguf"), pMin: 0 } })).toContain("the draft model");
   expect(await load(llama)).toBeUndefined();
+});
+
+test("models whose tokens cannot be taken back say so, and cannot draft", async () => {
+  const path = makeRecurrentModel(MODELS);
+  expect(await load(llama, { draft: { path, pMin: 0 } })).toContain("their tokens cannot be taken back");
+  expect(await load(llama, { path })).toBeUndefined();
+  expect(llama.model().canRollBack).toBe(false);
+  llama.unload();
+  await load(llama);
+  expect(llama.model().canRollBack).toBe(true);
 });
