@@ -47,6 +47,8 @@ export function createRuntime(config: Config): Runtime {
   });
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
+  const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
+  const draft = draftPath === undefined || !config.speculation ? undefined : modelFile(draftPath);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -57,6 +59,7 @@ export function createRuntime(config: Config): Runtime {
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
     availableBytes: availableMemory(),
+    ...(draft && { draft }),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
   const engine = new EngineHost({
@@ -72,6 +75,7 @@ export function createRuntime(config: Config): Runtime {
       cacheRamBytes: hostMemory(config, context),
       ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, config, file) }),
       speculation: config.speculation,
+      ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,

@@ -1,6 +1,7 @@
 // How the engine computes.
 
 import type { Option } from "../option.ts";
+import { speculationOptions } from "./speculation.ts";
 
 export const engineOptions: readonly Option[] = [
   {
@@ -88,13 +89,7 @@ export const engineOptions: readonly Option[] = [
     default: 8192,
     help: "Most MiB in that folder; what was not used for the longest time goes first.",
   },
-  {
-    name: "speculation",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Guess next tokens where an answer repeats what was said before, and check them together; the answers are the same without.",
-  },
+  ...speculationOptions,
   {
     name: "batch",
     group: "Engine",
