@@ -52,6 +52,10 @@ export interface Config {
   readonly prefixCache: boolean;
   /** MiB; absent: chosen by free memory. */
   readonly cacheRam?: number;
+  /** Absolute path of the folder for what leaves host memory; absent: none. */
+  readonly kvDir?: string;
+  /** MiB. */
+  readonly kvDirSize: number;
   readonly speculation: boolean;
   readonly batch: number;
   readonly microBatch: number;

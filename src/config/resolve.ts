@@ -57,6 +57,8 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     parallel: number("parallel") as number,
     ...given("threads", number("threads")),
     ...given("cacheRam", number("cache-ram")),
+    ...given("kvDir", kvDir(values)),
+    kvDirSize: number("kv-dir-size") as number,
     gpuLayers: number("gpu-layers") as number,
     flashAttention: text("flash-attention") as Config["flashAttention"],
     kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),
@@ -93,6 +95,15 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
     dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
   };
+}
+
+/** What goes to disk and comes from there passes through host memory, where the prefix cache looks for it. */
+function kvDir(values: Values): string | undefined {
+  const folder = values.get("kv-dir") as string | undefined;
+  if (folder === undefined) return undefined;
+  if (values.get("cache-ram") === 0) throw new UsageError("--kv-dir needs host memory: --cache-ram must not be 0.");
+  if (values.get("prefix-cache") !== true) throw new UsageError("--kv-dir and --no-prefix-cache exclude each other.");
+  return folder;
 }
 
 function chatTemplate(file: string | undefined): string {

@@ -2,6 +2,7 @@
 // catches a stale process; adding a message kind is a version bump.
 
 import type { BusyReason, ErrorCode } from "../domain/errors.ts";
+import type { FileIdentity } from "../domain/file-identity.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
@@ -36,6 +37,13 @@ export interface EngineOptions {
   readonly kvTokenBytes: number;
   /** Host memory for what has to leave the KV cache. */
   readonly cacheRamBytes: number;
+  /** Folder for what leaves host memory too, the bytes that it may take, and what the bytes in it are of; absent: none. */
+  readonly kvDir?: {
+    readonly path: string;
+    readonly limitBytes: number;
+    readonly model: FileIdentity;
+    readonly projector?: FileIdentity;
+  };
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;
@@ -74,6 +82,13 @@ export type EngineReady = Pick<
   | "sampling"
 >;
 
+/** What was found on disk: conversations, the tokens of all, and damaged files that were removed. */
+export interface OnDisk {
+  readonly conversations: number;
+  readonly tokens: number;
+  readonly damaged: number;
+}
+
 /** Numbers a request within one engine process; never reused. */
 export type RequestKey = number;
 
@@ -102,7 +117,8 @@ export type Levels = Omit<EngineStats, "kvTotal">;
 
 export type FromEngine =
   | { readonly type: "progress"; readonly value: number }
-  | { readonly type: "ready"; readonly model: EngineReady }
+  /** `onDisk`: what an earlier process left, where there is a place for it. */
+  | { readonly type: "ready"; readonly model: EngineReady; readonly onDisk?: OnDisk }
   /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
   | { readonly type: "load-failed"; readonly message: string }
   | {

@@ -1,7 +1,7 @@
 // What the KV cache holds: for running requests, and for whoever comes next with the same beginning. Decides which
 // sequence a request continues, which is copied and which is given up, and says it as commands for the native library.
 
-import { IdleSequences } from "./idle-sequences.ts";
+import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { cutBefore, positionAt } from "./media-span.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
@@ -18,8 +18,6 @@ export interface KvLimits extends SpillLimits {
   readonly sequences: number;
   /** Whether finished requests leave their cells to later ones. */
   readonly reuse: boolean;
-  /** Whether the model's state can be cut at any token; else a later request must continue all of it. */
-  readonly cut: boolean;
   /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
   readonly copyMs: number;
 }
@@ -166,6 +164,17 @@ export class KvCache {
     if (!this.spill.isMoving && this.cells - this.runningCells > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
     if (moved !== undefined) this.drop(moved);
+  }
+
+  /** Moves the best of what nobody runs to disk, as far as that is worth it; false when nothing is left. */
+  storeNext(now: number): boolean {
+    for (;;) {
+      const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
+      if (!best) return this.spill.storeNext(now);
+      const stores = this.spill.storeSequence(this.movable(best[0]));
+      this.drop(best[0]);
+      if (stores) return true;
+    }
   }
 
   private beginMoving(now: number): void {

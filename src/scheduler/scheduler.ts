@@ -10,10 +10,12 @@
 // computed again later, so that no request fails because of another's size.
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import { DiskLoads } from "./disk-loads.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
+import type { SavedId } from "./saved-prefixes.ts";
 import {
   byPlace,
   ownerOf,
@@ -29,6 +31,7 @@ import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slices } from "./slices.ts";
 import { StepCost } from "./step-cost.ts";
+import type { Stored, StoredId } from "./stored-prefixes.ts";
 
 export interface SchedulerLimits extends PrefillLimits, KvLimits {
   /** Requests that may run at once. */
@@ -54,6 +57,7 @@ export class Scheduler {
   private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
   private readonly kv: KvCache;
+  private readonly loads: DiskLoads;
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
   private readonly forecast: Forecast;
@@ -66,6 +70,7 @@ export class Scheduler {
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
+    this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
     this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
     this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
@@ -89,7 +94,7 @@ export class Scheduler {
     const count = { ...nobodyWaits } as Record<WaitReason, number>;
     for (const sequence of order) {
       if (awaitsPrefix(sequence)) count.prefix++;
-      else count[sequence.client === next?.client ? missing : "turn"]++;
+      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
     }
     return count;
   }
@@ -181,8 +186,9 @@ export class Scheduler {
     return this.kv.takeCommands();
   }
 
-  /** What a sequence was to be restored from is not there: its request computes everything. The last plan is void. */
-  lost(sequenceId: number): void {
+  /** What a sequence was to be restored from is no good: its request computes everything. The last plan is void. */
+  lost({ sequence: sequenceId, saved }: { readonly sequence: number; readonly saved: SavedId }): void {
+    this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
     this.slices.abandon(sequence);
@@ -195,6 +201,26 @@ export class Scheduler {
   get spill(): { readonly tokens: number; readonly moved: number; readonly restored: number } {
     const { tokens, moved, restored } = this.kv.spill;
     return { tokens, moved, restored };
+  }
+
+  /** It is on disk: since an earlier start, or by now. */
+  stored(stored: Stored): void {
+    this.kv.spill.disk.add(stored);
+  }
+
+  /** It is not on disk any more. */
+  unstored(id: StoredId): void {
+    this.kv.spill.disk.remove(id);
+  }
+
+  /** What was to be read from disk is in host memory now; or it could not be read. */
+  loaded(saved: SavedId, done: boolean): void {
+    this.kv.spill.loaded(saved, done);
+  }
+
+  /** Nothing runs any more, and nothing will: moves the next best of what is kept to disk; false when nothing is left. */
+  storeNext(now: number): boolean {
+    return this.kv.storeNext(now);
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */
@@ -325,7 +351,9 @@ export class Scheduler {
 
   private admit(now: number): void {
     while (this.queue.size > 0) {
-      const next = this.queue.inOrder().find((sequence) => !this.waitsForLeader(sequence, now));
+      const next = this.queue
+        .inOrder()
+        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
       const victim = isFull ? this.victimFor(next, now) : undefined;
@@ -354,6 +382,11 @@ export class Scheduler {
       length = shared;
     }
     return sequence.awaits !== undefined;
+  }
+
+  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
+  private waitsForDisk(sequence: Sequence, now: number): boolean {
+    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
   }
 
   /** Whether the cache has room for a request beside the running ones and their growth. */

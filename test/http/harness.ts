@@ -29,6 +29,7 @@ export const testConfig: Config = {
   flashAttention: "auto",
   kvType: "f16",
   kvMode: "auto",
+  kvDirSize: 8192,
   prefixCache: true,
   speculation: true,
   batch: 512,

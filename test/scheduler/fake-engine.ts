@@ -1,6 +1,7 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
 // each row must find exactly its request's own tokens before it, and no cell may be used twice.
 
+import type { KvCommand } from "../../src/scheduler/kv-command.ts";
 import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
@@ -18,7 +19,58 @@ export const LIMITS: SchedulerLimits = {
   copyMs: 0,
   savedTokens: 0,
   saveTokenMs: 0,
+  stores: false,
+  loadTokenMs: 0,
 };
+
+/** Files that outlive an engine. */
+export class FakeDisk {
+  /** Tokens by number. */
+  readonly files = new Map<number, Int32Array>();
+  /** Whether the next one that is read is damaged. */
+  isDamaged = () => false;
+  /** Steps that reading takes. */
+  delay = 2;
+  stores = 0;
+  loads = 0;
+  private waiting: { readonly stored: number; readonly saved: number; steps: number }[] = [];
+
+  get isLoading(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  open(scheduler: Scheduler): void {
+    this.waiting = [];
+    for (const [id, ids] of this.files) scheduler.stored({ id, ids, media: [] });
+  }
+
+  store(ids: Int32Array, scheduler: Scheduler): void {
+    const id = ++this.stores;
+    this.files.set(id, ids);
+    scheduler.stored({ id, ids, media: [] });
+  }
+
+  load(stored: number, saved: number): void {
+    this.loads++;
+    this.waiting.push({ stored, saved, steps: this.delay });
+  }
+
+  /** Erasing what is not there is an error, except where it is being read. */
+  erase(id: number): void {
+    if (!this.files.delete(id)) fail(`file ${id} is erased and was not there`);
+  }
+
+  /** What has been read by now; without tokens where that failed. */
+  arrive(): { readonly saved: number; readonly ids: Int32Array | undefined }[] {
+    const done = this.waiting.filter((one) => one.steps-- <= 0);
+    this.waiting = this.waiting.filter((one) => !done.includes(one));
+    return done.map(({ saved, stored }) => {
+      const ids = this.isDamaged() ? undefined : this.files.get(stored);
+      if (!ids) this.files.delete(stored);
+      return { saved, ids };
+    });
+  }
+}
 
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
@@ -71,8 +123,11 @@ export class FakeEngine {
   constructor(
     private readonly limits: SchedulerLimits = LIMITS,
     private readonly cost: Cost = (decodeRows, prefillRows) => decodeRows + prefillRows,
+    /** What earlier engines left. */
+    readonly disk = new FakeDisk(),
   ) {
     this.scheduler = new Scheduler(limits);
+    disk.open(this.scheduler);
   }
 
   /** The prompt is given, or so many tokens that no other request has. */
@@ -105,11 +160,12 @@ export class FakeEngine {
 
   /** What was computed, the whole chunk for a slice of it; undefined when there is nothing to do. */
   step(): StepPlan | undefined {
+    this.receive();
     const slice = this.scheduler.planSlice(this.now);
     if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
     if (!this.prepare()) return this.step();
-    if (!plan) return undefined;
+    if (!plan) return this.disk.isLoading ? this.step() : undefined;
     this.place(plan);
     const sampled = this.sample(plan);
     const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
@@ -170,50 +226,80 @@ export class FakeEngine {
   /** False when something could not be restored: the plan is void. */
   private prepare(): boolean {
     let complete = true;
-    for (const command of this.scheduler.takeCommands()) {
-      if (command.type === "abandon") {
-        this.chunk = undefined;
-        continue;
-      }
-      if (command.type === "forget") {
-        this.saved.delete(command.saved);
-        continue;
-      }
-      if (command.type === "save") {
-        const part = (this.cache.get(command.sequence) ?? []).slice(
-          command.from,
-          command.to < 0 ? undefined : command.to,
-        );
-        this.saved.set(command.saved, [...(this.saved.get(command.saved) ?? []), ...part]);
-        this.saveSizes.push(part.length);
-        continue;
-      }
-      if (command.type === "restore") {
-        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
-        if (this.losesSaved) {
-          this.cache.set(command.sequence, []);
-          this.scheduler.lost(command.sequence);
-          complete = false;
-          continue;
-        }
-        this.cache.set(
-          command.sequence,
-          saved.map((cell) => ({ ...cell })),
-        );
-        if (this.exact) this.checkRoom();
-        continue;
-      }
-      if (command.type === "remove") {
-        const kept = (this.cache.get(command.sequence) ?? []).slice(0, command.position);
-        this.cache.set(command.sequence, kept);
-        continue;
-      }
-      const source = this.cache.get(command.from) ?? [];
-      if (source.length < command.position) fail(`a copy of ${command.position} tokens out of ${source.length}`);
-      const kept = source.slice(0, command.position);
-      this.cache.set(command.to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
-    }
+    for (const command of this.scheduler.takeCommands()) complete = this.carryOut(command) && complete;
     return complete;
+  }
+
+  private carryOut(command: KvCommand): boolean {
+    switch (command.type) {
+      case "forget":
+        this.saved.delete(command.saved);
+        return true;
+      case "save": {
+        const { sequence, saved, from, to } = command;
+        const part = (this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to);
+        this.saved.set(saved, [...(this.saved.get(saved) ?? []), ...part]);
+        this.saveSizes.push(part.length);
+        return true;
+      }
+      case "restore": {
+        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
+        const cells = this.losesSaved ? [] : saved.map((cell) => ({ ...cell }));
+        this.cache.set(command.sequence, cells);
+        if (this.losesSaved) this.scheduler.lost(command);
+        else if (this.exact) this.checkRoom();
+        return !this.losesSaved;
+      }
+      case "remove": {
+        const { sequence, position } = command;
+        this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
+        return true;
+      }
+      case "abandon":
+        this.chunk = undefined;
+        return true;
+      case "copy": {
+        const { from, to, position } = command;
+        const source = this.cache.get(from) ?? [];
+        if (source.length < position) fail(`a copy of ${position} tokens out of ${source.length}`);
+        const kept = source.slice(0, position);
+        this.cache.set(to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
+        return true;
+      }
+      case "store": {
+        const cells = this.saved.get(command.saved) ?? fail("what is to be stored was not saved");
+        this.saved.delete(command.saved);
+        if (cells.some(({ token }, at) => token !== command.ids[at]))
+          fail("what is stored is not what it is said to be");
+        this.disk.store(command.ids, this.scheduler);
+        return true;
+      }
+      case "load":
+        this.disk.load(command.stored, command.saved);
+        return true;
+      case "erase":
+        this.disk.erase(command.stored);
+        return true;
+    }
+  }
+
+  /** What was read from disk arrives. */
+  private receive(): void {
+    for (const { saved, ids } of this.disk.arrive()) {
+      if (ids)
+        this.saved.set(
+          saved,
+          Array.from(ids, (token) => ({ token })),
+        );
+      this.scheduler.loaded(saved, ids !== undefined);
+    }
+  }
+
+  /** Ends in order: what it holds goes to disk. */
+  end(): void {
+    for (const key of this.jobs.keys()) this.leave(key);
+    while (this.scheduler.storeNext(this.now)) this.prepare();
+    this.prepare();
   }
 
   private costOf({ decodeRows, prefillRows }: StepPlan): number {

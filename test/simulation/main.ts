@@ -19,6 +19,8 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
     copyMs: 0,
     savedTokens: 0,
     saveTokenMs: 0,
+    stores: false,
+    loadTokenMs: 0,
   } as const;
   return { ...shared, batch, chunk, cells, parallel, stallBudgetMs: 50, reuse: true };
 }

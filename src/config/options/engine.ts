@@ -73,6 +73,22 @@ export const engineOptions: readonly Option[] = [
     help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
   },
   {
+    name: "kv-dir",
+    group: "Engine",
+    type: "path",
+    placeholder: "DIR",
+    help: "Folder for what leaves that memory, and for all of it when the server stops: conversations go on after a restart. It holds prompts and answers, so it must be open to its owner alone; it is made when it is not there.",
+  },
+  {
+    name: "kv-dir-size",
+    group: "Engine",
+    type: "integer",
+    minimum: 1,
+    maximum: 16_777_216,
+    default: 8192,
+    help: "Most MiB in that folder; what was not used for the longest time goes first.",
+  },
+  {
     name: "speculation",
     group: "Engine",
     type: "boolean",
