@@ -31,7 +31,7 @@ import {
 } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
-import { SlicedChunk } from "./sliced-chunk.ts";
+import { Slices } from "./slices.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
@@ -66,16 +66,14 @@ export class Scheduler {
   private readonly speculation: Speculation;
   /** The last step was a medium's. */
   private mediaBefore = false;
-  /** What is computed in slices. */
-  private chunk: SlicedChunk | undefined;
-  /** The last thing computed was a slice. */
-  private sliceBefore = false;
+  private readonly slices: Slices;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
     this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
     this.speculation = new Speculation(limits, this.kv);
+    this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
     this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
   }
 
@@ -194,7 +192,7 @@ export class Scheduler {
     this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
-    this.abandonChunkOf(sequence);
+    this.slices.abandon(sequence);
     sequence.cached = 0;
     sequence.computed = 0;
     this.kv.shorten(sequence);
@@ -267,29 +265,14 @@ export class Scheduler {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    if (this.limits.chunk === 0) return undefined;
     const streams = this.running.filter((sequence) => sequence.decoding).length;
-    const ms = this.budget.sliceMs(streams, this.prefilling);
-    if (streams > 0 && this.sliceBefore) {
-      this.sliceBefore = false;
-      return undefined;
-    }
-    if (streams > 0) this.chunk ??= this.planChunk(streams, now);
-    if (!this.chunk) return undefined;
-    this.sliceBefore = true;
-    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
+    return this.slices.plan(streams, this.prefilling, this.freeCells - streams, now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
   applySlice(result: "done" | "paused" | "given up", ms: number): void {
-    const { chunk } = this;
-    if (!chunk) return;
-    chunk.begun = true;
-    chunk.ms += ms;
-    if (result === "paused") return;
-    this.chunk = undefined;
-    this.kv.reserve(0);
-    if (result === "done") this.apply(chunk.plan, [], chunk.ms);
+    const chunk = this.slices.apply(result, ms);
+    if (chunk) this.apply(chunk.plan, [], chunk.ms);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -450,31 +433,13 @@ export class Scheduler {
     return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
   }
 
-  private planChunk(streams: number, now: number): SlicedChunk | undefined {
-    // The last token is sampled, and only steps do that.
-    const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
-    const prompts = this.prefilling.filter((prompt) => prompt.computed < endOf(prompt));
-    const budget = Math.min(this.limits.chunk, this.freeCells - streams);
-    const { rows, started } = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
-    if (rows.length === 0) return undefined;
-    if (!this.kv.makeRoom(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");
-    this.kv.reserve(rows.length);
-    return new SlicedChunk(rows, started);
-  }
-
-  private abandonChunkOf(sequence: Sequence): void {
-    if (!this.chunk?.holds(sequence)) return;
-    this.chunk = undefined;
-    this.kv.abandon();
-  }
-
   /** Cells that no running request has. */
   private get freeCells(): number {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const open = this.prefilling.filter((prompt) => !this.chunk?.holds(prompt));
+    const open = this.prefilling.filter((prompt) => !this.slices.hold(prompt));
     const sliced = this.limits.chunk > 0 && decodeRows > 0;
     const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
     const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
@@ -503,7 +468,7 @@ export class Scheduler {
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
-    this.abandonChunkOf(sequence);
+    this.slices.abandon(sequence);
     this.running.splice(this.running.indexOf(sequence), 1);
     this.speculation.release(sequence);
     this.kv.release(sequence, now, keep);
