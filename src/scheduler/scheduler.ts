@@ -79,7 +79,7 @@ export class Scheduler {
     const count = { ...nobodyWaits } as Record<WaitReason, number>;
     for (const sequence of order) {
       if (awaitsPrefix(sequence)) count.prefix++;
-      else count[sequence.client === next?.client ? missing : "turn"]++;
+      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
     }
     return count;
   }
