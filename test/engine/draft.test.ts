@@ -111,7 +111,7 @@ describe.each([
   beforeAll(async () => {
     const flags = ["--draft", draft, "--no-draft-adaptive", "--draft-max", "5", "--kv-mode", layout];
     server = await startServer([...EIGHT, ...flags]);
-  }, 60_000);
+  }, 120_000);
   afterAll(() => server.stop());
 
   test.each(Object.keys(requests))(
@@ -119,7 +119,7 @@ describe.each([
     async (name) => {
       expect(seen(await ask(server, requests[name] ?? {}))).toEqual(expected.get(name) as Seen);
     },
-    30_000,
+    120_000,
   );
 
   test("several at once, one of which leaves", async () => {
@@ -131,7 +131,7 @@ describe.each([
     await left.catch(() => {});
     expect((await answers).map(seen)).toEqual(others.map((name) => expected.get(name) as Seen));
     await server.untilIdle(10_000);
-  }, 60_000);
+  }, 120_000);
 
   test("the counts tell how often it was right", async () => {
     const before = await counts(server);
@@ -144,7 +144,7 @@ describe.each([
     if (draft === MODEL) expect(accepted / tokens).toBeGreaterThan(0.95);
     else expect(accepted / tokens).toBeLessThan(0.05);
     expect(first).toBeLessThanOrEqual(Math.min(drafts, accepted));
-  }, 30_000);
+  }, 120_000);
 });
 
 test("a draft model that does not pay is hardly asked", async () => {
@@ -161,7 +161,7 @@ test("a draft model that does not pay is hardly asked", async () => {
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 120_000);
 
 test("requests that give their room back are drafted for again", async () => {
   const flags = ["--parallel", "4", "--ctx", "512", "--kv-mode", "unified", "--draft", MODEL, "--no-draft-adaptive"];
@@ -176,7 +176,7 @@ test("requests that give their room back are drafted for again", async () => {
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 120_000);
 
 test("a draft model that does not fit is refused at start, in words", async () => {
   const { model } = makeVisionModel("tiles", MODELS);
@@ -188,7 +188,7 @@ test("a draft model that does not fit is refused at start, in words", async () =
   const [text, status] = await Promise.all([child.stderr.text(), child.exited]);
   expect(status).toBe(3);
   expect(text).toContain("the draft model does not have the model's vocabulary");
-}, 30_000);
+}, 120_000);
 
 test("a recurrent model that repeats itself goes on to its limit: nothing is guessed for it", async () => {
   const server = await startServer(["--model", makeRecurrentModel(MODELS), "--threads", "1", "--ctx", "2048"]);
@@ -201,4 +201,4 @@ test("a recurrent model that repeats itself goes on to its limit: nothing is gue
   } finally {
     await server.stop();
   }
-}, 60_000);
+}, 120_000);
