@@ -87,11 +87,15 @@ export async function converseOverRestarts(
     const server = await start();
     const first = Math.max(0, round * share - Math.floor(share / 2));
     const conversations = (round + 1) * share - first;
-    exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
-    // Killed, it may be in the middle of a file.
-    await (round % 2 === 0 ? server.stop() : server.kill());
+    try {
+      exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
+      // Killed, it may be in the middle of a file.
+      if (round % 2 === 0) await server.stop();
+    } finally {
+      await server.kill();
+    }
   }
   return { exchanges, restoredTokens };
 }
