@@ -19,6 +19,8 @@ export interface LoadConfig {
   readonly warmup: boolean;
   /** Jinja source in place of the model's own chat template, or "". */
   readonly chatTemplate: string;
+  /** A model that guesses for this one; `pMin`: a token that it gives less ends a draft. */
+  readonly draft?: { readonly path: string; readonly pMin: number };
 }
 
 /** See svc_model_info in shim.h. */
@@ -45,6 +47,8 @@ export interface LoadedModel {
   };
   readonly device: string;
   readonly canRemovePartial: boolean;
+  /** The tokens of the last few steps can be removed. */
+  readonly canRollBack: boolean;
   readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
 }
 
@@ -229,6 +233,24 @@ export interface Embeddings {
   readonly nonCausal: boolean;
 }
 
+/** What the draft model is to do with one of its sequences; see svc_draft in shim.h. */
+export interface DraftJob {
+  readonly sequence: number;
+  /** What the sequence holds from here on is forgotten. */
+  readonly position: number;
+  /** Fed to it from there. */
+  readonly tokens: Int32Array;
+  /** Tokens wanted, at most. */
+  readonly count: number;
+}
+
+export interface Drafted {
+  /** Decode calls. */
+  readonly rounds: number;
+  /** Of each job; undefined where the draft model lacks a token that it was to be fed: its sequence was only cut. */
+  readonly tokens: readonly (Int32Array | undefined)[];
+}
+
 /** As the owner of a batch: any request's abort may stop it. */
 export const ANY_OWNER = -1;
 
@@ -272,6 +294,8 @@ export interface Llama {
   chunkResume(owner: number, ms: number): ChunkResult;
   /** Ends the chunk, if there is one: the cache is then as before it. */
   chunkAbandon(): void;
+  /** Lets the draft model write on; undefined when it has no room: the sequences of these jobs are empty then. */
+  draft(jobs: readonly DraftJob[]): Drafted | undefined;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;

@@ -10,6 +10,8 @@ import {
   type Batch,
   type ChunkResult,
   type DecodeResult,
+  type Drafted,
+  type DraftJob,
   type Embeddings,
   type Llama,
   type LoadConfig,
@@ -31,6 +33,8 @@ const GRAMMAR_BYTES = 4 * 1024 * 1024;
 const BAD_GRAMMAR = -2;
 /** What svc_chunk_resume says when there is more to compute. */
 const PAUSED = 3;
+/** What svc_draft says when the draft model's KV cache is full. */
+const NO_ROOM = -2;
 /** A sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
@@ -224,6 +228,31 @@ class Binding implements NativeLlama {
 
   chunkAbandon(): void {
     this.native.svc_chunk_abandon();
+  }
+
+  draft(jobs: readonly DraftJob[]): Drafted | undefined {
+    const numbers = Int32Array.from(
+      jobs.flatMap(({ sequence, position, tokens, count }) => [sequence, position, tokens.length, count]),
+    );
+    // One more than needed: an empty array has no address.
+    const fed = new Int32Array(jobs.reduce((sum, { tokens }) => sum + tokens.length, 1));
+    let at = 0;
+    for (const { tokens } of jobs) {
+      fed.set(tokens, at);
+      at += tokens.length;
+    }
+    const out = new Int32Array(jobs.reduce((sum, { count }) => sum + count, 1));
+    const counts = new Int32Array(jobs.length);
+    const rounds = this.native.svc_draft(numbers, jobs.length, fed, out, counts);
+    if (rounds === NO_ROOM) return undefined;
+    this.check(rounds, "draft");
+    let start = 0;
+    const tokens = jobs.map(({ count }, index) => {
+      const drafted = counts[index] as number;
+      start += count;
+      return drafted < 0 ? undefined : out.subarray(start - count, start - count + drafted);
+    });
+    return { rounds, tokens };
   }
 
   listenForAborts(fd: number): void {

@@ -17,6 +17,9 @@ namespace {
 // A node of the graph then takes some ten milliseconds at most, and kernels reach their full rate.
 constexpr uint32_t CHUNK_ROWS = 128;
 
+// Multiplications in matrix products for which it is worth to wake the other threads once more: a few milliseconds.
+constexpr int64_t PIECE_PRODUCTS = 200'000'000;
+
 // llama.cpp has no public call that makes two contexts share a cache. These reach the members of the context in the
 // headers that the libraries were built from; share_cache checks them against public calls.
 template <typename Member, Member member> struct Reach {
@@ -103,19 +106,20 @@ class Chunk {
         abandoned = false;
     }
 
-    // llama.cpp's callback around nodes. When it asks before the computation, those with most of the work end a piece of
-    // the graph, before which the time is looked at: what took too long the last time would again.
+    // llama.cpp's callback around nodes. It asks of each whether a piece of the graph is to end with it, then computes
+    // that. Before a piece the time is looked at: what took too long the last time would again.
     bool on_node(const ggml_tensor * node, bool ask) {
-        Clock::duration * const took = node->op == GGML_OP_FLASH_ATTN_EXT ? &attention
-                                       : node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID ? &product
-                                                                                                       : nullptr;
-        if (!took) return false;
+        const bool is_attention = node->op == GGML_OP_FLASH_ATTN_EXT;
+        Clock::duration & took = is_attention ? attention_took : products_took;
         if (ask) {
-            if (moved && Clock::now() + *took > until && !is_stopped()) pause();
+            if (node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID) products += ggml_nelements(node) * node->src[0]->ne[0];
+            if (!is_attention && products < PIECE_PRODUCTS) return false;
+            if (moved && Clock::now() + took > until && !is_stopped()) pause();
+            products = 0;
             piece_began = Clock::now();
             return true;
         }
-        *took = std::max(Clock::now() - piece_began, *took * 9 / 10);
+        took = std::max(Clock::now() - piece_began, took * 9 / 10);
         moved = true;
         return !is_stopped();
     }
@@ -182,8 +186,10 @@ class Chunk {
     Clock::time_point until;
     Clock::time_point piece_began;
     // What pieces of the graph took of late, by what they end with.
-    Clock::duration attention{};
-    Clock::duration product{};
+    Clock::duration attention_took{};
+    Clock::duration products_took{};
+    // Of the piece to come, so far.
+    int64_t products = 0;
     // Something was computed in this slice.
     bool moved = false;
     bool started = false;

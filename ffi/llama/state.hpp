@@ -102,7 +102,10 @@ void forget_prompts();
 // Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
 void start_thread(void (*body)(void *), void * argument);
 
-// Whether the end of a sequence can be cut off and the rest still be used.
+// Whether the tokens of the last few steps can be taken back.
+bool can_roll_back(const llama_model * model);
+
+// Whether the end of a sequence, however long, can be cut off and the rest still be used.
 bool can_remove_partial();
 
 // A function of the CPU variant that was chosen at run time; null when there is none.

@@ -17,7 +17,7 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
-import { chosenModel } from "./chosen-model.ts";
+import { namedModel } from "./named-model.ts";
 import { ExitError } from "./exit-codes.ts";
 import { privateFolder } from "./private-folder.ts";
 
@@ -47,9 +47,12 @@ export function createRuntime(config: Config): Runtime {
     now: clock.wall,
   });
   // A bad file must fail before anything is unpacked.
-  const chosen = chosenModel(config);
+  const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = chosen && modelFile(chosen.path);
-  const mmproj = chosen?.mmproj ?? config.mmproj;
+  const mmproj = config.mmproj ?? chosen?.mmproj;
+  const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
+  const drafts = draftPath !== undefined && config.speculation;
+  const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -60,6 +63,7 @@ export function createRuntime(config: Config): Runtime {
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
     availableBytes: availableMemory(),
+    ...(draft && { draft }),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
   const engine = new EngineHost({
@@ -75,6 +79,7 @@ export function createRuntime(config: Config): Runtime {
       cacheRamBytes: hostMemory(config, context),
       ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
       speculation: config.speculation,
+      ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,

@@ -10,6 +10,8 @@ export interface Config {
   readonly model?: string;
   /** Absolute path of the GGUF file that turns images or sound into embeddings for the model. */
   readonly mmproj?: string;
+  /** The same of a small model that guesses ahead; absent: none. */
+  readonly draft?: string;
   /** The one folder whose files messages may name; absent: none. */
   readonly mediaRoot?: string;
   /** Whether images are fetched from http(s) URLs in messages. */
@@ -57,6 +59,9 @@ export interface Config {
   /** MiB. */
   readonly kvDirSize: number;
   readonly speculation: boolean;
+  readonly draftMax: number;
+  readonly draftPMin: number;
+  readonly draftAdaptive: boolean;
   readonly batch: number;
   readonly microBatch: number;
   readonly mmap: boolean;

@@ -54,8 +54,6 @@ const NO_STATS: Levels = {
   diskWrittenTokens: 0,
   diskRestoredTokens: 0,
   diskFailedTokens: 0,
-  guessedTokens: 0,
-  guessedRight: 0,
   residentBytes: 0,
 };
 
@@ -69,8 +67,6 @@ const COUNTS = [
   "diskWrittenTokens",
   "diskRestoredTokens",
   "diskFailedTokens",
-  "guessedTokens",
-  "guessedRight",
 ] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 

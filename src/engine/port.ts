@@ -55,9 +55,6 @@ export interface EngineStats {
   readonly diskWrittenTokens: number;
   readonly diskRestoredTokens: number;
   readonly diskFailedTokens: number;
-  /** Tokens that were guessed ahead, and those of them that were right. */
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
   readonly residentBytes: number;
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;

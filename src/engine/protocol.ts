@@ -30,8 +30,18 @@ export interface EngineOptions {
   readonly kvMode: "unified" | "streams";
   /** Whether what finished requests computed serves later ones. */
   readonly prefixCache: boolean;
-  /** Whether next tokens are guessed from what was said before. */
+  /** Whether next tokens are guessed: from what was said before, and by the draft model. */
   readonly speculation: boolean;
+  /** A small model that guesses for the large one; only with `speculation`. */
+  readonly draft?: {
+    readonly path: string;
+    /** Most tokens in a row. */
+    readonly max: number;
+    /** A token that the draft model gives less ends the row. */
+    readonly pMin: number;
+    /** As many as pay; else always `max`. */
+    readonly adaptive: boolean;
+  };
   readonly kvType: string;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;

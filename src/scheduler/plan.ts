@@ -1,5 +1,6 @@
 // What a step is to compute, and what came of it.
 
+import type { GuessSource } from "../domain/guesses.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
@@ -14,8 +15,8 @@ export interface PlanRow {
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
-  /** The token is a guess at what the row before gives. */
-  readonly guess: boolean;
+  /** Who guessed that the row before gives this token; absent: it is known. */
+  readonly guess?: GuessSource;
 }
 
 export interface StepPlan {
@@ -89,6 +90,5 @@ export function rowOf(sequence: Sequence, index: number): PlanRow {
     index,
     position: sequence.position(index),
     sample: index === sequence.length - 1,
-    guess: false,
   };
 }

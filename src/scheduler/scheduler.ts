@@ -9,8 +9,10 @@
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
+import type { GuessTally } from "../domain/guesses.ts";
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
 import { DiskLoads } from "./disk-loads.ts";
+import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
@@ -29,11 +31,12 @@ import {
 } from "./plan.ts";
 import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
-import { SlicedChunk } from "./sliced-chunk.ts";
+import { Slices } from "./slices.ts";
+import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
-export interface SchedulerLimits extends PrefillLimits, KvLimits {
+export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
   /** Requests that may run at once. */
   readonly parallel: number;
   /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
@@ -44,8 +47,6 @@ export interface SchedulerLimits extends PrefillLimits, KvLimits {
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
-/** More streams than this fill a step by themselves. */
-const MOST_GUESSING = 4;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
 const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
@@ -62,19 +63,17 @@ export class Scheduler {
   private readonly budget: PrefillBudget;
   private readonly forecast: Forecast;
   private preemptionCount = 0;
-  private guessed = 0;
-  private guessedRight = 0;
+  private readonly speculation: Speculation;
   /** The last step was a medium's. */
   private mediaBefore = false;
-  /** What is computed in slices. */
-  private chunk: SlicedChunk | undefined;
-  /** The last thing computed was a slice. */
-  private sliceBefore = false;
+  private readonly slices: Slices;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
     this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
+    this.speculation = new Speculation(limits, this.kv);
+    this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
     this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
   }
 
@@ -110,9 +109,9 @@ export class Scheduler {
     return this.preemptionCount;
   }
 
-  /** Tokens that were guessed, in all, and those of them that were right. */
-  get guesses(): { readonly offered: number; readonly right: number } {
-    return { offered: this.guessed, right: this.guessedRight };
+  /** What was guessed so far, and what of it was right. */
+  get guesses(): GuessTally {
+    return this.speculation.tally;
   }
 
   /** KV cells that hold tokens of running requests. */
@@ -193,7 +192,7 @@ export class Scheduler {
     this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
-    this.abandonChunkOf(sequence);
+    this.slices.abandon(sequence);
     sequence.cached = 0;
     sequence.computed = 0;
     this.kv.shorten(sequence);
@@ -225,6 +224,24 @@ export class Scheduler {
     return this.kv.storeNext(now);
   }
 
+  /** What the draft model is to do before the next step is planned; nothing, mostly. */
+  planDrafts(): readonly DraftJob[] {
+    return this.speculation.planDrafts(this.running, (sequence) => this.forecast.remaining(sequence));
+  }
+
+  /**
+   * Takes in what the draft model wrote for each job, undefined where it cannot follow; of all, undefined when it had no
+   * room. It took so many decode calls and milliseconds.
+   */
+  applyDrafts(
+    jobs: readonly DraftJob[],
+    drafted: readonly (Int32Array | undefined)[] | undefined,
+    rounds: number,
+    ms: number,
+  ): void {
+    this.speculation.applyDrafts(jobs, (key) => this.byKey.get(key), drafted, rounds, ms);
+  }
+
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
     const busy = this.running.some((sequence) => sequence.decoding);
@@ -236,11 +253,11 @@ export class Scheduler {
     const started: Key[] = [];
     const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
+    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     }
-    const steps = prefillRows + guessRows === 0 ? this.stepsOnEnd(decoding) : 1;
+    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
     if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort(byPlace);
     return { rows, started, owner: ownerOf(rows), decodeRows: decoding.length, prefillRows, guessRows, steps };
@@ -248,29 +265,14 @@ export class Scheduler {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    if (this.limits.chunk === 0) return undefined;
     const streams = this.running.filter((sequence) => sequence.decoding).length;
-    const ms = this.budget.sliceMs(streams, this.prefilling);
-    if (streams > 0 && this.sliceBefore) {
-      this.sliceBefore = false;
-      return undefined;
-    }
-    if (streams > 0) this.chunk ??= this.planChunk(streams, now);
-    if (!this.chunk) return undefined;
-    this.sliceBefore = true;
-    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
+    return this.slices.plan(streams, this.prefilling, this.freeCells - streams, now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
   applySlice(result: "done" | "paused" | "given up", ms: number): void {
-    const { chunk } = this;
-    if (!chunk) return;
-    chunk.begun = true;
-    chunk.ms += ms;
-    if (result === "paused") return;
-    this.chunk = undefined;
-    this.kv.reserve(0);
-    if (result === "done") this.apply(chunk.plan, [], chunk.ms);
+    const chunk = this.slices.apply(result, ms);
+    if (chunk) this.apply(chunk.plan, [], chunk.ms);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -327,7 +329,7 @@ export class Scheduler {
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
     }
     for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
-    if (plan.guessRows > 0) this.judgeGuesses(plan);
+    if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), ms);
     return sampled;
   }
 
@@ -335,6 +337,7 @@ export class Scheduler {
     const { rows, decodeRows } = plan;
     const made = stepsMade(plan, tokens);
     this.cost.record(decodeRows, 0, ms / made, this.kv.cells);
+    this.speculation.judge(plan, (key) => this.byKey.get(key), ms / made);
     const sampled: Sampled[] = [];
     for (const [at, { key, index }] of rows.entries()) {
       const sequence = this.byKey.get(key);
@@ -430,31 +433,13 @@ export class Scheduler {
     return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
   }
 
-  private planChunk(streams: number, now: number): SlicedChunk | undefined {
-    // The last token is sampled, and only steps do that.
-    const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
-    const prompts = this.prefilling.filter((prompt) => prompt.computed < endOf(prompt));
-    const budget = Math.min(this.limits.chunk, this.freeCells - streams);
-    const { rows, started } = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
-    if (rows.length === 0) return undefined;
-    if (!this.kv.makeRoom(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");
-    this.kv.reserve(rows.length);
-    return new SlicedChunk(rows, started);
-  }
-
-  private abandonChunkOf(sequence: Sequence): void {
-    if (!this.chunk?.holds(sequence)) return;
-    this.chunk = undefined;
-    this.kv.abandon();
-  }
-
   /** Cells that no running request has. */
   private get freeCells(): number {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
   private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const open = this.prefilling.filter((prompt) => !this.chunk?.holds(prompt));
+    const open = this.prefilling.filter((prompt) => !this.slices.hold(prompt));
     const sliced = this.limits.chunk > 0 && decodeRows > 0;
     const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
     const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
@@ -463,23 +448,6 @@ export class Scheduler {
     rows.push(...added.rows);
     started.push(...added.started);
     return added.rows.length;
-  }
-
-  /** Guesses what follows the streams' last tokens, as far as a few more rows are cheap. */
-  private addGuesses(rows: PlanRow[], decoding: readonly Sequence[]): number {
-    // In the stream layout, sequences with different numbers of rows are computed one after the other.
-    const most = this.limits.layout === "streams" ? 1 : MOST_GUESSING;
-    if (decoding.length > most) return 0;
-    const before = rows.length;
-    for (const sequence of decoding) {
-      const left = Math.min(this.limits.batch - rows.length, this.limits.cells - this.kv.runningCells - rows.length);
-      const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
-      const guessed = sequence.guesses?.next(sequence, room) ?? [];
-      for (const [at, token] of guessed.entries()) {
-        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, guess: true });
-      }
-    }
-    return rows.length - before;
   }
 
   /** Decode steps that may be made without looking at what the first of them gave. */
@@ -491,21 +459,6 @@ export class Scheduler {
     return Math.max(1, Math.floor(Math.min(steps, left, room)));
   }
 
-  private judgeGuesses(plan: StepPlan): void {
-    const offered = new Map<Key, number>();
-    for (const { key, guess } of plan.rows) if (guess) offered.set(key, (offered.get(key) ?? 0) + 1);
-    for (const [key, count] of offered) {
-      const first = plan.rows.find((row) => row.key === key);
-      const sequence = this.byKey.get(key);
-      if (!sequence || !first) continue;
-      const right = sequence.computed - first.index - 1;
-      sequence.guesses?.learn(count, right, sequence.length);
-      this.guessed += count;
-      this.guessedRight += right;
-      if (right < count) this.kv.discard(sequence);
-    }
-  }
-
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     this.stop(sequence, now, keep);
@@ -515,8 +468,9 @@ export class Scheduler {
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
-    this.abandonChunkOf(sequence);
+    this.slices.abandon(sequence);
     this.running.splice(this.running.indexOf(sequence), 1);
+    this.speculation.release(sequence);
     this.kv.release(sequence, now, keep);
   }
 }

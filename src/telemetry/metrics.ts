@@ -45,8 +45,6 @@ export interface MetricLevels {
   readonly diskWrittenTokens: number;
   readonly diskRestoredTokens: number;
   readonly diskFailedTokens: number;
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

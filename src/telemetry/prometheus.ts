@@ -241,8 +241,6 @@ export class PrometheusMetrics implements Metrics {
         "Tokens that could not be written to disk or read back.",
         levels.diskFailedTokens,
       ),
-      counter("svc_spec_decode_num_draft_tokens_total", "Tokens that were guessed ahead.", levels.guessedTokens),
-      counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", levels.guessedRight),
       counter("svc_engine_steps_total", "Decode steps.", levels.engineSteps),
       counter("svc_engine_restarts_total", "Engine processes started after the first.", levels.engineRestarts),
       family(

@@ -186,3 +186,18 @@ test("a file wins over a model of its name", async () => {
   expect(await child.exited).toBe(3);
   expect(await child.stderr.text()).toContain("model is not a GGUF file");
 });
+
+test(
+  "a draft model by name",
+  async () => {
+    await finish(["pull", REPO]);
+    const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
+    const answer = await finish([...question, "--model", NAME, "--draft", "mini-gguf"]);
+    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+    expect(await finish([...question, "--draft", "maker/none"])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("svc pull maker/none"),
+    });
+  },
+  TIMEOUT_MS,
+);

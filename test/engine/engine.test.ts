@@ -270,6 +270,35 @@ test("a prompt that begins like an earlier one is computed from where they part,
   expect(finished(2)?.usage.cachedTokens).toBe(common.length + "say ".length);
 });
 
+test("nothing is guessed for a model that cannot take wrong guesses back", async () => {
+  const rows = async (canRollBack: boolean) => {
+    // Steps as slow as real ones: faster ones are made several on end.
+    const llama = new FakeLlama(256, 6);
+    llama.canRollBack = canRollBack;
+    const { engine, until, finished, text } = startEngine(llama);
+    const repeated = "abcdef".repeat(10);
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${repeated}|`) });
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe(repeated);
+    return llama.decodes.slice(1).map((decode) => decode.rows);
+  };
+  expect(Math.max(...(await rows(true)))).toBeGreaterThan(1);
+  expect(Math.max(...(await rows(false)))).toBe(1);
+});
+
+test("what the draft model writes is checked, and the answer is what it is without", async () => {
+  const llama = new FakeLlama();
+  const draft = { path: "", max: 4, pMin: 0, adaptive: false };
+  const { engine, until, finished, text } = startEngine(llama, { draft });
+  engine.receive({ type: "generate", key: 1, request: ask("say nothing twice|", { stop: ["wi"] }) });
+  await until(() => finished(1) !== undefined);
+  expect([text(1), finished(1)?.reason]).toEqual(["nothing t", "stop"]);
+  expect(llama.decodes.length).toBeLessThan(6);
+  engine.receive({ type: "generate", key: 2, request: ask("say nothing twice|", { maxTokens: 8 }) });
+  await until(() => finished(2) !== undefined);
+  expect([text(2), finished(2)?.usage.completionTokens]).toEqual(["nothing ", 8]);
+});
+
 test.each([false, true])(
   "what had to leave the cache comes back from host memory, or is computed again if lost: %p",
   async (lost) => {

@@ -1,6 +1,7 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
 // each row must find exactly its request's own tokens before it, and no cell may be used twice.
 
+import type { DraftJob } from "../../src/scheduler/drafts.ts";
 import type { KvCommand } from "../../src/scheduler/kv-command.ts";
 import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
@@ -19,6 +20,8 @@ export const LIMITS: SchedulerLimits = {
   copyMs: 0,
   savedTokens: 0,
   saveTokenMs: 0,
+  draftMax: 0,
+  draftAdaptive: true,
   stores: false,
   loadTokenMs: 0,
 };
@@ -117,6 +120,16 @@ export class FakeEngine {
   keepPlans = true;
   /** Whether every sampled row's whole context is compared. */
   exact = true;
+  /** What the draft model takes: for each token it writes, and for each it is fed to catch up. */
+  draftMs = 0;
+  feedMs = 0;
+  /** Room in the draft model's cache. */
+  draftCells = Number.POSITIVE_INFINITY;
+  /** Calls of the draft model, tokens that it was fed to catch up, and the most of them at once. */
+  drafts = 0;
+  fed = 0;
+  largestFeed = 0;
+  private readonly draftCache = new Map<number, number[]>();
   /** A request has said its last token. */
   onFinish: (key: number) => void = () => {};
 
@@ -158,9 +171,13 @@ export class FakeEngine {
   /** The token that follows: known, and dependent on everything before. */
   next = (tokens: readonly number[]): number => ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
 
+  /** What the draft model takes for the next token; it is right unless a test makes it wrong. */
+  drafted = (tokens: readonly number[]): number => this.next(tokens);
+
   /** What was computed, the whole chunk for a slice of it; undefined when there is nothing to do. */
   step(): StepPlan | undefined {
     this.receive();
+    this.draft();
     const slice = this.scheduler.planSlice(this.now);
     if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
@@ -194,6 +211,38 @@ export class FakeEngine {
   /** Cells that hold something. */
   get cells(): number {
     return new Set([...this.cache.values()].flat()).size;
+  }
+
+  private draft(): void {
+    const jobs = this.scheduler.planDrafts();
+    if (jobs.length === 0) return;
+    this.drafts++;
+    const written = jobs.map((job) => this.draftFor(job));
+    const catchingUp = jobs.reduce((sum, { tokens, count }) => sum + (count === 0 ? tokens.length : 0), 0);
+    const rounds = Math.max(...written.map(({ length }) => length));
+    const ms = rounds * this.draftMs + catchingUp * this.feedMs;
+    this.now += ms;
+    this.fed += catchingUp;
+    this.largestFeed = Math.max(this.largestFeed, catchingUp);
+    const isFull = [...this.draftCache.values()].flat().length > this.draftCells;
+    if (isFull) for (const { sequence } of jobs) this.draftCache.delete(sequence);
+    this.scheduler.applyDrafts(jobs, isFull ? undefined : written, Math.max(1, rounds), ms);
+  }
+
+  private draftFor({ key, sequence, position, tokens, count }: DraftJob): Int32Array {
+    const held = [...(this.draftCache.get(sequence) ?? []).slice(0, position), ...tokens];
+    if (held.length !== position + tokens.length) fail(`draft sequence ${sequence} has a hole`);
+    this.draftCache.set(sequence, held);
+    if (key === undefined) return new Int32Array(0);
+    const known = this.job(key).tokens;
+    if (held.some((token, at) => token !== known[at])) fail(`request ${key} is drafted for from another's tokens`);
+    if (count > 0 && held.length !== known.length) fail(`request ${key} is drafted for before its end`);
+    return Int32Array.from({ length: count }, (_, at) => {
+      const token = this.drafted(held);
+      // The last one is not computed any more.
+      if (at < count - 1) held.push(token);
+      return token;
+    });
   }
 
   private job(key: number): Job {

@@ -19,6 +19,8 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
     copyMs: 0,
     savedTokens: 0,
     saveTokenMs: 0,
+    draftMax: 0,
+    draftAdaptive: true,
     stores: false,
     loadTokenMs: 0,
   } as const;

@@ -65,7 +65,9 @@ for (const layout of LAYOUTS) {
       for (let round = 1; round <= rounds && performance.now() < until; round++) {
         held.push(await runRound(server, round, `${layout}, round ${round}`));
       }
-      report(layout, growth(held));
+      const grown = growth(held);
+      if (grown) report(layout, grown);
+      else console.log(`${layout}: ${held.length} rounds are too few to tell whether anything grows`);
       for (let kill = 1; kill <= 2; kill++) report(`${layout}, kill ${kill}`, await killEngine(server));
       await server.untilIdle(5000);
     },

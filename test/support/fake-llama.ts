@@ -8,6 +8,8 @@ import {
   type ChunkResult,
   type ChatPrompt,
   type DecodeResult,
+  type Drafted,
+  type DraftJob,
   type Llama,
   type PromptRequest,
   type PromptResult,
@@ -26,6 +28,8 @@ export class FakeLlama implements Llama {
   readonly version = "fake";
   readonly samplers = new Map<number, SamplerConfig>();
   readonly chats: ChatPrompt[] = [];
+  /** Whether wrong guesses can be taken back. */
+  canRollBack = true;
   /** Sequences that were saved so far. */
   saves = 0;
   /** Whether restoring fails. */
@@ -34,6 +38,8 @@ export class FakeLlama implements Llama {
   readonly decodes: { rows: number; owner: number }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
+  /** Tokens in the draft model's cache, by sequence. */
+  readonly drafts = new Map<number, number[]>();
   /** Results forced upon the next decode calls. */
   readonly forced: DecodeResult[] = [];
   /** How often each chunk pauses before it is done. */
@@ -74,6 +80,7 @@ export class FakeLlama implements Llama {
       template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
       canRemovePartial: true,
+      canRollBack: this.canRollBack,
       sampling: { temperature: 0.5 },
     };
   }
@@ -172,6 +179,19 @@ export class FakeLlama implements Llama {
   }
   decodeEmbeddings(): DecodeResult {
     return "done";
+  }
+  draft(jobs: readonly DraftJob[]): Drafted {
+    const tokens = jobs.map(({ sequence, position, tokens: fed, count }) => {
+      const held = [...(this.drafts.get(sequence) ?? []).slice(0, position), ...fed];
+      if (held.length !== position + fed.length) throw new Error(`draft sequence ${sequence} has a hole`);
+      const written = Array.from({ length: count }, (_, at) => {
+        if (at > 0) held.push(this.answer(held));
+        return this.answer(held);
+      }).filter((token) => token !== END);
+      this.drafts.set(sequence, held);
+      return Int32Array.from(written);
+    });
+    return { rounds: Math.max(1, ...tokens.map(({ length }) => length)), tokens };
   }
   listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {

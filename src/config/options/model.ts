@@ -20,6 +20,14 @@ export const modelOptions: readonly Option[] = [
     help: "GGUF projector that lets the model take images or sound.",
   },
   {
+    name: "draft",
+    group: "Model",
+    type: "path",
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Small GGUF model, by file or name, with the same vocabulary that guesses what the model says next; the answers are the same without.",
+  },
+  {
     name: "alias",
     group: "Model",
     type: "string",

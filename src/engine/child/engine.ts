@@ -60,6 +60,8 @@ export class Engine {
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
+  /** Whether next tokens may be guessed: wrong ones must be taken back. */
+  private readonly guesses: boolean;
   private steps = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
@@ -75,6 +77,7 @@ export class Engine {
     const model = llama.model();
     this.disk = kvFolder && this.makeDisk(kvFolder);
     this.kv = new KvCommands(llama, this.disk);
+    this.guesses = options.speculation && model.canRollBack;
     const column = () => new Int32Array(model.batch);
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
@@ -91,6 +94,8 @@ export class Engine {
       batch: model.batch,
       chunk: model.chunk,
       stallBudgetMs: options.stallBudgetMs,
+      draftMax: options.draft?.max ?? 0,
+      draftAdaptive: options.draft?.adaptive ?? true,
       layout: options.kvMode,
       cells: model.context,
       sequences: model.sequences,
@@ -235,7 +240,7 @@ export class Engine {
       ...(media && { media: media.spans }),
       ...(request.client !== undefined && { client: request.client }),
       // Of several tokens in one step, log probabilities are kept of the last alone.
-      guess: this.options.speculation && request.topLogprobs === undefined,
+      guess: this.guesses && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
   }
@@ -288,8 +293,19 @@ export class Engine {
       throw new Error("the KV cache refused media that fit it");
   }
 
+  private draft(): void {
+    const jobs = this.scheduler.planDrafts();
+    if (jobs.length === 0) return;
+    const before = this.clock.now();
+    const drafted = this.llama.draft(jobs);
+    const after = this.clock.now();
+    this.observer?.drafted?.(jobs, before, after);
+    this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
+  }
+
   /** False when there was nothing to compute. */
   private step(): boolean {
+    this.draft();
     const before = this.clock.now();
     const media = this.scheduler.planMedia(before);
     const slice = media ? undefined : this.scheduler.planSlice(before);
@@ -430,7 +446,7 @@ export class Engine {
 
   private stats(): Levels {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
-    const { preemptions, evictedTokens, guesses, spill } = this.scheduler;
+    const { preemptions, evictedTokens, spill } = this.scheduler;
     const { steps, resident } = this;
     const disk = this.disk?.counts;
     const placeFreeMs = this.scheduler.placeFreeMs();
@@ -450,8 +466,6 @@ export class Engine {
       diskWrittenTokens: disk?.written ?? 0,
       diskRestoredTokens: disk?.restored ?? 0,
       diskFailedTokens: disk?.failed ?? 0,
-      guessedTokens: guesses.offered,
-      guessedRight: guesses.right,
       residentBytes: resident.bytes,
       ...(placeFreeMs !== undefined && { placeFreeMs }),
     };

@@ -65,6 +65,7 @@ export async function runEngine(): Promise<never> {
   early.forEach(receive);
   const {
     canRemovePartial: _,
+    canRollBack: _____,
     sampling: modelSampling,
     contextPerSequence: __,
     batch: ___,
@@ -135,6 +136,7 @@ async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
     mlock: options.mlock,
     warmup: options.warmup,
     chatTemplate: options.chatTemplate,
+    ...(options.draft && { draft: { path: options.draft.path, pMin: options.draft.pMin } }),
   });
   let reported = -1;
   for (;;) {

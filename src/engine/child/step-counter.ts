@@ -1,14 +1,17 @@
 // Counts decode calls for the metrics and tells the counts about once a second, while there are any.
 
+import { addGuesses, noGuesses } from "../../domain/guesses.ts";
 import { countChunk, countPause, countStep, noSteps } from "../../domain/steps.ts";
 import type { StepPlan } from "../../scheduler/plan.ts";
 import type { FromEngine, StepFinish } from "../protocol.ts";
-import { kindOf, type Decoded, type EngineObserver } from "./observer.ts";
+import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
 const TELL_MS = 1000;
 
 export class StepCounter implements EngineObserver {
   private tally = noSteps();
+  /** Guesses that were told before. */
+  private readonly told = noGuesses();
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last step ended in which every stream that runs now had a token. */
   private textAt = 0;
@@ -19,7 +22,7 @@ export class StepCounter implements EngineObserver {
 
   accepted(): void {}
 
-  decoded({ step, result, made, before, after }: Decoded): void {
+  decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     // What is not done is computed again and counts then.
     if (result !== "done" && result !== "paused") return;
     const kind = kindOf(step);
@@ -32,7 +35,7 @@ export class StepCounter implements EngineObserver {
       if (step.rows.some(({ sample }) => sample)) this.endPause(step, after);
       else this.since ??= "prompt";
     }
-    this.timer ??= setTimeout(() => this.tell(), TELL_MS);
+    this.timer ??= setTimeout(() => this.tell(levels), TELL_MS);
   }
 
   private countRows(step: StepPlan, made: number): void {
@@ -53,7 +56,10 @@ export class StepCounter implements EngineObserver {
     return finish;
   }
 
-  private tell(): void {
+  private tell({ guesses }: SchedulerLevels): void {
+    addGuesses(this.tally.guesses, guesses);
+    addGuesses(this.tally.guesses, this.told, -1);
+    addGuesses(this.told, this.tally.guesses);
     this.send({ type: "steps", tally: this.tally });
     this.tally = noSteps();
     this.timer = undefined;

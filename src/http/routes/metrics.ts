@@ -28,8 +28,6 @@ export const metricsRoutes = ({ engine, generation, metrics, config, version }: 
         diskRestoredTokens: stats.diskRestoredTokens,
         diskFailedTokens: stats.diskFailedTokens,
         evictedTokens: stats.evictedTokens,
-        guessedTokens: stats.guessedTokens,
-        guessedRight: stats.guessedRight,
         kvTotal: stats.kvTotal,
         preemptions: stats.preemptions,
         engineSteps: stats.steps,
