@@ -109,6 +109,27 @@ test(
 );
 
 test(
+  "a model arrives intact however often its pull is killed",
+  async () => {
+    hub.delay = 3;
+    for (let kills = 0; kills < 5; kills++) {
+      const child = start(["pull", REPO]);
+      const enough = hub.sent + Math.random() * 1_000_000;
+      while (hub.sent < enough && child.exitCode === null) await Bun.sleep(1);
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+    hub.delay = 0;
+    expect((await finish(["pull", REPO])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+    const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
+    expect(bytesContent(readFileSync(path)).sha256).toBe(MODEL.sha256);
+    expect(hub.sent).toBeLessThan(2 * MODEL.bytes);
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "of two at once one downloads, and when it is killed the other takes over",
   async () => {
     hub.delay = 10;
@@ -156,6 +177,14 @@ describe("refusals", () => {
     const result = await finish(args);
     expect(result).toMatchObject({ code, out: "" });
     expect(result.err).toContain(message);
+  });
+
+  test("a gated repository says what to do, and HF_TOKEN opens it", async () => {
+    hub.gated.set(REPO, "hf_right");
+    const { code, err } = await finish(["pull", REPO]);
+    expect(code).toBe(5);
+    expect(err).toContain(`is gated (401): accept its terms at ${hub.endpoint}/${REPO}, then set HF_TOKEN`);
+    expect((await finish(["pull", REPO], { HF_TOKEN: "hf_right" })).code).toBe(0);
   });
 
   test("an endpoint that is no URL", async () => {

@@ -1,10 +1,14 @@
 // One file, from wherever it stopped to its end, over as many connections as that takes.
 
+import { statSync } from "node:fs";
 import { get, type Hub } from "./http-client.ts";
-import { PartFile } from "./part-file.ts";
+import { PartFile, partPath } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
 import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+
+/** So many bytes take seconds to hash before anything else is seen. */
+const LONG_TO_READ = 1e9;
 
 export interface DownloadOptions extends Omit<RetryOptions, "progress"> {
   /** What a refusal is about: the repository, or the host of a URL. */
@@ -22,6 +26,8 @@ export async function download(
   target: string,
   options: DownloadOptions,
 ): Promise<string> {
+  const there = statSync(partPath(target, remote), { throwIfNoEntry: false })?.size ?? 0;
+  if (there >= LONG_TO_READ) options.note(`reading the ${(there / 1e9).toFixed(1)} GB that are there`);
   const part = await PartFile.open(target, remote);
   try {
     options.progress(part.received);
