@@ -11,6 +11,13 @@
 #include <stdexcept>
 
 namespace svc {
+
+llama_flash_attn_type flash_attention(const std::string & name) {
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    return LLAMA_FLASH_ATTN_TYPE_AUTO;
+}
+
 namespace {
 
 enum class Phase { idle, loading, ready, failed };
@@ -29,18 +36,12 @@ ggml_type kv_type(const std::string & name) {
     throw std::runtime_error("unknown KV cache type " + name);
 }
 
-llama_flash_attn_type flash_attention(const std::string & name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    return LLAMA_FLASH_ATTN_TYPE_AUTO;
-}
-
 bool on_progress(float share, void *) {
     load_progress = share;
     return true;
 }
 
-void load_model(const common_json & config) {
+void open_model(const common_json & config) {
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = config.at("gpuLayers").get<int>();
     state.offloads = params.n_gpu_layers != 0;
@@ -52,11 +53,15 @@ void load_model(const common_json & config) {
     const auto path = config.at("path").get<std::string>();
     state.model = llama_model_load_from_file(path.c_str(), params);
     if (!state.model) throw std::runtime_error(with_complaint("llama.cpp cannot load " + path));
+    state.vocab = llama_model_get_vocab(state.model);
+    state.n_vocab = llama_vocab_n_tokens(state.vocab);
+}
+
+void load_model(const common_json & config) {
+    open_model(config);
     if (!llama_model_has_decoder(state.model) || llama_model_has_encoder(state.model)) {
         throw std::runtime_error("this model does not generate text from left to right");
     }
-    state.vocab = llama_model_get_vocab(state.model);
-    state.n_vocab = llama_vocab_n_tokens(state.vocab);
 }
 
 // Rows for guessed tokens in a batch.
@@ -125,6 +130,7 @@ void unload() {
     forget_prompts();
     forget_formats();
     forget_chat_template();
+    forget_embedding();
     free_samplers();
     if (state.context) llama_free(state.context);
     const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
@@ -139,6 +145,14 @@ void unload() {
 void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
+    if (config.contains("embedding")) {
+        open_model(config);
+        create_embedding_context(config);
+        attach_threadpool();
+        if (config.at("warmup").get<bool>()) warm_up_embedding();
+        state.ready = true;
+        return;
+    }
     load_model(config);
     create_context(config);
     attach_threadpool();

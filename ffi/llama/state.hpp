@@ -84,6 +84,13 @@ bool abort_requested(void *);
 void free_samplers();
 void forget_prompts();
 
+// ---- embeddings ----
+
+llama_flash_attn_type flash_attention(const std::string & name);
+void create_embedding_context(const common_json & config);
+void warm_up_embedding();
+void forget_embedding();
+
 // ---- helpers ----
 
 // Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
@@ -91,6 +98,12 @@ void start_thread(void (*body)(void *), void * argument);
 
 // Whether the end of a sequence can be cut off and the rest still be used.
 bool can_remove_partial();
+
+// "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.
+std::string describe_device();
+
+// A value of the model file as text; empty when it has none.
+std::string meta(const char * key);
 
 // A function of the CPU variant that was chosen at run time; null when there is none.
 void * cpu_function(const char * name);

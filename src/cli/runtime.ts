@@ -15,6 +15,8 @@ import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
+import { EmbeddingService } from "../service/embeddings.ts";
+import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 
 export interface Runtime {
@@ -26,6 +28,7 @@ export interface Runtime {
   readonly context: ContextChoice;
   readonly engine: EngineHost;
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
 }
@@ -44,6 +47,7 @@ export function createRuntime(config: Config): Runtime {
   });
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
+  const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -86,7 +90,7 @@ export function createRuntime(config: Config): Runtime {
       stallBudgetMs,
     },
     model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
-    command: engineCommand(),
+    command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
     log,
@@ -106,13 +110,22 @@ export function createRuntime(config: Config): Runtime {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
+  const launch: EmbeddingLaunch = {
+    native,
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(embeddingFiles, config, launch);
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue: config.maxQueue });
+  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, embeddings, metrics, clock };
 }
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
-function engineCommand(): string[] {
+function engineCommand(kind: "llama" | "embedding"): string[] {
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-  return [...program, "__engine", "llama"];
+  return [...program, "__engine", kind];
 }
 
 function modelFile(path: string): ModelFile {

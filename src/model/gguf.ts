@@ -16,6 +16,8 @@ export type MetadataValue = string | number | boolean | readonly number[] | { re
 export interface Gguf {
   readonly metadata: ReadonlyMap<string, MetadataValue>;
   readonly tensors: number;
+  /** Whether there is a head that gives an input a score. */
+  readonly classifies: boolean;
   readonly tensorBytes: number;
   readonly fileBytes: number;
   /** Last change of the file, Unix seconds. */
@@ -67,7 +69,7 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function parse(fd: number, fileBytes: number, name: string): Pick<Gguf, "metadata" | "tensors" | "tensorBytes"> {
+function parse(fd: number, fileBytes: number, name: string): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes"> {
   const cursor = new GgufCursor(fd, Math.min(fileBytes, LARGEST_HEADER));
   try {
     checkPreamble(cursor, name);
@@ -76,10 +78,10 @@ function parse(fd: number, fileBytes: number, name: string): Pick<Gguf, "metadat
     if (tensors * SMALLEST_TENSOR + entries * SMALLEST_ENTRY > cursor.remaining) throw new HeaderOutOfBounds();
     const metadata = new Map<string, MetadataValue>();
     for (let i = 0; i < entries; i++) metadata.set(cursor.string(), value(cursor, cursor.u32(), name));
-    const { end, bytes } = tensorExtent(cursor, tensors, name);
+    const { end, bytes, classifies } = tensorExtent(cursor, tensors, name);
     const dataStart = align(cursor.position, alignment(metadata, name));
     if (tensors > 0 && dataStart + end > fileBytes) throw incomplete(name, fileBytes, dataStart + end);
-    return { metadata, tensors, tensorBytes: bytes };
+    return { metadata, tensors, classifies, tensorBytes: bytes };
   } catch (error) {
     if (!(error instanceof HeaderOutOfBounds)) throw error;
     const message = `${name} has an incomplete or corrupt header (${fileBytes} bytes in all); get the file again.`;
@@ -149,12 +151,13 @@ function scalar(cursor: GgufCursor, type: number, name: string): number {
   }
 }
 
-/** Where the last tensor ends, counted from the start of the data, and the bytes of all. */
-function tensorExtent(cursor: GgufCursor, tensors: number, name: string): { end: number; bytes: number } {
+/** Where the last tensor ends, counted from the start of the data, the bytes of all, and a look at their names. */
+function tensorExtent(cursor: GgufCursor, tensors: number, name: string) {
   let end = 0;
   let bytes = 0;
+  let classifies = false;
   for (let i = 0; i < tensors; i++) {
-    cursor.string();
+    if (/^cls\.(output\.)?weight$/.test(cursor.string())) classifies = true;
     const dimensions = cursor.u32();
     if (dimensions > MOST_DIMENSIONS) throw corrupt(name, `a tensor of ${dimensions} dimensions`);
     let elements = 1;
@@ -168,7 +171,7 @@ function tensorExtent(cursor: GgufCursor, tensors: number, name: string): { end:
     end = Math.max(end, offset + size);
     bytes += size;
   }
-  return { end, bytes };
+  return { end, bytes, classifies };
 }
 
 function alignment(metadata: Gguf["metadata"], name: string): number {
