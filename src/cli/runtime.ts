@@ -119,7 +119,18 @@ export function createRuntime(config: Config): Runtime {
   };
   const engines = embeddingEngines(embeddingFiles, config, launch);
   const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue: config.maxQueue });
-  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, embeddings, metrics, clock };
+  return {
+    config,
+    log,
+    file,
+    modelGiven: given !== undefined,
+    context,
+    engine,
+    generation,
+    embeddings,
+    metrics,
+    clock,
+  };
 }
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */

@@ -58,7 +58,10 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal({ engine, embeddings, log, generation, config }: Runtime, server: RunningServer): Promise<number> {
+function stopOnSignal(
+  { engine, embeddings, log, generation, config }: Runtime,
+  server: RunningServer,
+): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {

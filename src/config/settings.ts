@@ -59,7 +59,8 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   for (const option of options) {
     const value = values.get(option.name);
     if (option.type === "path" && typeof value === "string") absolute.set(option.name, toAbsolute(value));
-    if (option.type === "list" && option.paths && Array.isArray(value)) absolute.set(option.name, value.map(toAbsolute));
+    if (option.type === "list" && option.paths && Array.isArray(value))
+      absolute.set(option.name, value.map(toAbsolute));
   }
   return absolute;
 }

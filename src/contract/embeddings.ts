@@ -9,10 +9,18 @@ const Text = t.String({ minLength: 1 });
 const TokenIds = t.Array(t.Integer({ minimum: 0, maximum: 2_147_483_647 }), { minItems: 1 });
 
 export const EmbeddingsRequest = t.Object({
-  input: t.Union([Text, t.Array(Text, { minItems: 1, maxItems: MOST_INPUTS }), TokenIds, t.Array(TokenIds, { minItems: 1, maxItems: MOST_INPUTS })], {
-    description:
-      "A text, token ids of the model's own vocabulary (a whole input, special tokens included), or up to 2048 of either. No text may be empty or blank.",
-  }),
+  input: t.Union(
+    [
+      Text,
+      t.Array(Text, { minItems: 1, maxItems: MOST_INPUTS }),
+      TokenIds,
+      t.Array(TokenIds, { minItems: 1, maxItems: MOST_INPUTS }),
+    ],
+    {
+      description:
+        "A text, token ids of the model's own vocabulary (a whole input, special tokens included), or up to 2048 of either. No text may be empty or blank.",
+    },
+  ),
   model: opt(t.String({ description: "An embedding model of the list of models; default: the first of them." })),
   encoding_format: opt(oneOf("float", "base64")),
   dimensions: opt(t.Integer({ minimum: 1, description: "Numbers that are kept of each vector, from its front." })),

@@ -69,7 +69,11 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function parse(fd: number, fileBytes: number, name: string): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes"> {
+function parse(
+  fd: number,
+  fileBytes: number,
+  name: string,
+): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes"> {
   const cursor = new GgufCursor(fd, Math.min(fileBytes, LARGEST_HEADER));
   try {
     checkPreamble(cursor, name);

@@ -59,7 +59,8 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   const header = readGguf(path);
   const file = describeFile(path, header, whyNoEmbedding);
   const name = basename(path);
-  if (ranks && !header.classifies) throw new ModelFileError(`${name} is no reranker: it has no tensor that gives a score.`);
+  if (ranks && !header.classifies)
+    throw new ModelFileError(`${name} is no reranker: it has no tensor that gives a score.`);
   if (!ranks && header.metadata.get(`${file.architecture}.pooling_type`) === RANK_POOLING) {
     throw new ModelFileError(`${name} is a reranker: it gives scores and no vectors.`);
   }

@@ -62,7 +62,12 @@ export class EmbeddingService {
   }
 
   /** The relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
-  async rank(query: string, documents: readonly string[], { model }: Wanted, signal: AbortSignal): Promise<EmbeddingAnswer> {
+  async rank(
+    query: string,
+    documents: readonly string[],
+    { model }: Wanted,
+    signal: AbortSignal,
+  ): Promise<EmbeddingAnswer> {
     const engine = this.find("rank", model);
     const result = await this.run(engine, { kind: "rank", query, documents }, signal);
     return { model: engine.status().modelId, result };

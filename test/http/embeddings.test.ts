@@ -22,7 +22,9 @@ describe("POST /v1/embeddings", () => {
     const body = checkList(await response.json());
     expect(response.status).toBe(200);
     expect(embedders[0]?.asked).toEqual([{ kind: "embed", inputs }]);
-    expect(body.data.map(({ object, index }) => [object, index])).toEqual(inputs.map((_one, index) => ["embedding", index]));
+    expect(body.data.map(({ object, index }) => [object, index])).toEqual(
+      inputs.map((_one, index) => ["embedding", index]),
+    );
     const tokens = inputs.reduce((sum: number, one) => sum + one.length, 0);
     expect(body).toMatchObject({ model: "fake-embedding", usage: { prompt_tokens: tokens, total_tokens: tokens } });
     expect(response.headers.get("x-embedding-truncated")).toBeNull();
@@ -132,7 +134,8 @@ describe("POST /v1/embeddings", () => {
     gate.resolve();
     expect(await left).toBe("left");
     const deadline = performance.now() + 2000;
-    while ((await post("/v1/embeddings", { input: "b" })).status !== 200 && performance.now() < deadline) await Bun.sleep(5);
+    while ((await post("/v1/embeddings", { input: "b" })).status !== 200 && performance.now() < deadline)
+      await Bun.sleep(5);
     expect((await post("/v1/embeddings", { input: "b" })).status).toBe(200);
   });
 
@@ -142,7 +145,10 @@ describe("POST /v1/embeddings", () => {
     await post("/v1/embeddings", { input: ["another private one", 5] });
     expect(log.lines.length).toBeGreaterThan(0);
     expect(JSON.stringify(log.lines)).not.toContain("private");
-    expect(log.lines.find(({ fields }) => fields["status"] === 200)?.fields).toMatchObject({ model: "fake-embedding", prompt_tokens: 23 });
+    expect(log.lines.find(({ fields }) => fields["status"] === 200)?.fields).toMatchObject({
+      model: "fake-embedding",
+      prompt_tokens: 23,
+    });
   });
 });
 
@@ -158,7 +164,11 @@ describe("POST /v1/rerank", () => {
     expect(body.results[0]?.document).toEqual({ text: "blue sky" });
     const scores = body.results.map(({ relevance_score }) => relevance_score);
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
-    expect(body).toMatchObject({ object: "list", model: "fake-reranker", usage: { prompt_tokens: 16, total_tokens: 16 } });
+    expect(body).toMatchObject({
+      object: "list",
+      model: "fake-reranker",
+      usage: { prompt_tokens: 16, total_tokens: 16 },
+    });
   });
 
   test("top_n gives the best alone, and `texts` is another name for documents", async () => {
@@ -186,7 +196,13 @@ test("the models for embeddings are in the list before they are loaded", async (
   const { url, post } = serve();
   const list = async () => (await (await fetch(`${url}/v1/models`)).json()) as { data: object[]; models: object[] };
   const before = await list();
-  const entry = { id: "fake-embedding", object: "model", owned_by: "svc", created: 1_700_000_000, n_ctx: FAKE_MAX_TOKENS };
+  const entry = {
+    id: "fake-embedding",
+    object: "model",
+    owned_by: "svc",
+    created: 1_700_000_000,
+    n_ctx: FAKE_MAX_TOKENS,
+  };
   expect(before.data[1]).toMatchObject({ ...entry, loaded: false, status: { value: "unloaded" } });
   expect(before.models.slice(1)).toMatchObject([
     { name: "fake-embedding", capabilities: ["embeddings"] },

@@ -6,6 +6,7 @@ import type { Metrics } from "../../src/telemetry/metrics.ts";
 import { hello, serve, until } from "./harness.ts";
 
 interface Answer {
+  readonly object: string;
   readonly count: number;
   readonly input_tokens: number;
   readonly model: string;

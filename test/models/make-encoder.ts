@@ -79,7 +79,10 @@ function encoder(kind: EncoderKind, random: Random): Model {
     "tokenizer.ggml.padding_token_id": u32(0),
     "tokenizer.ggml.mask_token_id": u32(4),
   };
-  const norm = (name: string) => [ones(`${name}.weight`, ENCODER_HIDDEN), vector(`${name}.bias`, ENCODER_HIDDEN, random)];
+  const norm = (name: string) => [
+    ones(`${name}.weight`, ENCODER_HIDDEN),
+    vector(`${name}.bias`, ENCODER_HIDDEN, random),
+  ];
   const linear = (name: string, columns: number, rows: number) => [
     matrix(`${name}.weight`, columns, rows, random),
     vector(`${name}.bias`, rows, random),
@@ -87,7 +90,9 @@ function encoder(kind: EncoderKind, random: Random): Model {
   const layer = (index: number): TensorPlan[] => {
     const name = (part: string) => `blk.${index}.${part}`;
     return [
-      ...["attn_q", "attn_k", "attn_v", "attn_output"].flatMap((part) => linear(name(part), ENCODER_HIDDEN, ENCODER_HIDDEN)),
+      ...["attn_q", "attn_k", "attn_v", "attn_output"].flatMap((part) =>
+        linear(name(part), ENCODER_HIDDEN, ENCODER_HIDDEN),
+      ),
       ...norm(name("attn_output_norm")),
       ...linear(name("ffn_up"), ENCODER_HIDDEN, FEED_FORWARD),
       ...linear(name("ffn_down"), FEED_FORWARD, ENCODER_HIDDEN),
@@ -100,7 +105,9 @@ function encoder(kind: EncoderKind, random: Random): Model {
     matrix("token_types.weight", ENCODER_HIDDEN, 2, random),
     ...norm("token_embd_norm"),
     ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
-    ...(kind === "rank" ? [...linear("cls", ENCODER_HIDDEN, ENCODER_HIDDEN), ...linear("cls.output", ENCODER_HIDDEN, 1)] : []),
+    ...(kind === "rank"
+      ? [...linear("cls", ENCODER_HIDDEN, ENCODER_HIDDEN), ...linear("cls.output", ENCODER_HIDDEN, 1)]
+      : []),
   ];
   return [metadata, tensors];
 }
@@ -128,7 +135,9 @@ function causal(kind: EncoderKind, random: Random): Model {
     const name = (part: string) => `blk.${index}.${part}.weight`;
     return [
       ones(name("attn_norm"), ENCODER_HIDDEN),
-      ...["attn_q", "attn_k", "attn_v", "attn_output"].map((part) => matrix(name(part), ENCODER_HIDDEN, ENCODER_HIDDEN, random)),
+      ...["attn_q", "attn_k", "attn_v", "attn_output"].map((part) =>
+        matrix(name(part), ENCODER_HIDDEN, ENCODER_HIDDEN, random),
+      ),
       ones(name("attn_q_norm"), ENCODER_HIDDEN / HEADS),
       ones(name("attn_k_norm"), ENCODER_HIDDEN / HEADS),
       ones(name("ffn_norm"), ENCODER_HIDDEN),

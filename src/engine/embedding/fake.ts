@@ -62,4 +62,5 @@ function vectorOf({ length }: Sized): number[] {
   return [3 / size, 4 / size, 0, length / size];
 }
 
-const shared = (query: string, document: string): number => [...query].filter((letter) => document.includes(letter)).length;
+const shared = (query: string, document: string): number =>
+  [...query].filter((letter) => document.includes(letter)).length;

@@ -63,7 +63,7 @@ export class BatchQueue {
   next(): BatchItem[] {
     const batch: BatchItem[] = [];
     let room = this.tokens;
-    for (let took = true; took && batch.length < this.inputs; ) {
+    for (let took = true; took && batch.length < this.inputs;) {
       took = false;
       for (const job of this.jobs) {
         const index = job.waiting.at(-1);

@@ -90,7 +90,10 @@ export class InputReader {
   private fill(template: string, document: string) {
     let text = document;
     for (;;) {
-      const tokens = this.embedder.tokenize(template.replaceAll("{document}", () => text), "parsed");
+      const tokens = this.embedder.tokenize(
+        template.replaceAll("{document}", () => text),
+        "parsed",
+      );
       if (tokens.length <= this.maxTokens) return { tokens, isCut: text.length < document.length };
       if (text === "") throw this.tooLong(tokens.length);
       const share = Math.min(0.95, this.maxTokens / tokens.length);
