@@ -50,7 +50,12 @@ export function embeddingEngines(
       modelPath: file.path,
       kind: file.ranks ? ("rank" as const) : ("embed" as const),
       maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
-      ...{ threads, gpuLayers, flashAttention, mmap, mlock, warmup },
+      threads,
+      gpuLayers,
+      flashAttention,
+      mmap,
+      mlock,
+      warmup,
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
     return new EmbeddingHost({ engine, model, command, env, loadTimeoutMs, log, clock });
