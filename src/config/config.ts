@@ -19,6 +19,13 @@ export interface Config {
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
 
+  /** Absolute paths of the GGUF files that give vectors; none: the embedded one does. */
+  readonly embeddingModels: readonly string[];
+  /** Absolute paths of rerankers. */
+  readonly rerankModels: readonly string[];
+  /** Most tokens of an input of these. */
+  readonly embeddingCtx: number;
+
   readonly host: string;
   readonly port: number;
   /** Origins beyond loopback and app origins whose browsers may call; `*` is all. */

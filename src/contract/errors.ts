@@ -27,6 +27,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
+  model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.

@@ -14,6 +14,7 @@ export type ErrorCode =
   | "forbidden_origin"
   | "forbidden_host"
   | "not_found"
+  | "model_not_found"
   | "method_not_allowed"
   | "server_busy"
   | "deadline_exceeded"

@@ -4,6 +4,7 @@ import { Elysia, type AnyElysia } from "elysia";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { EnginePort } from "../engine/port.ts";
+import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -15,6 +16,7 @@ import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { docsRoutes } from "./routes/docs.ts";
+import { embeddingRoutes } from "./routes/embeddings.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
@@ -29,6 +31,7 @@ export interface AppDeps {
   readonly config: Config;
   readonly engine: EnginePort;
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -64,6 +67,7 @@ export function createApp(deps: AppDeps): App {
     .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
     .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
     .use(cancelRoutes(deps.generation))
+    .use(embeddingRoutes(deps, contexts))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))

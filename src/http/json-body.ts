@@ -5,7 +5,7 @@ import { SvcError } from "../domain/errors.ts";
 const MB = 1024 * 1024;
 
 /** Largest request body in bytes, by kind of route. */
-export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB } as const;
+export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB } as const;
 
 /** Containers inside one another. Real requests stay far below; a bomb of brackets costs seconds to parse. */
 const DEEPEST = 128;

@@ -3,6 +3,7 @@
 
 import { chatOperations } from "./operations/chat.ts";
 import { completionsOperations } from "./operations/completions.ts";
+import { embeddingsOperations } from "./operations/embeddings.ts";
 import { llamaOperations } from "./operations/llama.ts";
 import { messagesOperations } from "./operations/messages.ts";
 import { modelsOperations } from "./operations/models.ts";
@@ -32,6 +33,7 @@ export const operations: Operations = {
   ...responsesOperations,
   ...messagesOperations,
   ...completionsOperations,
+  ...embeddingsOperations,
   ...modelsOperations,
   ...tokenizeOperations,
   ...llamaOperations,

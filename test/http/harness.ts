@@ -6,13 +6,18 @@ import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { EmbeddingService } from "../../src/service/embeddings.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
 export const testConfig: Config = {
+  embeddingModels: [],
+  rerankModels: [],
+  embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
@@ -116,7 +121,10 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  /** One for vectors and one for scores. */
+  readonly embedders: readonly FakeEmbedder[];
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -152,7 +160,9 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
+  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
+  const app = createApp({ config, engine, generation, embeddings, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
@@ -164,7 +174,9 @@ export function serve(
   return {
     ...server,
     engine,
+    embedders,
     generation,
+    embeddings,
     metrics,
     log,
     post,

@@ -1,7 +1,7 @@
 // What is said about a route, and sentences that many routes share.
 
 export interface Operation {
-  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
+  readonly tag: "Generation" | "Embeddings" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
