@@ -6,7 +6,8 @@
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// computed again later, so that no request fails because of another's size. Background requests take what room is left,
+// and give it back at once when somebody needs it.
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -281,9 +282,12 @@ export class Scheduler {
     return sampled;
   }
 
-  /** The cache refused a batch that should have fitted: gives back the newest request's room. False if it is alone. */
+  /**
+   * The cache refused a batch that should have fitted: gives back the room of the newest request, of the newest background
+   * one where there is any. False if it is alone.
+   */
   preemptNewest(now: number): boolean {
-    const newest = this.running.at(-1);
+    const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
     if (!newest || this.running.length === 1) return false;
     this.preempt(newest, now, false);
     return true;
@@ -302,7 +306,13 @@ export class Scheduler {
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
       const victim = isFull ? this.victimFor(next, now) : undefined;
-      if ((isFull && !victim) || !this.fits(next, now)) return;
+      if (isFull && !victim) return;
+      if (!this.fits(next, now)) {
+        const yielding = this.yieldingTo(next);
+        if (!yielding) return;
+        this.preempt(yielding, now, true);
+        continue;
+      }
       if (victim) this.preempt(victim, now, true);
       this.queue.take(next);
       this.kv.acquire(next, now, this.cost.prefillTokenMs);
@@ -320,7 +330,8 @@ export class Scheduler {
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
     for (const leader of this.running) {
-      if (leader.decoding) continue;
+      // Nobody waits for what yields to him.
+      if (leader.decoding || (leader.background && !sequence.background)) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
       if (shared < length || shared <= leader.computed) continue;
       sequence.awaits = { leader, length: shared };
@@ -337,11 +348,19 @@ export class Scheduler {
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
-  /** A running request of a client with more than its share, which has had its turn. */
+  /** The newest background request that runs, when this is none. */
+  private yieldingTo({ background }: Sequence): Sequence | undefined {
+    return background ? undefined : this.running.findLast((other) => other.background);
+  }
+
+  /** A background request, or one of a client with more than its share, which has had its turn. */
   private victimFor(sequence: Sequence, now: number): Sequence | undefined {
+    const yielding = this.yieldingTo(sequence);
+    if (yielding) return yielding;
     const counts = new Map<string, number>();
     for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
     const most = Math.max(...counts.values());
+    if (sequence.background && this.running.some(({ background }) => !background)) return undefined;
     if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return undefined;
     return this.running.findLast(
       ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
