@@ -35,6 +35,7 @@ import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slices } from "./slices.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
+import { victimFor, yieldingTo } from "./turns.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
 export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
@@ -50,8 +51,6 @@ const HEADROOM = 32;
 const WORTH_WAITING = 32;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
 const MULTI_STEP_MS = 10;
-/** A request that makes room for another client's has run for at least so long. */
-const SHORTEST_TURN_MS = 250;
 
 export class Scheduler {
   private readonly queue = new FairQueue();
@@ -150,7 +149,7 @@ export class Scheduler {
     const sequence = new Sequence(request, now);
     const isFull = this.running.length >= this.limits.parallel;
     // In time, any of another client's that has more than its share makes room.
-    const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const waits = isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
@@ -380,10 +379,10 @@ export class Scheduler {
         .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
-      const victim = isFull ? this.victimFor(next, now) : undefined;
+      const victim = isFull ? victimFor(next, this.running, now) : undefined;
       if (isFull && !victim) return;
       if (!this.fits(next, now)) {
-        const yielding = this.yieldingTo(next);
+        const yielding = yieldingTo(next, this.running);
         if (!yielding) return;
         this.preempt(yielding, now, true);
         continue;
@@ -426,25 +425,6 @@ export class Scheduler {
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
     const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
-  }
-
-  /** The newest background request that runs, when this is none. */
-  private yieldingTo({ background }: Sequence): Sequence | undefined {
-    return background ? undefined : this.running.findLast((other) => other.background);
-  }
-
-  /** A background request, or one of a client with more than its share, which has had its turn. */
-  private victimFor(sequence: Sequence, now: number): Sequence | undefined {
-    const yielding = this.yieldingTo(sequence);
-    if (yielding) return yielding;
-    const counts = new Map<string, number>();
-    for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    if (sequence.background && this.running.some(({ background }) => !background)) return undefined;
-    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return undefined;
-    return this.running.findLast(
-      ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
-    );
   }
 
   /** Prompts whose next tokens are text. */

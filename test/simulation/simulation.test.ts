@@ -15,7 +15,7 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(24, 10), leavers(60)])(
+  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), leavers(60)])(
     "$name",
     (trace) => {
       const { outcomes } = simulate(trace, limits, cost, true);
