@@ -3,7 +3,7 @@
 export interface Line {
   /** The first is 1; empty ones count. */
   readonly number: number;
-  /** Without its end. */
+  /** Without its end; good until the next line is asked for. */
   readonly bytes: Uint8Array;
   /** Bytes from the start of the text to behind the line's end. */
   readonly end: number;
