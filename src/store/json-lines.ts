@@ -28,8 +28,8 @@ export class LineCutter {
       yield this.take(true);
       start = stop + 1;
     }
-    // The chunk's memory may be used again by who gave it.
-    if (start < chunk.length) this.parts.push(chunk.slice(start));
+    // A copy, which a Buffer's own slice is not: who gave the chunk may use its memory again.
+    if (start < chunk.length) this.parts.push(new Uint8Array(chunk.subarray(start)));
   }
 
   /** What is behind the last line's end, if anything. */
