@@ -49,6 +49,9 @@ export interface Config {
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };
 
+  /** Files of batches: most bytes and lines, and how long they are kept; null: until they are deleted. */
+  readonly files: { readonly bytes: number; readonly lines: number; readonly keepSeconds: number | null };
+
   /** Tokens in the KV cache; absent: from the model, capped by memory. */
   readonly ctx?: number;
   readonly parallel: number;

@@ -57,6 +57,11 @@ export function resolveConfig(values: Values, environment: Environment): Config 
       count: number("stored-responses") as number,
       bytes: (number("stored-responses-mb") as number) * 1_000_000,
     },
+    files: {
+      bytes: (number("max-file-mb") as number) * 2 ** 20,
+      lines: number("max-batch-lines") as number,
+      keepSeconds: (number("keep-files") as number) * 86_400 || null,
+    },
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,
     ...given("threads", number("threads")),

@@ -21,6 +21,8 @@ export type ErrorCode =
   | "engine_unavailable"
   | "engine_crashed"
   | "shutting_down"
+  | "storage_full"
+  | "storage_unavailable"
   | "internal_error";
 
 /** Why a request is turned away with `server_busy`. */

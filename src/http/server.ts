@@ -30,13 +30,14 @@ export interface RunningServer {
 }
 
 /** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
-const BUN_BODY_LIMIT = 2 * bodyCeilings.generation;
+const bunBodyLimit = ({ files }: Config) => 2 * Math.max(bodyCeilings.generation, files.bytes);
 /** How long cancelled generations and written responses have to leave. */
 const LAST_BYTES_MS = 1000;
 
 /** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
 export function listen(app: App, config: Config, generation: GenerationService): RunningServer {
   const server = serve(app, config);
+  app.batches.start();
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
@@ -44,6 +45,7 @@ export function listen(app: App, config: Config, generation: GenerationService):
     port,
     async stop() {
       const closed = server.stop();
+      await app.batches.stop();
       const drained = generation.drain();
       await atMost(config.drainTimeoutMs, drained);
       generation.cancelAll();
@@ -57,7 +59,8 @@ export function listen(app: App, config: Config, generation: GenerationService):
   };
 }
 
-function serve(app: App, { host, port }: Config) {
+function serve(app: App, config: Config) {
+  const { host, port } = config;
   try {
     return Bun.serve({
       hostname: host,
@@ -65,7 +68,7 @@ function serve(app: App, { host, port }: Config) {
       reusePort: false,
       // A long prefill is silence, not a dead connection.
       idleTimeout: 0,
-      maxRequestBodySize: BUN_BODY_LIMIT,
+      maxRequestBodySize: bunBodyLimit(config),
       development: false,
       fetch(request, bun) {
         const peer = bun.requestIP(request);

@@ -1,5 +1,8 @@
 // A real server on a free port over a scripted engine, with everything it reports recorded.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { afterEach } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
@@ -60,6 +63,7 @@ export const testConfig: Config = {
   logFormat: "json",
   cacheDir: "/nonexistent",
   dataDir: "/nonexistent",
+  files: { bytes: 1_000_000, lines: 1000, keepSeconds: null },
 };
 
 /** Every metric call as a line, connections as a level. */
@@ -132,10 +136,20 @@ export interface TestServer extends RunningServer {
 }
 
 const running = new Set<RunningServer>();
+const folders = new Set<string>();
 afterEach(async () => {
   await Promise.all([...running].map((server) => server.stop()));
   running.clear();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
 });
+
+/** A folder that is there until the end of the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+  folders.add(folder);
+  return folder;
+}
 
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
@@ -145,7 +159,7 @@ export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
 ): TestServer {
-  const config = { ...testConfig, ...overrides };
+  const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
