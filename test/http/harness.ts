@@ -168,6 +168,7 @@ export function serve(
   });
   const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
+  app.batches.start();
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {
