@@ -41,7 +41,10 @@ async function startListening(runtime: Runtime): Promise<RunningServer> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
-    return listen(createApp({ ...runtime, version }), runtime.config, runtime.generation);
+    const app = createApp({ ...runtime, version });
+    const server = listen(app, runtime.config, runtime.generation);
+    app.batches.start();
+    return server;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";

@@ -47,7 +47,7 @@ export interface App {
   readonly fetch: (request: Request, connection?: string) => Promise<Response>;
   /** Responses whose body is not closed yet. */
   readonly activeCount: () => number;
-  /** What runs without a request. */
+  /** What runs without a request, once it is started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
   readonly routes: Elysia["routes"];

@@ -37,7 +37,6 @@ const LAST_BYTES_MS = 1000;
 /** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
 export function listen(app: App, config: Config, generation: GenerationService): RunningServer {
   const server = serve(app, config);
-  app.batches.start();
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {

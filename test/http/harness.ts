@@ -178,6 +178,7 @@ export function serve(
   const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
   const app = createApp({ config, engine, generation, embeddings, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
+  app.batches.start();
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {
