@@ -17,8 +17,10 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
-import { namedModel } from "./named-model.ts";
+import { EmbeddingService } from "../service/embeddings.ts";
+import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
+import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 export interface Runtime {
@@ -30,6 +32,7 @@ export interface Runtime {
   readonly context: ContextChoice;
   readonly engine: EngineHost;
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
 }
@@ -53,6 +56,7 @@ export function createRuntime(config: Config): Runtime {
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
   const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
+  const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -98,7 +102,7 @@ export function createRuntime(config: Config): Runtime {
       stallBudgetMs,
     },
     model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
-    command: engineCommand(),
+    command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
     log,
@@ -118,13 +122,33 @@ export function createRuntime(config: Config): Runtime {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
+  const launch: EmbeddingLaunch = {
+    native,
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(embeddingFiles, config, launch);
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue: config.maxQueue });
+  return {
+    config,
+    log,
+    file,
+    modelGiven: given !== undefined,
+    context,
+    engine,
+    generation,
+    embeddings,
+    metrics,
+    clock,
+  };
 }
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
-function engineCommand(): string[] {
+function engineCommand(kind: "llama" | "embedding"): string[] {
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-  return [...program, "__engine", "llama"];
+  return [...program, "__engine", kind];
 }
 
 /** Bytes for what leaves the KV cache. What is to come from disk must find room for the longest conversation. */

@@ -19,6 +19,13 @@ export interface Config {
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
 
+  /** Absolute paths or names of the models that give vectors; none: the embedded one does. */
+  readonly embeddingModels: readonly string[];
+  /** The same of rerankers. */
+  readonly rerankModels: readonly string[];
+  /** Most tokens of an input of these. */
+  readonly embeddingCtx: number;
+
   readonly host: string;
   readonly port: number;
   /** Origins beyond loopback and app origins whose browsers may call; `*` is all. */
@@ -41,6 +48,9 @@ export interface Config {
 
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };
+
+  /** Files of batches: most bytes and lines, and how long they are kept; null: until they are deleted. */
+  readonly files: { readonly bytes: number; readonly lines: number; readonly keepSeconds: number | null };
 
   /** Tokens in the KV cache; absent: from the model, capped by memory. */
   readonly ctx?: number;

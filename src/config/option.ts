@@ -20,7 +20,7 @@ export type Option = OptionBase &
         readonly default?: string;
         readonly placeholder?: string;
         /** A model's name is taken as well, when no file is there. */
-        readonly orName?: boolean;
+        readonly orName?: true;
       }
     | { readonly type: "choice"; readonly choices: readonly string[]; readonly default: string }
     | {
@@ -32,7 +32,8 @@ export type Option = OptionBase &
         readonly absent?: string;
       }
     | { readonly type: "boolean"; readonly default: boolean }
-    | { readonly type: "list"; readonly placeholder: string }
+    /** `paths`: relative ones mean the folder they were written for. */
+    | { readonly type: "list"; readonly placeholder: string; readonly paths?: true; readonly orName?: true }
     | { readonly type: "json" }
   );
 

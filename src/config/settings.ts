@@ -54,12 +54,15 @@ function readConfigFile(named: string | undefined, environment: Environment, hom
 /** Paths mean the folder they were written for: the working directory, or that of the config file. */
 function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
   const absolute = new Map<string, OptionValue>(values);
+  const toAbsolute = (path: string) =>
+    resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
   for (const option of options) {
-    const path = option.type === "path" ? values.get(option.name) : undefined;
-    if (option.type !== "path" || typeof path !== "string") continue;
-    const expanded = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
-    const file = resolve(base, expanded);
-    absolute.set(option.name, option.orName && isName(path) && !existsSync(file) ? path : file);
+    if (option.type !== "path" && option.type !== "list") continue;
+    const value = values.get(option.name);
+    const located = (path: string) =>
+      option.orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
+    if (option.type === "path" && typeof value === "string") absolute.set(option.name, located(value));
+    if (option.type === "list" && option.paths && Array.isArray(value)) absolute.set(option.name, value.map(located));
   }
   return absolute;
 }

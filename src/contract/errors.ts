@@ -27,6 +27,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
+  model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.
@@ -35,6 +36,9 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
+  // Somebody has to look after the disk first.
+  storage_full: { status: 507, type: "server_error", retry: false },
+  storage_unavailable: { status: 503, type: "server_error", retry: false },
   // A bug is deterministic more often than not.
   internal_error: { status: 500, type: "server_error", retry: false },
 };

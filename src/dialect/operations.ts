@@ -2,6 +2,7 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
+import type { EmbeddingKind, EmbeddingModel } from "../domain/embedding.ts";
 import type { ModelInfo } from "../domain/model.ts";
 
 /** What a chat model can do here, whatever it is; clients decide by it. */
@@ -27,17 +28,21 @@ export interface EngineView {
   readonly restarts: number;
 }
 
-/** GET /v1/models: the one active model, loaded or not yet. */
-export function encodeModels({ state, modelId, modelCreated, model }: EngineView): ModelList {
+/** The same of an embedding engine. */
+export interface EmbeddingView {
+  readonly modelId: string;
+  readonly kind: EmbeddingKind;
+  readonly created: number;
+  readonly state: string;
+  readonly maxTokens: number;
+  /** All of it is told. */
+  readonly model?: EmbeddingModel;
+}
+
+/** GET /v1/models: the one active model, loaded or not yet, then those for embeddings. */
+export function encodeModels(engine: EngineView, embeddings: readonly EmbeddingView[] = []): ModelList {
+  const { state, modelId, modelCreated, model } = engine;
   const loaded = state === "ready";
-  const length = model?.maxModelLen;
-  const context = length && {
-    max_context_length: length,
-    max_model_len: length,
-    context_length: length,
-    context_window: length,
-    n_ctx: length,
-  };
   const entry = {
     id: modelId,
     object: "model" as const,
@@ -45,7 +50,7 @@ export function encodeModels({ state, modelId, modelCreated, model }: EngineView
     owned_by: "svc",
     loaded,
     status: { value: loaded ? ("loaded" as const) : ("unloaded" as const) },
-    ...context,
+    ...(model && contextKeys(model.maxModelLen)),
   };
   const details = model && {
     architecture: model.architecture,
@@ -57,9 +62,30 @@ export function encodeModels({ state, modelId, modelCreated, model }: EngineView
   };
   return {
     object: "list",
-    data: [entry],
-    models: [{ name: modelId, model: modelId, capabilities: model ? capabilitiesOf(model) : ALWAYS, ...details }],
+    data: [entry, ...embeddings.map(embeddingEntry)],
+    models: [
+      { name: modelId, model: modelId, capabilities: model ? capabilitiesOf(model) : ALWAYS, ...details },
+      ...embeddings.map(embeddingDetails),
+    ],
   };
+}
+
+const contextKeys = (length: number) => ({
+  max_context_length: length,
+  max_model_len: length,
+  context_length: length,
+  context_window: length,
+  n_ctx: length,
+});
+
+function embeddingEntry({ modelId, created, state, maxTokens }: EmbeddingView): ModelList["data"][number] {
+  const loaded = state === "ready";
+  const status = { value: loaded ? ("loaded" as const) : ("unloaded" as const) };
+  return { id: modelId, object: "model", created, owned_by: "svc", loaded, status, ...contextKeys(maxTokens) };
+}
+
+function embeddingDetails({ modelId, kind, model }: EmbeddingView): ModelList["models"][number] {
+  return { name: modelId, model: modelId, capabilities: [kind === "embed" ? "embeddings" : "rerank"], ...model };
 }
 
 /** GET /health. `healthy` means that a request would be computed now. */

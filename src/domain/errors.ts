@@ -14,12 +14,15 @@ export type ErrorCode =
   | "forbidden_origin"
   | "forbidden_host"
   | "not_found"
+  | "model_not_found"
   | "method_not_allowed"
   | "server_busy"
   | "deadline_exceeded"
   | "engine_unavailable"
   | "engine_crashed"
   | "shutting_down"
+  | "storage_full"
+  | "storage_unavailable"
   | "internal_error";
 
 /** Why a request is turned away with `server_busy`. */

@@ -70,9 +70,9 @@ export class GenerationService {
     report: GenerationReport = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline }] = requests;
+    const [{ id, deadline, background }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
-    this.admit(answers);
+    this.admit(answers, background);
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
     const entry = this.registry.add(id, answers);
@@ -84,7 +84,7 @@ export class GenerationService {
       stop();
     };
     const limits = new TimeLimits(signal, {
-      queueTimeoutMs: this.deps.queueTimeoutMs,
+      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
       ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
       retryAfterSeconds: () => this.admission.retryAfterSeconds(),
       cut: stop,
@@ -136,7 +136,7 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      this.leave(ms, answers);
+      this.leave(ms, answers, background);
     }
   }
 
@@ -164,8 +164,9 @@ export class GenerationService {
     for (const key of this.registry.takeAll().flatMap((entry) => entry.keys)) this.deps.engine.cancel(key);
   }
 
-  private admit(places: number): void {
+  private admit(places: number, background: true | undefined): void {
     if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+    if (background) return this.admission.enterBackground(places);
     try {
       this.admission.enter(places);
     } catch (error) {
@@ -174,8 +175,9 @@ export class GenerationService {
     }
   }
 
-  private leave(ms: number, places: number): void {
-    this.admission.leave(ms, places);
+  private leave(ms: number, places: number, background: true | undefined): void {
+    if (background) this.admission.leaveBackground(places);
+    else this.admission.leave(ms, places);
     if (this.activeCount > 0) return;
     for (const resolve of this.idle) resolve();
     this.idle.clear();
