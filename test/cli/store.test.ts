@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -214,6 +215,23 @@ test("a file wins over a model of its name", async () => {
   });
   expect(await child.exited).toBe(3);
   expect(await child.stderr.text()).toContain("model is not a GGUF file");
+});
+
+test("what gives vectors is served by another option, which takes its name", async () => {
+  const metadata = Object.fromEntries(
+    Object.entries(llama).map(([key, value]) => [key.replace("llama.", "bert."), value]),
+  );
+  const bert = ggufBytes({ metadata: { ...metadata, "general.architecture": { string: "bert" } } });
+  hub.add("maker/bert", "bert-F16.gguf", { content: bytesContent(bert) });
+  const { code, out } = await finish(["pull", "maker/bert"]);
+  expect({ code, out }).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("svc --embedding-model maker/bert:F16"),
+  });
+  const wrong = await finish(["--rerank-model", "maker/bert", "-s", "Hi"]);
+  expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("bert-F16.gguf is no reranker") });
+  const none = await finish(["--embedding-model", "maker/none", "-s", "Hi"]);
+  expect(none).toMatchObject({ code: 3, err: expect.stringContaining("svc pull maker/none") });
 });
 
 test(
