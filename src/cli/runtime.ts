@@ -11,6 +11,8 @@ import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
+import { localRouter } from "../service/local-model.ts";
+import type { ModelRouter } from "../service/model-router.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
@@ -25,6 +27,7 @@ export interface Runtime {
   readonly modelGiven: boolean;
   readonly context: ContextChoice;
   readonly engine: EngineHost;
+  readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
@@ -93,11 +96,11 @@ export function createRuntime(config: Config): Runtime {
     clock,
   });
   const metrics = new PrometheusMetrics(clock);
+  const router = localRouter(engine, parallel);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue: config.maxQueue,
     queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
@@ -106,7 +109,7 @@ export function createRuntime(config: Config): Runtime {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
+  return { config, log, file, modelGiven: given !== undefined, context, engine, router, generation, metrics, clock };
 }
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */

@@ -94,6 +94,8 @@ export interface Sampling {
 export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
+  /** The model that the client named; absent: none. */
+  readonly model?: string;
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | readonly number[];

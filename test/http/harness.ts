@@ -8,7 +8,9 @@ import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import type { ModelRouter } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
@@ -112,6 +114,7 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
@@ -139,16 +142,16 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
+  const router = localRouter(engine, parallel);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue,
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({ config, engine, router, generation, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
@@ -160,6 +163,7 @@ export function serve(
   return {
     ...server,
     engine,
+    router,
     generation,
     metrics,
     log,

@@ -8,15 +8,15 @@ import type { AppDeps } from "../app.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** The models that can be asked, all and one by its name. */
-export const modelRoutes = ({ engine }: AppDeps) =>
+export const modelRoutes = ({ router }: AppDeps) =>
   new Elysia({ name: "route.models" })
-    .get("/v1/models", () => Response.json(encodeModels(engine.status())), {
+    .get("/v1/models", () => Response.json(encodeModels(router.models())), {
       detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
     })
     .get(
       "/v1/models/:id",
       ({ params }) => {
-        const model = encodeModels(engine.status()).data.find(({ id }) => id === params.id);
+        const model = encodeModels(router.models()).data.find(({ id }) => id === params.id);
         if (model) return Response.json(model);
         throw new SvcError("not_found", "No model of this name is served.", { param: "model" });
       },
