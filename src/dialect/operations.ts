@@ -53,7 +53,12 @@ function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["mode
 /** GET /health. `healthy` means that a request would be computed now. */
 export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {
   const { state, restarts, progress, lastError, modelId } = engine;
-  const status = state === "ready" ? "healthy" : state === "starting" || state === "loading" ? "loading" : "degraded";
+  const status =
+    state === "ready" || state === "none"
+      ? "healthy"
+      : state === "starting" || state === "loading"
+        ? "loading"
+        : "degraded";
   return {
     status,
     timestamp: wallMs / 1000,

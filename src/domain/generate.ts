@@ -132,6 +132,8 @@ export interface GenerateRequest {
   readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
+  /** It came through another svc already, and is answered here or not at all: so no circle of servers can come about. */
+  readonly forwarded?: true;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
 }

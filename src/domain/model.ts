@@ -47,6 +47,8 @@ export interface ListedModel {
   readonly capabilities: readonly string[];
   /** Largest prompt plus output of one request, in tokens, where it is known. */
   readonly contextLength?: number;
+  /** Another server computes it. */
+  readonly remote?: true;
   /** What is known of the model's file. */
   readonly file?: Pick<
     ModelInfo,

@@ -5,7 +5,8 @@ import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
 import type { Waiting } from "../domain/waiting.ts";
 
-export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
+/** `none`: there is no engine, only other servers' models are served. */
+export type EngineState = "none" | "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
 
 export interface EngineStatus {
   readonly state: EngineState;

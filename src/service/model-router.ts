@@ -21,6 +21,8 @@ export interface ModelSource {
   models(): readonly ListedModel[];
   /** The backend of a model by its name; undefined when this source does not know it. The same object at every call. */
   find(model: string): Backend | undefined;
+  /** Somebody wants the list: looks in the background whether it is still right. */
+  refresh?(): void;
 }
 
 export class ModelRouter {
@@ -48,13 +50,21 @@ export class ModelRouter {
     throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
   }
 
-  /** The models of all sources, each name once: what is loaded comes first. */
-  models(): ListedModel[] {
+  /**
+   * The models of all sources, each name once: what is loaded comes first. `computedHere` leaves out those of other
+   * servers: the list for another svc, which would offer them a second time.
+   */
+  models(computedHere = false): ListedModel[] {
     const byName = new Map<string, ListedModel>();
     for (const model of this.sources.flatMap((source) => source.models())) {
-      if (!byName.has(model.id)) byName.set(model.id, model);
+      if (!byName.has(model.id) && !(computedHere && model.remote)) byName.set(model.id, model);
     }
     return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
+  }
+
+  /** Somebody wants the list: sources that may be out of date look again, for the next time. */
+  refresh(): void {
+    for (const source of this.sources) source.refresh?.();
   }
 
   private find(model: string): Backend | undefined {

@@ -15,6 +15,8 @@ import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
 export const testConfig: Config = {
+  serveModel: true,
+  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
