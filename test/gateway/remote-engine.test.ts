@@ -159,9 +159,9 @@ test("what a server refuses is refused under our codes, once, and without its wo
 
 test("silence before an answer, and within it, is given up", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));
-  expect(generate(await remote([silent.url], { silenceMs: 80 }))).rejects.toEqual(failing("upstream_unavailable"));
+  expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_unavailable"));
   const stuck = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
-  expect(generate(await remote([stuck.url], { silenceMs: 80 }))).rejects.toEqual(failing("upstream_error"));
+  expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
 });
 
 test("a server that is gone is left alone, and asked again when it is back", async () => {

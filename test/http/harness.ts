@@ -6,11 +6,12 @@ import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { NoEngine } from "../../src/engine/none.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
-import type { ModelRouter } from "../../src/service/model-router.ts";
+import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
@@ -137,6 +138,7 @@ export const messages = [{ role: "user", content: "hi" }];
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
+  others: readonly ModelSource[] = [],
 ): TestServer {
   const config = { ...testConfig, ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -144,7 +146,7 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
-  const router = localRouter(engine, parallel);
+  const router = config.serveModel ? localRouter(engine, parallel, others) : new ModelRouter(others);
   const generation = new GenerationService({
     router,
     metrics,
@@ -153,7 +155,7 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const app = createApp({ config, engine, router, generation, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({ config, engine: config.serveModel ? engine : new NoEngine(), router, generation, metrics, log, clock, version: "0.0.0-test" });
   const server = listen(app, config, generation);
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
