@@ -1,4 +1,4 @@
-// The command line program: arguments to configuration, then help, one answer, a self-test or the server.
+// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models or the server.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
@@ -42,6 +42,10 @@ async function run(commandLine: CommandLine, { config, prompt: option, instructi
     needModel(config);
     const { selfTest } = await import("./self-test.ts");
     return selfTest(config);
+  }
+  if (commandLine.action === "models") {
+    const { listModels } = await import("./models.ts");
+    return listModels(config);
   }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {

@@ -17,7 +17,7 @@ export interface FixtureServer {
   stop(): Promise<void>;
 }
 
-type Answer = (asked: Asked, request: Request) => Response | Promise<Response> | undefined;
+type Answer = (asked: Asked, request: Request) => Response | undefined | Promise<Response | undefined>;
 
 const running = new Set<FixtureServer>();
 afterEach(async () => {
@@ -92,9 +92,17 @@ export const usage = (prompt: number, completion: number) => ({
 export const chatServer = (answer: (asked: Asked, request: Request) => Response | Promise<Response>, port?: number) =>
   fixtureServer((asked, request) => {
     if (asked.path === "/v1/models") return Response.json(modelList("far"));
-    return asked.path === "/v1/chat/completions" || asked.path === "/v1/completions" ? answer(asked, request) : undefined;
+    return asked.path === "/v1/chat/completions" || asked.path === "/v1/completions"
+      ? answer(asked, request)
+      : undefined;
   }, port);
 
 /** "Hello" in two pieces. */
 export const helloStream = () =>
-  eventStream([delta({ role: "assistant", content: "" }), delta({ content: "Hel" }), delta({ content: "lo" }), delta({}, "stop"), usage(7, 2)]);
+  eventStream([
+    delta({ role: "assistant", content: "" }),
+    delta({ content: "Hel" }),
+    delta({ content: "lo" }),
+    delta({}, "stop"),
+    usage(7, 2),
+  ]);

@@ -87,7 +87,11 @@ describe("a model of another server", () => {
     ]);
     const count = await server.post("/v1/messages/count_tokens", { model: "up/far", messages });
     expect(count.status).toBe(422);
-    const looped = await server.post("/v1/chat/completions", { model: "up/far", messages }, { via: "1.1 nginx, 1.1 svc" });
+    const looped = await server.post(
+      "/v1/chat/completions",
+      { model: "up/far", messages },
+      { via: "1.1 nginx, 1.1 svc" },
+    );
     expect([looped.status, await body(looped)]).toMatchObject([508, { error: { code: "loop_detected" } }]);
     // What is computed here is answered whoever asks.
     expect((await server.post("/v1/chat/completions", { messages }, { via: "1.1 svc" })).status).toBe(200);
@@ -108,7 +112,9 @@ describe("a model of another server", () => {
   });
 
   test("leaves no key and no text in the log", async () => {
-    const { server } = await gatewayServer(() => Response.json({ error: { message: "private words" } }, { status: 500 }));
+    const { server } = await gatewayServer(() =>
+      Response.json({ error: { message: "private words" } }, { status: 500 }),
+    );
     const answer = await (await server.chat({ model: "up/far" })).text();
     expect(JSON.stringify(server.log.lines) + answer).not.toMatch(/secret|private words/);
   });

@@ -155,7 +155,16 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const app = createApp({ config, engine: config.serveModel ? engine : new NoEngine(), router, generation, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({
+    config,
+    engine: config.serveModel ? engine : new NoEngine(),
+    router,
+    generation,
+    metrics,
+    log,
+    clock,
+    version: "0.0.0-test",
+  });
   const server = listen(app, config, generation);
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
