@@ -9,6 +9,8 @@ import { ThinkTags } from "./think-tags.ts";
 export interface AnswerOptions {
   /** The server may leave `<think>` tags in the text. */
   readonly splitThinking: boolean;
+  /** What the server may say again before it goes on: no part of the answer. */
+  readonly beginning: string;
   /** false: the answer ends before a second call. */
   readonly parallelToolCalls: boolean;
   /** Stop sequences of the request. */
@@ -38,6 +40,8 @@ export class RemoteAnswer {
   private stopSequence: string | undefined;
   private usage: UpstreamUsage | undefined;
   private pieces = 0;
+  /** As much of the beginning as was said again; undefined once the answer goes on. */
+  private repeated: string | undefined = "";
   private readonly thinking: ThinkTags | undefined;
   /** Server's number of a call → its id and our number. */
   private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
@@ -96,7 +100,20 @@ export class RemoteAnswer {
   private *text(text: string, logprobs: Piece["logprobs"]): Generator<OutputEvent, void, void> {
     const split = this.thinking?.push(text) ?? { reasoning: "", text };
     if (split.reasoning !== "") yield { type: "reasoning", text: split.reasoning };
-    if (split.text !== "") yield { type: "text", text: split.text, ...(logprobs && { logprobs }) };
+    const fresh = this.withoutBeginning(split.text);
+    if (fresh !== "") yield { type: "text", text: fresh, ...(logprobs && { logprobs }) };
+  }
+
+  private withoutBeginning(text: string): string {
+    if (this.repeated === undefined) return text;
+    const { beginning } = this.options;
+    const said = this.repeated + text;
+    if (said.length < beginning.length && beginning.startsWith(said)) {
+      this.repeated = said;
+      return "";
+    }
+    this.repeated = undefined;
+    return said.startsWith(beginning) ? said.slice(beginning.length) : said;
   }
 
   private *call({ index, id, name, arguments: json }: CallPiece): Generator<OutputEvent, void, void> {

@@ -232,14 +232,20 @@ export class RemoteEngine implements EnginePort {
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
+    const traits = replica && traitsOf(replica.kind);
     return new RemoteAnswer({
-      splitThinking:
-        replica !== undefined && request.prompt === undefined && !traitsOf(replica.kind).separatesReasoning,
+      splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
+      beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
       parallelToolCalls: request.parallelToolCalls,
       stop: request.stop,
       maxTokens: request.maxTokens,
     });
   }
+}
+
+function lastText({ messages }: GenerateRequest): string {
+  const content = messages.at(-1)?.content;
+  return typeof content === "string" ? content : "";
 }
 
 const noTokenizer = () =>

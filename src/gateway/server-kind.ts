@@ -18,6 +18,8 @@ export interface ServerTraits {
   readonly enforcesSchemas: boolean;
   /** Goes on from an answer that was begun; a server may need to be told so with these fields. */
   readonly continueFields?: Readonly<Record<string, unknown>>;
+  /** It begins its part with what the request had begun. */
+  readonly repeatsBeginning?: true;
   /** The name of a limit of reasoning in tokens. */
   readonly reasoningBudget?: string;
   /** Puts reasoning apart from the answer; others may leave `<think>` tags in it. */
@@ -72,6 +74,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
     enforcesSchemas: true,
     // It goes on from a last turn of the assistant unasked.
     continueFields: {},
+    repeatsBeginning: true,
     reasoningBudget: "reasoning_budget_tokens",
     separatesReasoning: true,
   },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { until } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
-import { chatServer, delta, eventStream, helloStream, usage } from "./fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
 import { finishOf, generate, remote, textOf } from "./remote.ts";
 
 const failing = (code: string) => expect.objectContaining({ code });
@@ -77,7 +77,7 @@ test("calls, reasoning and log probabilities come through; whole calls under one
 
 test("a server that answers in one piece is understood as well", async () => {
   const message = { role: "assistant", content: "<think>hm</think>\n\nHello" };
-  const answer = { choices: [{ index: 0, message, finish_reason: "length" }], ...{ usage: usage(3, 4).usage } };
+  const answer = { choices: [{ index: 0, message, finish_reason: "length" }], usage: usage(3, 4).usage };
   const server = chatServer(() => Response.json(answer));
   const events = await generate(await remote([server.url]));
   expect(textOf(events)).toBe("Hello");
@@ -197,4 +197,26 @@ test("what another svc passed on is not passed on again, and what cannot be carr
   expect(server.asked.map(({ path }) => path)).toEqual(["/v1/models"]);
   // What is off anyway needs no carrying.
   expect(textOf(await generate(far, { sampling: { mirostat: 0, repetitionPenalty: 1 } }))).toBe("Hello");
+});
+
+test("llama.cpp is handed an answer that was begun, and what it repeats of it is left out", async () => {
+  const llama = (content: readonly string[]) =>
+    fixtureServer(({ path }) => {
+      if (path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: "llamacpp" }] });
+      const pieces = content.map((piece) => delta({ content: piece }));
+      return path === "/v1/chat/completions" ? eventStream([...pieces, delta({}, "stop")]) : undefined;
+    });
+  const begun = {
+    messages: [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "The capital" },
+    ],
+    continueLast: true,
+  } as const;
+  for (const content of [["The cap", "ital of", " France"], ["The capital of France"], [" of France"], [" of", " France"]]) {
+    expect(textOf(await generate(await remote([llama(content).url]), begun))).toBe(" of France");
+  }
+  const other = chatServer(helloStream);
+  expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
+  await Bun.sleep(10);
 });
