@@ -213,7 +213,12 @@ test("llama.cpp is handed an answer that was begun, and what it repeats of it is
     ],
     continueLast: true,
   } as const;
-  for (const content of [["The cap", "ital of", " France"], ["The capital of France"], [" of France"], [" of", " France"]]) {
+  for (const content of [
+    ["The cap", "ital of", " France"],
+    ["The capital of France"],
+    [" of France"],
+    [" of", " France"],
+  ]) {
     expect(textOf(await generate(await remote([llama(content).url]), begun))).toBe(" of France");
   }
   const other = chatServer(helloStream);
