@@ -3,28 +3,17 @@
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
-import { nobodyWaits } from "../domain/waiting.ts";
-import type { EnginePort, EngineStatus } from "./port.ts";
+import { noStats, type EnginePort, type EngineStatus } from "./port.ts";
 
 /** Answers the engine port without an engine: nothing is generated here, and there is no tokenizer. */
 export class NoEngine implements EnginePort {
   status(): EngineStatus {
-    const kv = {
-      kvUsed: 0,
-      kvCached: 0,
-      kvSaved: 0,
-      kvTotal: 0,
-      evictedTokens: 0,
-      spilledTokens: 0,
-      restoredTokens: 0,
-    };
-    const counts = { steps: 0, preemptions: 0, guessedTokens: 0, guessedRight: 0, residentBytes: 0 };
     return {
       state: "none",
       modelId: "",
       modelCreated: 0,
       restarts: 0,
-      stats: { running: 0, waiting: 0, waitingFor: nobodyWaits, ...kv, ...counts },
+      stats: noStats,
       steps: noSteps(),
     };
   }

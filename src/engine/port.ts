@@ -3,7 +3,7 @@
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
-import type { Waiting } from "../domain/waiting.ts";
+import { nobodyWaits, type Waiting } from "../domain/waiting.ts";
 
 /** `none`: there is no engine, only other servers' models are served. */
 export type EngineState = "none" | "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
@@ -40,6 +40,8 @@ export interface EngineStats {
   readonly kvCached: number;
   /** Tokens in host memory, moved there from the KV cache. */
   readonly kvSaved: number;
+  /** Tokens on disk, moved there from host memory, by this process or an earlier one. */
+  readonly kvDisk: number;
   readonly kvTotal: number;
   /** Cumulative counts since the first engine process started. */
   readonly steps: number;
@@ -50,13 +52,37 @@ export interface EngineStats {
   readonly spilledTokens: number;
   /** Tokens that came back from host memory. */
   readonly restoredTokens: number;
-  /** Tokens that were guessed ahead, and those of them that were right. */
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
+  /** Tokens that went to disk, came back from there, and were lost to errors or for lack of room. */
+  readonly diskWrittenTokens: number;
+  readonly diskRestoredTokens: number;
+  readonly diskFailedTokens: number;
   readonly residentBytes: number;
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;
 }
+
+/** The levels of an engine that computes nothing here. */
+export const noStats: EngineStats = {
+  running: 0,
+  waiting: 0,
+  waitingFor: nobodyWaits,
+  kvUsed: 0,
+  kvCached: 0,
+  kvSaved: 0,
+  kvDisk: 0,
+  kvTotal: 0,
+  steps: 0,
+  preemptions: 0,
+  evictedTokens: 0,
+  spilledTokens: 0,
+  restoredTokens: 0,
+  diskWrittenTokens: 0,
+  diskRestoredTokens: 0,
+  diskFailedTokens: 0,
+  guessedTokens: 0,
+  guessedRight: 0,
+  residentBytes: 0,
+};
 
 export interface EnginePort {
   status(): EngineStatus;

@@ -4,8 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
-import { nobodyWaits } from "../domain/waiting.ts";
-import type { EnginePort, EngineStatus } from "../engine/port.ts";
+import { noStats, type EnginePort, type EngineStatus } from "../engine/port.ts";
 import { RemoteAnswer } from "./answer.ts";
 import { pause } from "./deadline.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
@@ -46,14 +45,12 @@ export class RemoteEngine implements EnginePort {
   ) {}
 
   status(): EngineStatus {
-    const counts = { kvUsed: 0, kvCached: 0, kvSaved: 0, kvTotal: 0, steps: 0, preemptions: 0, evictedTokens: 0 };
-    const more = { spilledTokens: 0, restoredTokens: 0, guessedTokens: 0, guessedRight: 0, residentBytes: 0 };
     return {
       state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
       modelId: this.names.listed,
       modelCreated: 0,
       restarts: 0,
-      stats: { running: this.jobs.size, waiting: 0, waitingFor: nobodyWaits, ...counts, ...more },
+      stats: { ...noStats, running: this.jobs.size },
       steps: noSteps(),
     };
   }
