@@ -79,8 +79,6 @@ export const noStats: EngineStats = {
   diskWrittenTokens: 0,
   diskRestoredTokens: 0,
   diskFailedTokens: 0,
-  guessedTokens: 0,
-  guessedRight: 0,
   residentBytes: 0,
 };
 
