@@ -1,17 +1,22 @@
 // Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
 // self-test.
 
-import { nativeFiles } from "../../ffi/runtime/libraries.ts";
+import { nativeFiles, type NativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
+import type { EmbeddingHost } from "../engine/embedding/host.ts";
 import { EngineHost } from "../engine/host.ts";
+import { NoEngine } from "../engine/none.ts";
+import type { EnginePort } from "../engine/port.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
+import { localRouter } from "../service/local-model.ts";
+import { ModelRouter } from "../service/model-router.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
@@ -20,20 +25,29 @@ import type { EngineOptions } from "../engine/protocol.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
+import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
 
-export interface Runtime {
+/** What a server needs, with or without an engine. */
+export interface Services {
   readonly config: Config;
   readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly router: ModelRouter;
+  readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
+  readonly metrics: PrometheusMetrics;
+  readonly clock: typeof systemClock;
+  /** Models of other servers; its `start` is the caller's. */
+  readonly others?: GatewayParts;
+}
+
+export interface Runtime extends Services {
   readonly file: ModelFile;
   /** false: the embedded demonstration model serves. */
   readonly modelGiven: boolean;
   readonly context: ContextChoice;
   readonly engine: EngineHost;
-  readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
-  readonly metrics: PrometheusMetrics;
-  readonly clock: typeof systemClock;
 }
 
 /**
@@ -42,12 +56,7 @@ export interface Runtime {
  */
 export function createRuntime(config: Config): Runtime {
   const clock = systemClock;
-  const log = createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: clock.wall,
-  });
+  const log = logger(config);
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
@@ -104,13 +113,32 @@ export function createRuntime(config: Config): Runtime {
     log,
     clock,
   });
+  const embedders = embeddingEngines(embeddingFiles, config, embeddingLaunch(native, log));
+  return { ...services(config, log, engine, embedders), engine, file, modelGiven: given !== undefined, context };
+}
+
+/** A server that has no chat model of its own, and none for vectors but those that are given. */
+export function createGatewayServices(config: Config): Services {
+  const log = logger(config);
+  const files = readEmbeddingFiles(config);
+  const embedders =
+    files.length > 0 ? embeddingEngines(files, config, embeddingLaunch(unpack(config.cacheDir), log)) : [];
+  return services(config, log, new NoEngine(), embedders);
+}
+
+function services(config: Config, log: Logger, engine: EnginePort, engines: readonly EmbeddingHost[]): Services {
+  const clock = systemClock;
+  const { parallel, maxQueue } = config;
   const metrics = new PrometheusMetrics(clock);
+  const others = createGateway(config, clock, log);
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
+  const sources = others ? [embeddings, others.gateway] : [embeddings];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
-    maxQueue: config.maxQueue,
+    maxQueue,
     queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
       ...defaultMediaLimits,
@@ -118,28 +146,24 @@ export function createRuntime(config: Config): Runtime {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  const launch: EmbeddingLaunch = {
-    native,
-    command: engineCommand("embedding"),
-    env: engineEnvironment(processEnvironment()),
-    log,
-    clock,
-  };
-  const engines = embeddingEngines(embeddingFiles, config, launch);
-  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue: config.maxQueue });
-  return {
-    config,
-    log,
-    file,
-    modelGiven: given !== undefined,
-    context,
-    engine,
-    generation,
-    embeddings,
-    metrics,
-    clock,
-  };
+  return { config, log, engine, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
+
+const logger = (config: Config): Logger =>
+  createLogger({
+    level: config.logLevel,
+    format: config.logFormat,
+    write: (line) => process.stderr.write(line),
+    now: systemClock.wall,
+  });
+
+const embeddingLaunch = (native: NativeFiles, log: Logger): EmbeddingLaunch => ({
+  native,
+  command: engineCommand("embedding"),
+  env: engineEnvironment(processEnvironment()),
+  log,
+  clock: systemClock,
+});
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(kind: "llama" | "embedding"): string[] {

@@ -2,6 +2,7 @@
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
 import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
+import type { GatewayConfig } from "./gateway.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -25,6 +26,9 @@ export interface Config {
   readonly rerankModels: readonly string[];
   /** Most tokens of an input of these. */
   readonly embeddingCtx: number;
+  /** false: nothing is computed here. */
+  readonly serveModel: boolean;
+  readonly gateway: GatewayConfig;
 
   readonly host: string;
   readonly port: number;

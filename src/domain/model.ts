@@ -1,5 +1,6 @@
 // What the rest of the program knows about the loaded model.
 
+import type { EmbeddingModel } from "./embedding.ts";
 import type { Sampling } from "./generate.ts";
 
 export interface ModelInfo {
@@ -33,4 +34,27 @@ export interface ModelInfo {
   readonly device: string;
   /** Unix seconds: the model file's modification time, so that listings are stable. */
   readonly created: number;
+}
+
+/** A model as listings show it, wherever it is computed. */
+export interface ListedModel {
+  readonly id: string;
+  /** Unix seconds, the same in every listing. */
+  readonly created: number;
+  /** Who computes it: `svc`, or the name of another server. */
+  readonly ownedBy: string;
+  readonly loaded: boolean;
+  /** What can be asked of it, by the names of the API: `chat`, `tools`, `vision`, … */
+  readonly capabilities: readonly string[];
+  /** Largest prompt plus output of one request, in tokens, where it is known. */
+  readonly contextLength?: number;
+  /** Another server computes it. */
+  readonly remote?: true;
+  /** What loading it told, of a model for vectors. */
+  readonly embedding?: EmbeddingModel;
+  /** What is known of the model's file. */
+  readonly file?: Pick<
+    ModelInfo,
+    "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device"
+  >;
 }

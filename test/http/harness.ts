@@ -10,17 +10,25 @@ import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
 import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
+import { NoEngine } from "../../src/engine/none.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
+/** No models for vectors. */
+export const chatOnly = { embeddingModels: [], rerankModels: [] };
+
 export const testConfig: Config = {
-  embeddingModels: [],
-  rerankModels: [],
+  embeddingModels: ["fake-embedding"],
+  rerankModels: ["fake-reranker"],
   embeddingCtx: 2048,
+  serveModel: true,
+  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
@@ -127,6 +135,7 @@ export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
+  readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
@@ -158,6 +167,7 @@ export const messages = [{ role: "user", content: "hi" }];
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
+  others: readonly ModelSource[] = [],
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -165,18 +175,32 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
+  const embedders = [
+    ...config.embeddingModels.map((name) => new FakeEmbedder(name)),
+    ...config.rerankModels.map((name) => new FakeEmbedder(name, "rank")),
+  ];
+  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
+  const sources = [embeddings, ...others];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue,
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
-  const app = createApp({ config, engine, generation, embeddings, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({
+    config,
+    engine: config.serveModel ? engine : new NoEngine(),
+    router,
+    generation,
+    embeddings,
+    metrics,
+    log,
+    clock,
+    version: "0.0.0-test",
+  });
   const server = listen(app, config, generation);
   app.batches.start();
   running.add(server);
@@ -190,6 +214,7 @@ export function serve(
     ...server,
     engine,
     embedders,
+    router,
     generation,
     embeddings,
     metrics,
