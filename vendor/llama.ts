@@ -123,7 +123,11 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
 }
 
 async function compileShim(sources: string, libraries: string): Promise<void> {
-  const includes = ["include", "ggml/include", "common"].flatMap((folder) => ["-isystem", join(sources, folder)]);
+  // `src`: see ffi/llama/chunk.cpp.
+  const includes = ["include", "ggml/include", "common", "src"].flatMap((folder) => [
+    "-isystem",
+    join(sources, folder),
+  ]);
   const units = readdirSync(shimSources).filter((name) => name.endsWith(".cpp"));
   const objects = units.map((unit) => join(libraries, `${basename(unit, ".cpp")}.o`));
   await Promise.all(

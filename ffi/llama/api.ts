@@ -19,6 +19,8 @@ export interface LoadConfig {
   readonly warmup: boolean;
   /** Jinja source in place of the model's own chat template, or "". */
   readonly chatTemplate: string;
+  /** A model that guesses for this one; `pMin`: a token that it gives less ends a draft. */
+  readonly draft?: { readonly path: string; readonly pMin: number };
 }
 
 /** See svc_model_info in shim.h. */
@@ -34,6 +36,8 @@ export interface LoadedModel {
   /** Sequence ids. */
   readonly sequences: number;
   readonly batch: number;
+  /** Rows of a chunk of prompts whose computation can be paused; 0 where none can. */
+  readonly chunk: number;
   readonly hasChatTemplate: boolean;
   readonly template: {
     readonly tools: boolean;
@@ -43,6 +47,8 @@ export interface LoadedModel {
   };
   readonly device: string;
   readonly canRemovePartial: boolean;
+  /** The tokens of the last few steps can be removed. */
+  readonly canRollBack: boolean;
   readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
 }
 
@@ -227,10 +233,31 @@ export interface Embeddings {
   readonly nonCausal: boolean;
 }
 
+/** What the draft model is to do with one of its sequences; see svc_draft in shim.h. */
+export interface DraftJob {
+  readonly sequence: number;
+  /** What the sequence holds from here on is forgotten. */
+  readonly position: number;
+  /** Fed to it from there. */
+  readonly tokens: Int32Array;
+  /** Tokens wanted, at most. */
+  readonly count: number;
+}
+
+export interface Drafted {
+  /** Decode calls. */
+  readonly rounds: number;
+  /** Of each job; undefined where the draft model lacks a token that it was to be fed: its sequence was only cut. */
+  readonly tokens: readonly (Int32Array | undefined)[];
+}
+
 /** As the owner of a batch: any request's abort may stop it. */
 export const ANY_OWNER = -1;
 
 export type DecodeResult = "done" | "no-room" | "aborted";
+
+/** "paused": there is more to compute. */
+export type ChunkResult = DecodeResult | "paused";
 
 export interface Llama {
   readonly version: string;
@@ -261,6 +288,14 @@ export interface Llama {
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
+  /** Begins a chunk of prompts that is computed beside others' steps: see svc_chunk_begin. Samplers are not looked at. */
+  chunkBegin(batch: Batch, count: number): void;
+  /** Computes it for about `ms`. Unless it says "paused", the chunk has ended. Throws LlamaError when that fails. */
+  chunkResume(owner: number, ms: number): ChunkResult;
+  /** Ends the chunk, if there is one: the cache is then as before it. */
+  chunkAbandon(): void;
+  /** Lets the draft model write on; undefined when it has no room: the sequences of these jobs are empty then. */
+  draft(jobs: readonly DraftJob[]): Drafted | undefined;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;

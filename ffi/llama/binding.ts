@@ -8,7 +8,10 @@ import {
   type AnswerFormat,
   type AnswerNews,
   type Batch,
+  type ChunkResult,
   type DecodeResult,
+  type Drafted,
+  type DraftJob,
   type Embeddings,
   type Llama,
   type LoadConfig,
@@ -21,7 +24,7 @@ import {
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 4;
+const ABI_VERSION = 5;
 /** Name of the shim in its folder. */
 export const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
@@ -29,6 +32,10 @@ const PIECE_BYTES = 256;
 const GRAMMAR_BYTES = 4 * 1024 * 1024;
 /** What svc_prompt_tokens_count says when the request's own grammar is at fault. */
 const BAD_GRAMMAR = -2;
+/** What svc_chunk_resume says when there is more to compute. */
+const PAUSED = 3;
+/** What svc_draft says when the draft model's KV cache is full. */
+const NO_ROOM = -2;
 /** A sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
@@ -211,6 +218,44 @@ class Binding implements NativeLlama {
   decodeEmbeddings({ address, positions, count, sequence, nonCausal }: Embeddings, owner: number): DecodeResult {
     const { native } = this;
     return this.decoded(native.svc_decode_embeddings(address, positions, count, sequence, Number(nonCausal), owner));
+  }
+
+  chunkBegin({ tokens, positions, sequences }: Batch, count: number): void {
+    this.check(this.native.svc_chunk_begin(tokens, positions, sequences, count), "begin a chunk");
+  }
+
+  chunkResume(owner: number, ms: number): ChunkResult {
+    const result = this.native.svc_chunk_resume(owner, ms);
+    return result === PAUSED ? "paused" : this.decoded(result);
+  }
+
+  chunkAbandon(): void {
+    this.native.svc_chunk_abandon();
+  }
+
+  draft(jobs: readonly DraftJob[]): Drafted | undefined {
+    const numbers = Int32Array.from(
+      jobs.flatMap(({ sequence, position, tokens, count }) => [sequence, position, tokens.length, count]),
+    );
+    // One more than needed: an empty array has no address.
+    const fed = new Int32Array(jobs.reduce((sum, { tokens }) => sum + tokens.length, 1));
+    let at = 0;
+    for (const { tokens } of jobs) {
+      fed.set(tokens, at);
+      at += tokens.length;
+    }
+    const out = new Int32Array(jobs.reduce((sum, { count }) => sum + count, 1));
+    const counts = new Int32Array(jobs.length);
+    const rounds = this.native.svc_draft(numbers, jobs.length, fed, out, counts);
+    if (rounds === NO_ROOM) return undefined;
+    this.check(rounds, "draft");
+    let start = 0;
+    const tokens = jobs.map(({ count }, index) => {
+      const drafted = counts[index] as number;
+      start += count;
+      return drafted < 0 ? undefined : out.subarray(start - count, start - count + drafted);
+    });
+    return { rounds, tokens };
   }
 
   listenForAborts(fd: number): void {

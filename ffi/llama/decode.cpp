@@ -270,7 +270,9 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
 }
 
 void svc_kv_clear(void) {
-    if (state.ready) llama_memory_clear(llama_get_memory(state.context), true);
+    if (!state.ready) return;
+    abandon_chunk();
+    llama_memory_clear(llama_get_memory(state.context), true);
 }
 
 } // extern "C"

@@ -75,11 +75,11 @@ common_json sampling_of_file() {
 
 } // namespace
 
-// A state that is updated in place has no positions to remove; a sliding window has lost the ones before it.
-bool can_remove_partial() {
-    return !llama_model_is_recurrent(state.model) && !llama_model_is_hybrid(state.model) &&
-           llama_model_n_swa(state.model) == 0;
-}
+// A state that is updated in place has no positions to remove.
+bool can_roll_back(const llama_model * model) { return !llama_model_is_recurrent(model) && !llama_model_is_hybrid(model); }
+
+// A sliding window has lost the ones before it.
+bool can_remove_partial() { return can_roll_back(state.model) && llama_model_n_swa(state.model) == 0; }
 
 } // namespace svc
 
@@ -103,11 +103,13 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
         info["sequences"] = state.n_seq_max;
         info["batch"] = state.n_batch;
+        info["chunk"] = state.chunk_rows;
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;
         info["template"] = template_abilities();
         info["device"] = describe_device();
         info["canRemovePartial"] = can_remove_partial();
+        info["canRollBack"] = can_roll_back(state.model);
         info["sampling"] = sampling_of_file();
         return copy_out(info.dump_safe(), out, capacity);
     });

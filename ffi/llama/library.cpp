@@ -54,7 +54,7 @@ void on_log(ggml_log_level level, const char * text, void *) {
     // A continuation belongs to the line before it; progress dots are continuations, too.
     if (level == GGML_LOG_LEVEL_CONT || !text) return;
     // What llama.cpp says about a computation that was stopped on purpose is not news.
-    if (abort_requested(nullptr)) return;
+    if (is_stopping()) return;
     // Nor is this: the cache is shared by all requests, and each of them is held to what the model was trained for.
     if (std::strstr(text, "possible training context overflow")) return;
     std::string line = std::string(text).substr(0, LOG_LINE_BYTES);

@@ -2,6 +2,7 @@
 
 #include "answer-format.hpp"
 #include "chat-template.hpp"
+#include "draft.hpp"
 
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -41,15 +42,20 @@ bool on_progress(float share, void *) {
     return true;
 }
 
-void open_model(const common_json & config) {
+llama_model_params model_params(const common_json & config) {
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = config.at("gpuLayers").get<int>();
-    state.offloads = params.n_gpu_layers != 0;
     const bool mmap = config.at("mmap").get<bool>();
     const bool mlock = config.at("mlock").get<bool>();
     params.load_mode = mmap ? (mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_AUTO)
                             : (mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE);
     params.progress_callback = on_progress;
+    return params;
+}
+
+void open_model(const common_json & config) {
+    const llama_model_params params = model_params(config);
+    state.offloads = params.n_gpu_layers != 0;
     const auto path = config.at("path").get<std::string>();
     state.model = llama_model_load_from_file(path.c_str(), params);
     if (!state.model) throw std::runtime_error(with_complaint("llama.cpp cannot load " + path));
@@ -75,25 +81,31 @@ int sequences(const common_json & config) {
     return std::max(parallel, config.at("sequences").get<int>());
 }
 
-void create_context(const common_json & config) {
+// One more in a unified cache, for parts of others (see svc_kv_save_begin).
+uint32_t parts(const common_json & config) {
+    return config.at("unified").get<bool>() && can_remove_partial() ? 1u : 0u;
+}
+
+llama_context_params context_params(const common_json & config) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = static_cast<uint32_t>(config.at("context").get<int>());
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
-    // One more in a unified cache, for parts of others (see svc_kv_save_begin).
-    const bool unified = config.at("unified").get<bool>();
-    const auto parts = unified && can_remove_partial() ? 1u : 0u;
-    params.n_seq_max = static_cast<uint32_t>(sequences(config)) + parts;
+    params.n_seq_max = static_cast<uint32_t>(sequences(config)) + parts(config);
     // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
     const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
-    state.n_outputs = static_cast<int32_t>(params.n_outputs_max);
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
     params.type_k = params.type_v = kv_type(config.at("kvType").get<std::string>());
-    params.kv_unified = unified;
+    params.kv_unified = config.at("unified").get<bool>();
     params.swa_full = false;
     params.no_perf = true;
+    return params;
+}
+
+llama_context_params create_context(const common_json & config) {
+    llama_context_params params = context_params(config);
     params.abort_callback = abort_requested;
     state.context = llama_init_from_model(state.model, params);
     if (!state.context) {
@@ -102,27 +114,30 @@ void create_context(const common_json & config) {
     }
     if (!llama_get_memory(state.context)) throw std::runtime_error("this model cannot generate text");
     state.n_batch = static_cast<int32_t>(llama_n_batch(state.context));
-    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts);
+    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts(config));
+    state.n_outputs = static_cast<int32_t>(params.n_outputs_max);
     state.unified = params.kv_unified;
+    return params;
 }
 
-void attach_threadpool() {
+void create_threadpool() {
     const auto create = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
     if (!create) return;
     ggml_threadpool_params params = ggml_threadpool_params_default(state.threads);
     // Spinning workers would take the cores from sampling and from the front process.
     params.poll = 0;
     threadpool = create(&params);
-    if (threadpool) llama_attach_threadpool(state.context, threadpool, nullptr);
 }
 
-// Touches weights and buffers once, so that the first request does not pay for it.
-void warm_up() {
+// Gives a context the threads, and touches weights and buffers once, so that the first request does not pay for it.
+void prepare(llama_context * context, bool warm_up) {
+    if (threadpool) llama_attach_threadpool(context, threadpool, nullptr);
+    if (!warm_up) return;
     llama_token token = 0;
-    const int32_t result = llama_decode(state.context, llama_batch_get_one(&token, 1));
+    const int32_t result = llama_decode(context, llama_batch_get_one(&token, 1));
     if (result != 0) throw std::runtime_error(with_complaint("the first computation failed"));
-    llama_synchronize(state.context);
-    llama_memory_clear(llama_get_memory(state.context), true);
+    llama_synchronize(context);
+    llama_memory_clear(llama_get_memory(context), true);
 }
 
 void unload() {
@@ -132,6 +147,8 @@ void unload() {
     forget_chat_template();
     forget_embedding();
     free_samplers();
+    free_draft();
+    free_chunk_context();
     if (state.context) llama_free(state.context);
     const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
     if (threadpool && free_pool) free_pool(threadpool);
@@ -142,22 +159,28 @@ void unload() {
     state.vocab = nullptr;
 }
 
+void load_for_embedding(const common_json & config) {
+    open_model(config);
+    create_embedding_context(config);
+    create_threadpool();
+    prepare(state.context, false);
+    if (config.at("warmup").get<bool>()) warm_up_embedding();
+    state.ready = true;
+}
+
 void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
-    if (config.contains("embedding")) {
-        open_model(config);
-        create_embedding_context(config);
-        attach_threadpool();
-        if (config.at("warmup").get<bool>()) warm_up_embedding();
-        state.ready = true;
-        return;
-    }
+    if (config.contains("embedding")) return load_for_embedding(config);
     load_model(config);
-    create_context(config);
-    attach_threadpool();
+    const llama_context_params params = create_context(config);
+    create_threadpool();
+    make_chunk_context(params, threadpool);
     state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
-    if (config.at("warmup").get<bool>()) warm_up();
+    prepare(state.context, config.at("warmup").get<bool>());
+    if (config.contains("draft")) {
+        prepare(load_draft(config.at("draft"), model_params(config), context_params(config)), config.at("warmup").get<bool>());
+    }
     state.ready = true;
 }
 

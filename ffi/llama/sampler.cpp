@@ -13,28 +13,6 @@ namespace {
 
 std::vector<std::unique_ptr<Sampler>> & slots = *new std::vector<std::unique_ptr<Sampler>>;
 
-// Token with the highest logit, the first of equal ones.
-llama_token highest(const float * logits, int32_t count) {
-    constexpr int32_t BLOCK = 256, LANES = 8;
-    int32_t best = 0;
-    // A block's maximum takes vector instructions only; its place is looked up in the few blocks that beat the best.
-    for (int32_t start = 0; start < count; start += BLOCK) {
-        const int32_t end = std::min(start + BLOCK, count);
-        float lanes[LANES];
-        std::fill(lanes, lanes + LANES, -INFINITY);
-        int32_t token = start;
-        for (; token + LANES <= end; token += LANES) {
-            for (int32_t lane = 0; lane < LANES; lane++) {
-                lanes[lane] = logits[token + lane] > lanes[lane] ? logits[token + lane] : lanes[lane];
-            }
-        }
-        for (; token < end; token++) lanes[0] = std::max(lanes[0], logits[token]);
-        const float peak = *std::max_element(lanes, lanes + LANES);
-        if (peak > logits[best]) best = static_cast<int32_t>(std::find(logits + start, logits + end, peak) - logits);
-    }
-    return best;
-}
-
 bool changes_logits(const common_params_sampling & params) {
     int32_t suppressed = 0;
     llama_vocab_get_suppress_tokens(state.vocab, &suppressed);
@@ -118,6 +96,27 @@ void take_format(common_params_sampling & params, const AnswerFormat & format, i
 }
 
 } // namespace
+
+llama_token highest(const float * logits, int32_t count) {
+    constexpr int32_t BLOCK = 256, LANES = 8;
+    int32_t best = 0;
+    // A block's maximum takes vector instructions only; its place is looked up in the few blocks that beat the best.
+    for (int32_t start = 0; start < count; start += BLOCK) {
+        const int32_t end = std::min(start + BLOCK, count);
+        float lanes[LANES];
+        std::fill(lanes, lanes + LANES, -INFINITY);
+        int32_t token = start;
+        for (; token + LANES <= end; token += LANES) {
+            for (int32_t lane = 0; lane < LANES; lane++) {
+                lanes[lane] = logits[token + lane] > lanes[lane] ? logits[token + lane] : lanes[lane];
+            }
+        }
+        for (; token < end; token++) lanes[0] = std::max(lanes[0], logits[token]);
+        const float peak = *std::max_element(lanes, lanes + LANES);
+        if (peak > logits[best]) best = static_cast<int32_t>(std::find(logits + start, logits + end, peak) - logits);
+    }
+    return best;
+}
 
 Sampler * sampler_at(int32_t slot) {
     return slot >= 0 && static_cast<size_t>(slot) < slots.size() ? slots[static_cast<size_t>(slot)].get() : nullptr;

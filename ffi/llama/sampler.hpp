@@ -49,6 +49,9 @@ struct Sampler {
 std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_ptr<const AnswerFormat> format,
                                       const std::vector<llama_token> & prompt);
 
+// Token with the highest logit, the first of equal ones. Any thread.
+llama_token highest(const float * logits, int32_t count);
+
 // Puts a sampler into a free slot. Decode thread only, like all that follows.
 int32_t place_sampler(std::unique_ptr<Sampler> sampler);
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 4
+#define SVC_ABI_VERSION 5
 #define SVC_API __attribute__((visibility("default")))
 
 // ---- library ----
@@ -31,7 +31,8 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 
 // Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, unified, batch, microBatch, threads,
 // gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
-// (Jinja source in place of the model's own, or "")}. 0, or negative.
+// (Jinja source in place of the model's own, or ""), draft?: {path, pMin}: a model that guesses for this one, see svc_draft}.
+// 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
 // input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
 // those about embeddings, svc_load_*, svc_unload and svc_abort_listen are for such a model.
@@ -44,7 +45,7 @@ SVC_API double svc_load_progress(void);
 SVC_API int32_t svc_unload(void);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
-// canRemovePartial, sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
+// canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 // Returns the length, or negative (also when it does not fit).
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
@@ -138,6 +139,27 @@ SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, co
 // sampled. Returns what svc_decode does.
 SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                                       int32_t non_causal, int32_t owner);
+// Lets the draft model go on with `count` sequences, which are its own and have the model's ids. For each, `numbers` holds
+// four: sequence id, position, length and how many tokens are wanted at most. What the sequence holds from the position on
+// is forgotten; then it is fed the next `length` of `tokens` and writes on, greedily, up to the end of a turn or a token that
+// is less probable than pMin. All sequences are computed together; `length`s add up to the batch size at most. Each
+// sequence has as many places in `out_tokens` as it wants, and `out_counts` says how many it took: -1 if a token is not in
+// the draft's vocabulary, and nothing was fed. Afterwards it holds what it was fed and all that it wrote but the last token.
+// Returns the number of decode calls · -2 no room: these sequences are empty now · other negative numbers failed or refused.
+SVC_API int32_t svc_draft(const int32_t * numbers, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
+// ---- chunks: rows of prompts, none of them sampled, whose computation pauses while others' steps are made ----
+
+// Begins a chunk of `count` rows, at most svc_model_info's `chunk`; one at a time. Nothing is computed yet. Until the chunk
+// is done, its sequences belong to it; those of others may be decoded, copied, saved and removed. 0, or negative.
+SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count);
+// Computes it for about so long: a node of the graph that would not end in time is left to the next call, unless it is the
+// first. An abort request for `owner` (see
+// svc_decode) stops it. Returns 3 paused: call again · 0 done · 1 no room in the KV cache · 2 aborted · negative failed. In
+// the last three cases the chunk has ended and the cache is as before it.
+SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);
+// Ends the chunk, if one is begun: the cache is then as before it.
+SVC_API void svc_chunk_abandon(void);
+
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
 // batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
 // is gone. 0, or negative.

@@ -28,6 +28,8 @@ struct State {
     int32_t n_outputs = 0;
     int32_t n_vocab = 0;
     int32_t threads = 1;
+    // Rows of a chunk that can be paused; 0 where none can.
+    int32_t chunk_rows = 0;
     bool unified = true;
     bool has_chat_template = false;
     bool offloads = false;
@@ -79,6 +81,17 @@ class AbortScope {
 // llama.cpp's abort callback; called between graph nodes.
 bool abort_requested(void *);
 
+// ---- chunks that can be paused ----
+
+// Makes the context that computes them, with parameters like those of the one there is, where that is possible.
+void make_chunk_context(llama_context_params params, ggml_threadpool * threadpool);
+void free_chunk_context();
+// Ends the chunk that is begun, if one is, and removes its cells.
+void abandon_chunk();
+
+// Whether what is computed at this moment is being stopped on purpose.
+bool is_stopping();
+
 // ---- prompts and samplers ----
 
 void free_samplers();
@@ -96,7 +109,10 @@ void forget_embedding();
 // Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
 void start_thread(void (*body)(void *), void * argument);
 
-// Whether the end of a sequence can be cut off and the rest still be used.
+// Whether the tokens of the last few steps can be taken back.
+bool can_roll_back(const llama_model * model);
+
+// Whether the end of a sequence, however long, can be cut off and the rest still be used.
 bool can_remove_partial();
 
 // "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.

@@ -41,6 +41,10 @@ export const symbols = {
 
   svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, i32, buffer], returns: i32 },
   svc_decode_embeddings: { args: ["u64", buffer, i32, i32, i32, i32], returns: i32 },
+  svc_chunk_begin: { args: [buffer, buffer, buffer, i32], returns: i32 },
+  svc_chunk_resume: { args: [i32, "f64"], returns: i32 },
+  svc_chunk_abandon: { args: [], returns: "void" },
+  svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },
 
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },

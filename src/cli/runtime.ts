@@ -8,6 +8,7 @@ import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
@@ -17,7 +18,9 @@ import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
+import type { EngineOptions } from "../engine/protocol.ts";
 import { ExitError } from "./exit-codes.ts";
+import { privateFolder } from "./private-folder.ts";
 
 export interface Runtime {
   readonly config: Config;
@@ -47,6 +50,8 @@ export function createRuntime(config: Config): Runtime {
   });
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
+  const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
+  const draft = draftPath === undefined || !config.speculation ? undefined : modelFile(draftPath);
   const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
@@ -58,6 +63,7 @@ export function createRuntime(config: Config): Runtime {
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
     availableBytes: availableMemory(),
+    ...(draft && { draft }),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
   const engine = new EngineHost({
@@ -70,8 +76,10 @@ export function createRuntime(config: Config): Runtime {
       kvMode: context.kvMode,
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,
-      cacheRamBytes: config.cacheRam === undefined ? context.spareBytes : config.cacheRam * 2 ** 20,
+      cacheRamBytes: hostMemory(config, context),
+      ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, config, file) }),
       speculation: config.speculation,
+      ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
@@ -139,9 +147,27 @@ function engineCommand(kind: "llama" | "embedding"): string[] {
   return [...program, "__engine", kind];
 }
 
-function modelFile(path: string): ModelFile {
+/** Bytes for what leaves the KV cache. What is to come from disk must find room for the longest conversation. */
+function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, tokenBytes }: ContextChoice): number {
+  if (cacheRam !== undefined) return cacheRam * 2 ** 20;
+  return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
+}
+
+function kvFolder(folder: string, { kvDirSize, mmproj }: Config, file: ModelFile): EngineOptions["kvDir"] & object {
+  const path = privateFolder(folder, "--kv-dir");
+  return reading(() => ({
+    path,
+    limitBytes: kvDirSize * 2 ** 20,
+    model: fileIdentity(file.paths),
+    ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+  }));
+}
+
+const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
+
+function reading<T>(read: () => T): T {
   try {
-    return readModelFile(path);
+    return read();
   } catch (error) {
     throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
   }

@@ -10,6 +10,8 @@ export interface Config {
   readonly model?: string;
   /** Absolute path of the GGUF file that turns images or sound into embeddings for the model. */
   readonly mmproj?: string;
+  /** Absolute path of the GGUF file of a small model that guesses ahead. */
+  readonly draft?: string;
   /** The one folder whose files messages may name; absent: none. */
   readonly mediaRoot?: string;
   /** Whether images are fetched from http(s) URLs in messages. */
@@ -59,7 +61,14 @@ export interface Config {
   readonly prefixCache: boolean;
   /** MiB; absent: chosen by free memory. */
   readonly cacheRam?: number;
+  /** Absolute path of the folder for what leaves host memory; absent: none. */
+  readonly kvDir?: string;
+  /** MiB. */
+  readonly kvDirSize: number;
   readonly speculation: boolean;
+  readonly draftMax: number;
+  readonly draftPMin: number;
+  readonly draftAdaptive: boolean;
   readonly batch: number;
   readonly microBatch: number;
   readonly mmap: boolean;

@@ -35,6 +35,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("model", text("model")),
     ...given("alias", text("alias")),
     ...given("mmproj", text("mmproj")),
+    ...given("draft", text("draft")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
     embeddingModels: list("embedding-model"),
@@ -60,12 +61,17 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     parallel: number("parallel") as number,
     ...given("threads", number("threads")),
     ...given("cacheRam", number("cache-ram")),
+    ...given("kvDir", kvDir(values)),
+    kvDirSize: number("kv-dir-size") as number,
     gpuLayers: number("gpu-layers") as number,
     flashAttention: text("flash-attention") as Config["flashAttention"],
     kvType: KV_BITS[kvType] ?? (kvType as Config["kvType"]),
     kvMode: text("kv-mode") as Config["kvMode"],
     prefixCache: flag("prefix-cache"),
     speculation: flag("speculation"),
+    draftMax: number("draft-max") as number,
+    draftPMin: number("draft-p-min") as number,
+    draftAdaptive: flag("draft-adaptive"),
     batch: number("batch") as number,
     microBatch: Math.min(number("micro-batch") as number, number("batch") as number),
     mmap: flag("mmap"),
@@ -96,6 +102,15 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
     dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
   };
+}
+
+/** What goes to disk and comes from there passes through host memory, where the prefix cache looks for it. */
+function kvDir(values: Values): string | undefined {
+  const folder = values.get("kv-dir") as string | undefined;
+  if (folder === undefined) return undefined;
+  if (values.get("cache-ram") === 0) throw new UsageError("--kv-dir needs host memory: --cache-ram must not be 0.");
+  if (values.get("prefix-cache") !== true) throw new UsageError("--kv-dir and --no-prefix-cache exclude each other.");
+  return folder;
 }
 
 function chatTemplate(file: string | undefined): string {

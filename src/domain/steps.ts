@@ -1,5 +1,7 @@
 // Counts of decode calls by what they computed: kept by the engine, added up over engine processes, told as metrics.
 
+import { addGuesses, noGuesses, type GuessTally } from "./guesses.ts";
+
 /** `mixed`: tokens of running streams and of prompts in one call. */
 export const STEP_KINDS = ["decode", "prefill", "mixed", "media"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
@@ -31,6 +33,7 @@ export interface StepTally {
   readonly pauses: Readonly<Record<PauseCause, Distribution>>;
   /** Tokens computed: of running streams, of prompts' text, of media. */
   readonly rows: Record<"decode" | "prefill" | "media", number>;
+  readonly guesses: GuessTally;
 }
 
 export function noSteps(): StepTally {
@@ -41,6 +44,7 @@ export function noSteps(): StepTally {
     chunks: { prefill: over(CHUNK_TOKENS), mixed: over(CHUNK_TOKENS) },
     pauses: { decode: seconds(), prompt: seconds(), media: seconds() },
     rows: { decode: 0, prefill: 0, media: 0 },
+    guesses: noGuesses(),
   };
 }
 
@@ -72,6 +76,7 @@ export function addSteps(tally: StepTally, more: StepTally): void {
   for (const kind of CHUNK_KINDS) add(tally.chunks[kind], more.chunks[kind]);
   for (const cause of PAUSE_CAUSES) add(tally.pauses[cause], more.pauses[cause]);
   for (const kind of ["decode", "prefill", "media"] as const) tally.rows[kind] += more.rows[kind];
+  addGuesses(tally.guesses, more.guesses);
 }
 
 function add(into: Distribution, from: Distribution): void {

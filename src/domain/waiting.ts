@@ -2,7 +2,7 @@
 
 /**
  * `sequence`: all that may run at once do · `cells`: the KV cache has no room beside the running ones · `prefix`: another
- * request computes what it begins with · `turn`: another client is served before · `step`: nothing but the step under way.
+ * request computes what it begins with · `turn`: another client, which came later, is served before · `step`: nothing but the step under way.
  */
 export const WAIT_REASONS = ["sequence", "cells", "prefix", "turn", "step"] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];

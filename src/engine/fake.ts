@@ -71,14 +71,24 @@ export class FakeEngine implements EnginePort {
   }
 
   status(): EngineStatus {
-    const stats = { waiting: 0, waitingFor: nobodyWaits, kvUsed: 0, kvCached: 0, kvSaved: 0, kvTotal: 8192, steps: 0 };
+    const stats = {
+      waiting: 0,
+      waitingFor: nobodyWaits,
+      kvUsed: 0,
+      kvCached: 0,
+      kvSaved: 0,
+      kvDisk: 0,
+      kvTotal: 8192,
+      steps: 0,
+    };
     const counts = {
       preemptions: 0,
       evictedTokens: 0,
       spilledTokens: 0,
       restoredTokens: 0,
-      guessedTokens: 0,
-      guessedRight: 0,
+      diskWrittenTokens: 0,
+      diskRestoredTokens: 0,
+      diskFailedTokens: 0,
       residentBytes: 0,
     };
     return {

@@ -36,6 +36,8 @@ export interface EngineHostOptions {
 }
 
 const STOP_GRACE_MS = 2000;
+/** The same where conversations go to disk first. */
+const STORE_GRACE_MS = 30_000;
 const NO_STATS: Levels = {
   running: 0,
   waiting: 0,
@@ -43,13 +45,15 @@ const NO_STATS: Levels = {
   kvUsed: 0,
   kvCached: 0,
   kvSaved: 0,
+  kvDisk: 0,
   steps: 0,
   preemptions: 0,
   evictedTokens: 0,
   spilledTokens: 0,
   restoredTokens: 0,
-  guessedTokens: 0,
-  guessedRight: 0,
+  diskWrittenTokens: 0,
+  diskRestoredTokens: 0,
+  diskFailedTokens: 0,
   residentBytes: 0,
 };
 
@@ -60,8 +64,9 @@ const COUNTS = [
   "evictedTokens",
   "spilledTokens",
   "restoredTokens",
-  "guessedTokens",
-  "guessedRight",
+  "diskWrittenTokens",
+  "diskRestoredTokens",
+  "diskFailedTokens",
 ] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
@@ -186,7 +191,7 @@ export class EngineHost implements EnginePort {
     this.state = "draining";
     this.restart.cancel();
     this.failAll(new SvcError("shutting_down", "The server is shutting down."));
-    await this.process?.stop(STOP_GRACE_MS);
+    await this.process?.stop(this.options.engine.kvDir ? STORE_GRACE_MS : STOP_GRACE_MS);
     this.state = "stopped";
   }
 
@@ -306,10 +311,11 @@ export class EngineHost implements EnginePort {
     return placeFreeMs && Math.max(0, placeFreeMs - (this.options.clock.now() - this.statsAt));
   }
 
-  private becomeReady({ model }: Extract<FromEngine, { type: "ready" }>): void {
+  private becomeReady({ model, onDisk }: Extract<FromEngine, { type: "ready" }>): void {
     const { engine, model: known } = this.options;
     this.model = { ...known, ...model, maxModelLen: engine.maxModelLen, parallel: engine.parallel };
     this.state = "ready";
+    if (onDisk) this.options.log.info("conversations on disk", { ...onDisk });
     this.loaded.resolve(this.model);
     for (const pending of this.pending.values()) this.submit(pending);
   }

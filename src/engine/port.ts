@@ -39,6 +39,8 @@ export interface EngineStats {
   readonly kvCached: number;
   /** Tokens in host memory, moved there from the KV cache. */
   readonly kvSaved: number;
+  /** Tokens on disk, moved there from host memory, by this process or an earlier one. */
+  readonly kvDisk: number;
   readonly kvTotal: number;
   /** Cumulative counts since the first engine process started. */
   readonly steps: number;
@@ -49,9 +51,10 @@ export interface EngineStats {
   readonly spilledTokens: number;
   /** Tokens that came back from host memory. */
   readonly restoredTokens: number;
-  /** Tokens that were guessed ahead, and those of them that were right. */
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
+  /** Tokens that went to disk, came back from there, and were lost to errors or for lack of room. */
+  readonly diskWrittenTokens: number;
+  readonly diskRestoredTokens: number;
+  readonly diskFailedTokens: number;
   readonly residentBytes: number;
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;

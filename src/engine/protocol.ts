@@ -2,6 +2,7 @@
 // catches a stale process; adding a message kind is a version bump.
 
 import type { BusyReason, ErrorCode } from "../domain/errors.ts";
+import type { FileIdentity } from "../domain/file-identity.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
@@ -29,13 +30,30 @@ export interface EngineOptions {
   readonly kvMode: "unified" | "streams";
   /** Whether what finished requests computed serves later ones. */
   readonly prefixCache: boolean;
-  /** Whether next tokens are guessed from what was said before. */
+  /** Whether next tokens are guessed: from what was said before, and by the draft model. */
   readonly speculation: boolean;
+  /** A small model that guesses for the large one; only with `speculation`. */
+  readonly draft?: {
+    readonly path: string;
+    /** Most tokens in a row. */
+    readonly max: number;
+    /** A token that the draft model gives less ends the row. */
+    readonly pMin: number;
+    /** As many as pay; else always `max`. */
+    readonly adaptive: boolean;
+  };
   readonly kvType: string;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;
   /** Host memory for what has to leave the KV cache. */
   readonly cacheRamBytes: number;
+  /** Folder for what leaves host memory too, the bytes that it may take, and what the bytes in it are of; absent: none. */
+  readonly kvDir?: {
+    readonly path: string;
+    readonly limitBytes: number;
+    readonly model: FileIdentity;
+    readonly projector?: FileIdentity;
+  };
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;
@@ -74,6 +92,13 @@ export type EngineReady = Pick<
   | "sampling"
 >;
 
+/** What was found on disk: conversations, the tokens of all, and damaged files that were removed. */
+export interface OnDisk {
+  readonly conversations: number;
+  readonly tokens: number;
+  readonly damaged: number;
+}
+
 /** Numbers a request within one engine process; never reused. */
 export type RequestKey = number;
 
@@ -102,7 +127,8 @@ export type Levels = Omit<EngineStats, "kvTotal">;
 
 export type FromEngine =
   | { readonly type: "progress"; readonly value: number }
-  | { readonly type: "ready"; readonly model: EngineReady }
+  /** `onDisk`: what an earlier process left, where there is a place for it. */
+  | { readonly type: "ready"; readonly model: EngineReady; readonly onDisk?: OnDisk }
   /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
   | { readonly type: "load-failed"; readonly message: string }
   | {

@@ -22,11 +22,12 @@ export interface ContextChoice {
   readonly note?: string;
 }
 
+type Sizes = Pick<ModelFile, "trainedContext" | "kvHeads" | "keyLength" | "valueLength" | "vocabulary" | "tensorBytes">;
+
 export interface ContextNeeds {
-  readonly model: Pick<
-    ModelFile,
-    "trainedContext" | "kvHeads" | "keyLength" | "valueLength" | "vocabulary" | "tensorBytes"
-  >;
+  readonly model: Sizes;
+  /** A draft model, which has a KV cache of as many tokens. */
+  readonly draft?: Sizes;
   readonly kvType: keyof typeof TYPE_BYTES;
   readonly kvMode: KvMode | "auto";
   readonly parallel: number;
@@ -78,16 +79,19 @@ export function chooseContext(needs: ContextNeeds): ContextChoice {
 }
 
 function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextChoice {
-  const { model, requested, kvMode, parallel } = needs;
+  const { model, draft, requested, kvMode, parallel } = needs;
   const perRequest = (context: number) => (kvMode === "streams" ? Math.floor(context / parallel) : context);
   const tokenBytes = kvBytesPerToken(model, needs.kvType);
-  const compute = model.vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST;
-  const free = Math.max(0, needs.availableBytes - model.tensorBytes - compute);
+  // What a token takes in the caches of all models.
+  const cellBytes = tokenBytes + (draft ? kvBytesPerToken(draft, needs.kvType) : 0);
+  const models = draft ? [model, draft] : [model];
+  const taken = models.map(({ vocabulary, tensorBytes }) => tensorBytes + vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST);
+  const free = Math.max(0, needs.availableBytes - taken.reduce((sum, bytes) => sum + bytes, 0));
   const spare = (context: number) =>
-    Math.min(Math.max(0, free - context * tokenBytes) * SPARE_SHARE, LARGEST_SPARE_BYTES);
+    Math.min(Math.max(0, free - context * cellBytes) * SPARE_SHARE, LARGEST_SPARE_BYTES);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
-    const note = requestedNote(requested, model.trainedContext, context * tokenBytes, free);
+    const note = requestedNote(requested, model.trainedContext, context * cellBytes, free);
     const maxModelLen = perRequest(requested);
     return { kvMode, tokenBytes, spareBytes: spare(context), context, maxModelLen, ...(note && { note }) };
   }
@@ -97,7 +101,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextCh
       ? Math.min(trained, LARGEST_DEFAULT) * parallel
       : Math.min(trained * parallel, LARGEST_DEFAULT);
   const room = free * KV_SHARE;
-  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / tokenBytes / ROUND) * ROUND;
+  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / cellBytes / ROUND) * ROUND;
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < LARGEST_DEFAULT_BYTES);

@@ -20,6 +20,8 @@ export interface Gguf {
   readonly classifies: boolean;
   readonly tensorBytes: number;
   readonly fileBytes: number;
+  /** Metadata and table of tensors. */
+  readonly headerBytes: number;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
 }
@@ -69,11 +71,7 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function parse(
-  fd: number,
-  fileBytes: number,
-  name: string,
-): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes"> {
+function parse(fd: number, fileBytes: number, name: string): Omit<Gguf, "fileBytes" | "modified"> {
   const cursor = new GgufCursor(fd, Math.min(fileBytes, LARGEST_HEADER));
   try {
     checkPreamble(cursor, name);
@@ -83,9 +81,10 @@ function parse(
     const metadata = new Map<string, MetadataValue>();
     for (let i = 0; i < entries; i++) metadata.set(cursor.string(), value(cursor, cursor.u32(), name));
     const { end, bytes, classifies } = tensorExtent(cursor, tensors, name);
-    const dataStart = align(cursor.position, alignment(metadata, name));
+    const headerBytes = cursor.position;
+    const dataStart = align(headerBytes, alignment(metadata, name));
     if (tensors > 0 && dataStart + end > fileBytes) throw incomplete(name, fileBytes, dataStart + end);
-    return { metadata, tensors, classifies, tensorBytes: bytes };
+    return { metadata, tensors, classifies, tensorBytes: bytes, headerBytes };
   } catch (error) {
     if (!(error instanceof HeaderOutOfBounds)) throw error;
     const message = `${name} has an incomplete or corrupt header (${fileBytes} bytes in all); get the file again.`;

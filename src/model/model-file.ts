@@ -11,6 +11,8 @@ const MOST_LAYERS = 10_000;
 export interface ModelFile {
   /** The file to load; of a model in several files, the first. */
   readonly path: string;
+  /** All its files, in order. */
+  readonly paths: readonly string[];
   /** The file's name without `.gguf` and part number: the name that clients see. */
   readonly id: string;
   readonly architecture: string;
@@ -70,7 +72,8 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
 function describeFile(path: string, header: Gguf, whyNot: (architecture: string) => string | undefined): ModelFile {
   const name = basename(path);
   const architecture = servedArchitecture(header, name, whyNot);
-  const parts = [header, ...otherParts(path, header).map(readGguf)];
+  const paths = [path, ...otherParts(path, header)];
+  const parts = [header, ...paths.slice(1).map(readGguf)];
   const facts = new Facts(header.metadata, architecture, name);
   const layers = facts.count("block_count");
   if (layers > MOST_LAYERS) throw new ModelFileError(`${name} is corrupt: it claims to have ${layers} layers.`);
@@ -80,6 +83,7 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
   const title = header.metadata.get("general.name");
   return {
     path,
+    paths,
     id: name.replace(/\.gguf$/i, "").replace(/-\d{5}-of-\d{5}$/, ""),
     architecture,
     ...(typeof title === "string" && title !== "" && { name: title }),

@@ -23,6 +23,11 @@ export class Forecast {
     this.outputs.record(tokens);
   }
 
+  /** Tokens that a request is likely to say yet. */
+  remaining({ maxTokens, generated }: Sequence): number {
+    return Math.min(maxTokens - generated, this.outputs.remaining(generated));
+  }
+
   /** Milliseconds until the first of these requests ends. */
   firstEndMs(running: readonly Sequence[]): number {
     const decoding = running.filter((sequence) => sequence.decoding).length;
@@ -31,7 +36,7 @@ export class Forecast {
       running.reduce((sum, sequence) => sum + (sequence.decoding ? 0 : sequence.remaining), 0),
     );
     const ends = running.map((sequence) => {
-      const steps = Math.min(sequence.maxTokens - sequence.generated, this.outputs.remaining(sequence.generated));
+      const steps = this.remaining(sequence);
       // Beside streams, prompts are computed in chunks of the stall budget.
       const beside = sequence.decoding ? Math.min(prefillMs, steps * this.stallBudgetMs) : prefillMs;
       return steps * stepMs + beside;

@@ -17,16 +17,16 @@ export class Guesses {
   private size = FIRST;
   private misses = 0;
   private pausedUntil = 0;
+  /** Where the last search ended, and for which length: whoever asks twice in a step is not searched for twice. */
+  private found = { length: -1, at: -1 };
 
   /** What may follow, at most `room` tokens; often nothing. */
-  next({ ids, length }: Sequence, room: number): Int32Array {
+  next(sequence: Sequence, room: number): Int32Array {
+    const { ids, length } = sequence;
     if (room < FEWEST || length < this.pausedUntil || length <= CONTEXT) return NONE;
-    const [first, second, third] = [ids[length - 3], ids[length - 2], ids[length - 1]];
-    for (let at = length - 2; at >= CONTEXT - 1; at--) {
-      if (ids[at] !== third || ids[at - 1] !== second || ids[at - 2] !== first) continue;
-      return ids.subarray(at + 1, Math.min(at + 1 + Math.min(this.size, room), length));
-    }
-    return NONE;
+    if (this.found.length !== length) this.found = { length, at: find(sequence) };
+    const { at } = this.found;
+    return at < 0 ? NONE : ids.subarray(at + 1, Math.min(at + 1 + Math.min(this.size, room), length));
   }
 
   /** So many of the last guesses were right, and the request has so many tokens now. */
@@ -36,6 +36,15 @@ export class Guesses {
     this.misses = right === 0 ? this.misses + 1 : 0;
     if (this.misses > 0) this.pausedUntil = length + Math.min(2 ** this.misses, LONGEST_PAUSE);
   }
+}
+
+/** Where the last tokens were said before, or -1. */
+function find({ ids, length }: Sequence): number {
+  const [first, second, third] = [ids[length - 3], ids[length - 2], ids[length - 1]];
+  for (let at = length - 2; at >= CONTEXT - 1; at--) {
+    if (ids[at] === third && ids[at - 1] === second && ids[at - 2] === first) return at;
+  }
+  return -1;
 }
 
 const NONE = new Int32Array(0);

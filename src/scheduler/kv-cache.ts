@@ -1,7 +1,7 @@
 // What the KV cache holds: for running requests, and for whoever comes next with the same beginning. Decides which
 // sequence a request continues, which is copied and which is given up, and says it as commands for the native library.
 
-import { IdleSequences } from "./idle-sequences.ts";
+import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { cutBefore, positionAt } from "./media-span.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
@@ -18,8 +18,6 @@ export interface KvLimits extends SpillLimits {
   readonly sequences: number;
   /** Whether finished requests leave their cells to later ones. */
   readonly reuse: boolean;
-  /** Whether the model's state can be cut at any token; else a later request must continue all of it. */
-  readonly cut: boolean;
   /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
   readonly copyMs: number;
 }
@@ -47,6 +45,8 @@ export class KvCache {
   private readonly running = new Map<number, number>();
   private commands: KvCommand[] = [];
   private evictedTokens = 0;
+  /** Cells that a chunk fills whose tokens do not count as computed yet. */
+  private reserved = 0;
 
   constructor(private readonly limits: KvLimits) {
     this.spill = new Spill(limits, (command) => this.commands.push(command));
@@ -54,12 +54,12 @@ export class KvCache {
 
   /** Cells that hold tokens. */
   get cells(): number {
-    return this.tree.cells;
+    return this.tree.cells + this.reserved;
   }
 
   /** Cells that running requests need. */
   get runningCells(): number {
-    return this.tree.cellsOf((id) => !this.idle.has(id));
+    return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
   }
 
   /** Tokens of finished requests that had to make room, in all. */
@@ -119,6 +119,17 @@ export class KvCache {
     this.commands.push({ type: "remove", sequence: sequence.id, position });
   }
 
+  /** So many cells are for a chunk until it is done or abandoned; there must be room for them. */
+  reserve(cells: number): void {
+    this.reserved = cells;
+  }
+
+  /** The chunk is given up in the middle. */
+  abandon(): void {
+    this.reserved = 0;
+    this.commands.push({ type: "abandon" });
+  }
+
   /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media } = sequence;
@@ -135,7 +146,7 @@ export class KvCache {
   makeRoom(needed: number, now: number): boolean {
     if (this.limits.layout === "streams") return true;
     for (;;) {
-      const missing = this.tree.cells + needed - this.limits.cells;
+      const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
       // Each cell saves a token, whoever's it is.
       const id = this.idle.leastValuable(now, () => 1);
@@ -153,6 +164,17 @@ export class KvCache {
     if (!this.spill.isMoving && this.cells - this.runningCells > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
     if (moved !== undefined) this.drop(moved);
+  }
+
+  /** Moves the best of what nobody runs to disk, as far as that is worth it; false when nothing is left. */
+  storeNext(now: number): boolean {
+    for (;;) {
+      const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
+      if (!best) return this.spill.storeNext(now);
+      const stores = this.spill.storeSequence(this.movable(best[0]));
+      this.drop(best[0]);
+      if (stores) return true;
+    }
   }
 
   private beginMoving(now: number): void {

@@ -1,5 +1,6 @@
 // What a step is to compute, and what came of it.
 
+import type { GuessSource } from "../domain/guesses.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
@@ -14,8 +15,8 @@ export interface PlanRow {
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
-  /** The token is a guess at what the row before gives. */
-  readonly guess: boolean;
+  /** Who guessed that the row before gives this token; absent: it is known. */
+  readonly guess?: GuessSource;
 }
 
 export interface StepPlan {
@@ -30,6 +31,15 @@ export interface StepPlan {
   readonly guessRows: number;
   /** Decode steps on end, each with the tokens of the one before. More than one only when every row is a stream's. */
   readonly steps: number;
+}
+
+/** Some time of computing prompts beside streams: a chunk of them is computed in slices, with the streams' steps between. */
+export interface SlicePlan {
+  /** The whole chunk; no row of it is sampled. */
+  readonly chunk: StepPlan;
+  /** It is the chunk's first slice. */
+  readonly begins: boolean;
+  readonly ms: number;
 }
 
 /** One piece of a medium, for a decode call of its own. */
@@ -62,6 +72,15 @@ export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>):
   return made;
 }
 
+/** The request whose rows are all there are. */
+export function ownerOf(rows: readonly PlanRow[]): Key | undefined {
+  const first = rows[0]?.key;
+  return rows.every(({ key }) => key === first) ? first : undefined;
+}
+
+/** In the order of a plan. */
+export const byPlace = (a: PlanRow, b: PlanRow): number => a.sequence - b.sequence || a.position - b.position;
+
 /** The row that computes the token at `index`. */
 export function rowOf(sequence: Sequence, index: number): PlanRow {
   return {
@@ -71,6 +90,5 @@ export function rowOf(sequence: Sequence, index: number): PlanRow {
     index,
     position: sequence.position(index),
     sample: index === sequence.length - 1,
-    guess: false,
   };
 }

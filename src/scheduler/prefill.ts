@@ -1,6 +1,7 @@
 // Which prompts are computed next, and how much of them in one step.
 
-import type { Sequence } from "./sequence.ts";
+import { rowOf, type PlanRow } from "./plan.ts";
+import type { Key, Sequence } from "./sequence.ts";
 import type { StepCost } from "./step-cost.ts";
 
 /** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
@@ -29,6 +30,28 @@ export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, 
   return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
+/** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one go. */
+export function promptRows(
+  prompts: readonly Sequence[],
+  budget: number,
+  endOf: (prompt: Sequence) => number,
+): { readonly rows: PlanRow[]; readonly started: Key[] } {
+  const rows: PlanRow[] = [];
+  const started: Key[] = [];
+  for (const prompt of prompts) {
+    const left = budget - rows.length;
+    // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
+    if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
+    const end = Math.min(endOf(prompt), prompt.computed + left);
+    if (!prompt.started && end > prompt.computed) {
+      prompt.started = true;
+      started.push(prompt.key);
+    }
+    for (let index = prompt.computed; index < end; index++) rows.push(rowOf(prompt, index));
+  }
+  return { rows, started };
+}
+
 export class PrefillBudget {
   /** Requests with short prompts that wait for their first token together, until the last of them has it. */
   private crowd = 0;
@@ -40,19 +63,30 @@ export class PrefillBudget {
 
   /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
   tokens(decodeRows: number, prefilling: readonly Sequence[]): number {
-    if (prefilling.length === 0) return (this.crowd = 0);
-    const { stallBudgetMs, batch } = this.limits;
+    this.countCrowd(prefilling);
+    if (prefilling.length === 0) return 0;
+    if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows));
+    const ms = this.crowd > 1 ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
+    return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, this.limits.batch));
+  }
+
+  /** How long the prompts of `prefilling` may be computed between two steps of so many streams. */
+  sliceMs(decodeRows: number, prefilling: readonly Sequence[]): number {
+    this.countCrowd(prefilling);
+    return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
+  }
+
+  /** What prompts may make the time between two steps of the streams longer. */
+  private msBeside(decodeRows: number): number {
+    const crowd = this.crowd > 1 ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
+    return Math.max(this.limits.stallBudgetMs, this.cost.decodeStepMs(decodeRows), crowd);
+  }
+
+  private countCrowd(prefilling: readonly Sequence[]): void {
+    const { batch } = this.limits;
     const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
     const short = prefilling.filter(({ remaining }) => remaining <= batch).length;
     // The last of a crowd are not cut into the small chunks of a single newcomer.
-    this.crowd = Math.max(left <= batch ? this.crowd : 0, short);
-    const several = this.crowd > 1;
-    if (decodeRows === 0) {
-      const ms = several ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
-      return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, batch));
-    }
-    const crowd = several ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
-    const patience = Math.max(stallBudgetMs, this.cost.decodeStepMs(decodeRows));
-    return this.cost.tokensBeside(Math.max(patience, crowd));
+    this.crowd = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.crowd : 0, short);
   }
 }

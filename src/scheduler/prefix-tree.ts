@@ -113,6 +113,15 @@ export class PrefixTree {
     return { length: 0, holders: [] };
   }
 
+  /** Other sequences that hold no more than the beginning of what this one holds. */
+  beginningsOf(id: number): number[] {
+    const found: number[] = [];
+    for (let at = this.entries.get(id)?.node; at?.parent; at = at.parent) {
+      for (const entry of at.ends) if (entry.id !== id) found.push(entry.id);
+    }
+    return found;
+  }
+
   /** A new sequence that holds the first `length` tokens of another; with length 0, none. */
   add(id: number, from: number, length: number): void {
     if (this.entries.has(id)) throw new Error(`sequence ${id} is in the tree already`);

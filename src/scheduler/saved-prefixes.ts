@@ -52,14 +52,14 @@ export class SavedPrefixes {
   }
 
   /**
-   * Takes in a sequence; what has to make room for it is given back to be forgotten, but not `pinned`. Undefined when there
-   * is no room. It is found from `complete` on.
+   * Takes in a sequence; what has to make room for it is given back, but not `pinned`. Undefined when there is no room. It is
+   * found from `complete` on.
    */
   add(
     { ids, media }: Omit<Saved, "id">,
     now: number,
     pinned: readonly (SavedId | undefined)[] = [],
-  ): { readonly id: SavedId; readonly dropped: SavedId[] } | undefined {
+  ): { readonly id: SavedId; readonly dropped: readonly Saved[] } | undefined {
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     // It says all that its own beginnings say.
     const leaving = others.filter((entry) => commonLength(entry.ids, ids, ids.length) === entry.ids.length);
@@ -72,12 +72,24 @@ export class SavedPrefixes {
       if (!next) return undefined;
       leaving.push(next);
     }
-    const dropped = leaving.map((entry) => entry.id);
-    dropped.forEach((gone) => this.remove(gone));
-    const id = this.nextId++;
+    leaving.forEach((gone) => this.remove(gone.id));
+    const id = this.newId();
     this.entries.set(id, { id, ids, media, at: now, uses: 0, complete: false });
     this.held += ids.length;
-    return { id, dropped };
+    return { id, dropped: leaving };
+  }
+
+  /** A number for what is saved without a place of its own, only to go elsewhere. */
+  newId(): SavedId {
+    return this.nextId++;
+  }
+
+  /** Takes out what is likeliest to be asked for again. */
+  takeBest(now: number): Saved | undefined {
+    const complete = [...this.entries.values()].filter((entry) => entry.complete);
+    const [best] = complete.toSorted((a, b) => staleness(a, now) - staleness(b, now));
+    if (best) this.remove(best.id);
+    return best;
   }
 
   /** All of it was saved. */
@@ -92,6 +104,11 @@ export class SavedPrefixes {
     if (!entry) return;
     entry.at = now;
     entry.uses++;
+  }
+
+  /** The tokens of what is saved under a number. */
+  idsOf(id: SavedId): Int32Array | undefined {
+    return this.entries.get(id)?.ids;
   }
 
   remove(id: SavedId): void {

@@ -1,34 +1,52 @@
 // Continuous batching as bookkeeping: which tokens of which request go into the next decode call. Pure and
 // synchronous: it never touches the model, a clock or a timer, so tests drive it step by step.
 //
-// Policy: every running stream decodes in every step. Prompts are prefilled in chunks that are sized, from measured
-// costs, to a stall budget while anyone decodes; the shortest remaining work first, with ageing. What a prompt shares
+// Policy: every running stream decodes in every step. While anyone decodes, prompts are prefilled within a stall budget:
+// between two steps, in slices of large chunks, where a chunk can be paused; else in the steps, in chunks that are sized
+// from measured costs. The shortest remaining work comes first, with ageing. What a prompt shares
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size.
 
+import type { GuessTally } from "../domain/guesses.ts";
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import { DiskLoads } from "./disk-loads.ts";
+import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
-import { rowOf, stepsMade, type MediaStep, type PlanRow, type Sampled, type StepPlan } from "./plan.ts";
-import { byRemainingWork, PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import type { SavedId } from "./saved-prefixes.ts";
+import {
+  byPlace,
+  ownerOf,
+  rowOf,
+  stepsMade,
+  type MediaStep,
+  type PlanRow,
+  type Sampled,
+  type SlicePlan,
+  type StepPlan,
+} from "./plan.ts";
+import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
+import { Slices } from "./slices.ts";
+import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
+import type { Stored, StoredId } from "./stored-prefixes.ts";
 
-export interface SchedulerLimits extends PrefillLimits, KvLimits {
+export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
   /** Requests that may run at once. */
   readonly parallel: number;
+  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
+  readonly chunk: number;
 }
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
-/** More streams than this fill a step by themselves. */
-const MOST_GUESSING = 4;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
 const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
@@ -40,18 +58,22 @@ export class Scheduler {
   private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
   private readonly kv: KvCache;
+  private readonly loads: DiskLoads;
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
   private readonly forecast: Forecast;
   private preemptionCount = 0;
-  private guessed = 0;
-  private guessedRight = 0;
+  private readonly speculation: Speculation;
   /** The last step was a medium's. */
   private mediaBefore = false;
+  private readonly slices: Slices;
 
   constructor(private readonly limits: SchedulerLimits) {
     this.kv = new KvCache(limits);
+    this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
+    this.speculation = new Speculation(limits, this.kv);
+    this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
     this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
   }
 
@@ -73,7 +95,7 @@ export class Scheduler {
     const count = { ...nobodyWaits } as Record<WaitReason, number>;
     for (const sequence of order) {
       if (awaitsPrefix(sequence)) count.prefix++;
-      else count[sequence.client === next?.client ? missing : "turn"]++;
+      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
     }
     return count;
   }
@@ -87,9 +109,9 @@ export class Scheduler {
     return this.preemptionCount;
   }
 
-  /** Tokens that were guessed, in all, and those of them that were right. */
-  get guesses(): { readonly offered: number; readonly right: number } {
-    return { offered: this.guessed, right: this.guessedRight };
+  /** What was guessed so far, and what of it was right. */
+  get guesses(): GuessTally {
+    return this.speculation.tally;
   }
 
   /** KV cells that hold tokens of running requests. */
@@ -165,10 +187,12 @@ export class Scheduler {
     return this.kv.takeCommands();
   }
 
-  /** What a sequence was to be restored from is not there: its request computes everything. The last plan is void. */
-  lost(sequenceId: number): void {
+  /** What a sequence was to be restored from is no good: its request computes everything. The last plan is void. */
+  lost({ sequence: sequenceId, saved }: { readonly sequence: number; readonly saved: SavedId }): void {
+    this.kv.spill.distrust(saved);
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
+    this.slices.abandon(sequence);
     sequence.cached = 0;
     sequence.computed = 0;
     this.kv.shorten(sequence);
@@ -178,6 +202,44 @@ export class Scheduler {
   get spill(): { readonly tokens: number; readonly moved: number; readonly restored: number } {
     const { tokens, moved, restored } = this.kv.spill;
     return { tokens, moved, restored };
+  }
+
+  /** It is on disk: since an earlier start, or by now. */
+  stored(stored: Stored): void {
+    this.kv.spill.disk.add(stored);
+  }
+
+  /** It is not on disk any more. */
+  unstored(id: StoredId): void {
+    this.kv.spill.disk.remove(id);
+  }
+
+  /** What was to be read from disk is in host memory now; or it could not be read. */
+  loaded(saved: SavedId, done: boolean): void {
+    this.kv.spill.loaded(saved, done);
+  }
+
+  /** Nothing runs any more, and nothing will: moves the next best of what is kept to disk; false when nothing is left. */
+  storeNext(now: number): boolean {
+    return this.kv.storeNext(now);
+  }
+
+  /** What the draft model is to do before the next step is planned; nothing, mostly. */
+  planDrafts(): readonly DraftJob[] {
+    return this.speculation.planDrafts(this.running, (sequence) => this.forecast.remaining(sequence));
+  }
+
+  /**
+   * Takes in what the draft model wrote for each job, undefined where it cannot follow; of all, undefined when it had no
+   * room. It took so many decode calls and milliseconds.
+   */
+  applyDrafts(
+    jobs: readonly DraftJob[],
+    drafted: readonly (Int32Array | undefined)[] | undefined,
+    rounds: number,
+    ms: number,
+  ): void {
+    this.speculation.applyDrafts(jobs, (key) => this.byKey.get(key), drafted, rounds, ms);
   }
 
   /** Decides the next step, or undefined when there is nothing to compute. */
@@ -191,16 +253,26 @@ export class Scheduler {
     const started: Key[] = [];
     const prefillRows = this.addPrefill(rows, decoding.length, started, now);
     if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
+    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     }
-    const steps = prefillRows + guessRows === 0 ? this.stepsOnEnd(decoding) : 1;
+    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
     if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
-    const first = rows[0]?.key;
-    const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
+    rows.sort(byPlace);
+    return { rows, started, owner: ownerOf(rows), decodeRows: decoding.length, prefillRows, guessRows, steps };
+  }
+
+  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  planSlice(now: number): SlicePlan | undefined {
+    const streams = this.running.filter((sequence) => sequence.decoding).length;
+    return this.slices.plan(streams, this.prefilling, this.freeCells - streams, now);
+  }
+
+  /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
+  applySlice(result: "done" | "paused" | "given up", ms: number): void {
+    const chunk = this.slices.apply(result, ms);
+    if (chunk) this.apply(chunk.plan, [], chunk.ms);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -257,7 +329,7 @@ export class Scheduler {
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
     }
     for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
-    if (plan.guessRows > 0) this.judgeGuesses(plan);
+    if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), ms);
     return sampled;
   }
 
@@ -265,6 +337,7 @@ export class Scheduler {
     const { rows, decodeRows } = plan;
     const made = stepsMade(plan, tokens);
     this.cost.record(decodeRows, 0, ms / made, this.kv.cells);
+    this.speculation.judge(plan, (key) => this.byKey.get(key), ms / made);
     const sampled: Sampled[] = [];
     for (const [at, { key, index }] of rows.entries()) {
       const sequence = this.byKey.get(key);
@@ -298,7 +371,9 @@ export class Scheduler {
 
   private admit(now: number): void {
     while (this.queue.size > 0) {
-      const next = this.queue.inOrder().find((sequence) => !this.waitsForLeader(sequence, now));
+      const next = this.queue
+        .inOrder()
+        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
       const victim = isFull ? this.victimFor(next, now) : undefined;
@@ -329,6 +404,11 @@ export class Scheduler {
     return sequence.awaits !== undefined;
   }
 
+  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
+  private waitsForDisk(sequence: Sequence, now: number): boolean {
+    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
+  }
+
   /** Whether the cache has room for a request beside the running ones and their growth. */
   private fits(sequence: Sequence, now: number): boolean {
     if (this.limits.layout === "streams" || this.running.length === 0) return true;
@@ -348,42 +428,26 @@ export class Scheduler {
     );
   }
 
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-    let budget = Math.min(this.budget.tokens(decodeRows, prefilling), this.limits.batch - rows.length);
-    if (this.limits.layout === "unified") {
-      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - decodeRows);
-    }
-    let added = 0;
-    for (const sequence of byRemainingWork(prefilling, this.cost, now)) {
-      // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
-      if (added > 0 && sequence.textEnd - sequence.computed > budget - added) break;
-      const end = Math.min(sequence.textEnd, sequence.computed + budget - added);
-      if (!sequence.started && end > sequence.computed) {
-        sequence.started = true;
-        started.push(sequence.key);
-      }
-      for (let index = sequence.computed; index < end; index++, added++) rows.push(rowOf(sequence, index));
-      if (added >= budget) break;
-    }
-    return added;
+  /** Prompts whose next tokens are text. */
+  private get prefilling(): Sequence[] {
+    return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
   }
 
-  /** Guesses what follows the streams' last tokens, as far as a few more rows are cheap. */
-  private addGuesses(rows: PlanRow[], decoding: readonly Sequence[]): number {
-    // In the stream layout, sequences with different numbers of rows are computed one after the other.
-    const most = this.limits.layout === "streams" ? 1 : MOST_GUESSING;
-    if (decoding.length > most) return 0;
-    const before = rows.length;
-    for (const sequence of decoding) {
-      const left = Math.min(this.limits.batch - rows.length, this.limits.cells - this.kv.runningCells - rows.length);
-      const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
-      const guessed = sequence.guesses?.next(sequence, room) ?? [];
-      for (const [at, token] of guessed.entries()) {
-        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, guess: true });
-      }
-    }
-    return rows.length - before;
+  /** Cells that no running request has. */
+  private get freeCells(): number {
+    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
+  }
+
+  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
+    const open = this.prefilling.filter((prompt) => !this.slices.hold(prompt));
+    const sliced = this.limits.chunk > 0 && decodeRows > 0;
+    const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
+    const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
+    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - decodeRows);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
+    rows.push(...added.rows);
+    started.push(...added.started);
+    return added.rows.length;
   }
 
   /** Decode steps that may be made without looking at what the first of them gave. */
@@ -395,21 +459,6 @@ export class Scheduler {
     return Math.max(1, Math.floor(Math.min(steps, left, room)));
   }
 
-  private judgeGuesses(plan: StepPlan): void {
-    const offered = new Map<Key, number>();
-    for (const { key, guess } of plan.rows) if (guess) offered.set(key, (offered.get(key) ?? 0) + 1);
-    for (const [key, count] of offered) {
-      const first = plan.rows.find((row) => row.key === key);
-      const sequence = this.byKey.get(key);
-      if (!sequence || !first) continue;
-      const right = sequence.computed - first.index - 1;
-      sequence.guesses?.learn(count, right, sequence.length);
-      this.guessed += count;
-      this.guessedRight += right;
-      if (right < count) this.kv.discard(sequence);
-    }
-  }
-
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     this.stop(sequence, now, keep);
@@ -419,7 +468,9 @@ export class Scheduler {
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
+    this.slices.abandon(sequence);
     this.running.splice(this.running.indexOf(sequence), 1);
+    this.speculation.release(sequence);
     this.kv.release(sequence, now, keep);
   }
 }

@@ -48,6 +48,8 @@ export class Sequence {
   started = false;
   /** It waits for this request to compute what both begin with, up to so many tokens. */
   awaits: { readonly leader: Sequence; readonly length: number } | undefined;
+  /** The place in host memory that its beginning is read to from disk; undefined until that was looked up. */
+  load: number | "none" | undefined;
 
   constructor(
     request: SequenceRequest,

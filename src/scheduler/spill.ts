@@ -1,10 +1,13 @@
 // Moving idle sequences to host memory and back: at once where there is time for that, else a part in each step.
 
+import { commonLength } from "./common-length.ts";
+import { DiskTier, type DiskLimits } from "./disk-tier.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 import { SavedPrefixes, type Saved, type SavedId } from "./saved-prefixes.ts";
+import type { Stored } from "./stored-prefixes.ts";
 
-export interface SpillLimits {
+export interface SpillLimits extends DiskLimits {
   /** Tokens that host memory may hold of what has to leave the cache. */
   readonly savedTokens: number;
   /** What moving a token to host memory or back costs, in milliseconds. */
@@ -24,6 +27,8 @@ export const FEWEST_SAVED = 256;
 export class Spill {
   /** How long one step may be held up by this, in milliseconds. */
   patienceMs = Number.POSITIVE_INFINITY;
+  /** What left host memory. */
+  readonly disk: DiskTier;
   private readonly saved: SavedPrefixes;
   private movedTokens = 0;
   private restoredTokens = 0;
@@ -36,6 +41,7 @@ export class Spill {
     private readonly command: (command: KvCommand) => void,
   ) {
     this.saved = new SavedPrefixes(limits.savedTokens);
+    this.disk = new DiskTier(limits, command);
   }
 
   /** Tokens in host memory. */
@@ -101,8 +107,7 @@ export class Spill {
   /** A sequence changes or goes: what was moved of it is of no use. */
   stopMoving(id: number): void {
     if (this.moving?.id !== id) return;
-    this.saved.remove(this.moving.saved);
-    this.command({ type: "forget", saved: this.moving.saved });
+    this.forget(this.moving.saved);
     this.moving = undefined;
   }
 
@@ -112,7 +117,7 @@ export class Spill {
   }
 
   /** What bringing it back takes, in milliseconds. */
-  restoreMs({ ids }: Saved): number {
+  restoreMs({ ids }: Pick<Saved, "ids">): number {
     return ids.length * this.limits.saveTokenMs;
   }
 
@@ -130,10 +135,61 @@ export class Spill {
     return id;
   }
 
-  /** A place in host memory; what has to make way for it is forgotten. */
-  private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
-    const added = this.saved.add(sequence, now, [this.restoring, this.moving?.saved]);
-    for (const gone of added?.dropped ?? []) this.command({ type: "forget", saved: gone });
+  /** It could not be brought back, and would not be the next time. */
+  distrust(id: SavedId): void {
+    const ids = this.saved.idsOf(id);
+    if (!ids) return;
+    this.forget(id);
+    this.disk.distrust(ids);
+  }
+
+  /** Begins to read something from disk; the place in host memory where it will be, if there is one. */
+  load(stored: Stored, now: number): SavedId | undefined {
+    const place = this.disk.placeOf(stored.id);
+    if (place !== undefined) return place;
+    const saved = this.keep(stored, now);
+    if (saved !== undefined) this.disk.load(stored, saved);
+    return saved;
+  }
+
+  /** What was read from disk is in host memory, or could not be read. */
+  loaded(saved: SavedId, done: boolean): void {
+    this.disk.loaded(saved, done);
+    if (done) this.saved.complete(saved);
+    else this.forget(saved);
+  }
+
+  /** Moves a sequence straight to disk, if that is worth it. True if it is being written. */
+  storeSequence({ id, ids, media }: Movable): boolean {
+    if (!this.disk.wants(ids)) return false;
+    const saved = this.saved.newId();
+    this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
+    return this.disk.take({ id: saved, ids, media });
+  }
+
+  /** Moves the best of what host memory holds to disk, as far as that is worth it; false when nothing is left. */
+  storeNext(now: number): boolean {
+    for (;;) {
+      const saved = this.saved.takeBest(now);
+      if (!saved) return false;
+      if (this.disk.take(saved)) return true;
+    }
+  }
+
+  /** A place in host memory; what has to make way for it goes to disk or is forgotten. */
+  private keep({ ids, media }: Omit<Saved, "id">, now: number): SavedId | undefined {
+    const pinned = [this.restoring, this.moving?.saved, ...this.disk.loading];
+    const added = this.saved.add({ ids, media }, now, pinned);
+    for (const gone of added?.dropped ?? []) {
+      const superfluous = commonLength(gone.ids, ids, ids.length) === gone.ids.length;
+      if (superfluous) this.command({ type: "forget", saved: gone.id });
+      else this.disk.take(gone);
+    }
     return added?.id;
+  }
+
+  private forget(saved: SavedId): void {
+    this.saved.remove(saved);
+    this.command({ type: "forget", saved });
   }
 }

@@ -4,9 +4,6 @@ import { CellCost } from "./cell-cost.ts";
 
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
-/** From so many rows on, kernels work on blocks of rows: with a long context, a token then costs half as much. */
-const LARGE_CHUNK = 64;
-const MUCH_DEARER = 1.4;
 const SMOOTHING = 0.25;
 const blend = (old: number | undefined, sample: number) =>
   old === undefined ? sample : old + SMOOTHING * (sample - old);
@@ -17,9 +14,8 @@ export class StepCost {
   private decodeStep: number | undefined;
   /** Per prompt token, alone in the batch. */
   private prefillToken: number | undefined;
-  /** Per prompt token on top of a decode step, in chunks below LARGE_CHUNK and from there on. */
-  private smallChunkToken: number | undefined;
-  private largeChunkToken: number | undefined;
+  /** Per prompt token on top of a decode step. */
+  private chunkToken: number | undefined;
 
   /** `cells`: those of the KV cache that are in use. */
   record(decodeRows: number, prefillRows: number, ms: number, cells: number): void {
@@ -27,11 +23,7 @@ export class StepCost {
       this.decodeStep = blend(this.decodeStep, ms);
       this.cellCost.record(decodeRows, cells, ms);
     } else if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, ms / prefillRows);
-    else {
-      const token = Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows;
-      if (prefillRows < LARGE_CHUNK) this.smallChunkToken = blend(this.smallChunkToken, token);
-      else this.largeChunkToken = blend(this.largeChunkToken, token);
-    }
+    else this.chunkToken = blend(this.chunkToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
   }
 
   /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */
@@ -41,7 +33,7 @@ export class StepCost {
 
   /** What computing a prompt token costs, alone in the batch; undefined until anything was measured. */
   get prefillTokenMs(): number | undefined {
-    return this.prefillToken ?? this.largeChunkToken ?? this.smallChunkToken;
+    return this.prefillToken ?? this.chunkToken;
   }
 
   /** What so many prompt tokens take by themselves. */
@@ -66,19 +58,12 @@ export class StepCost {
   }
 
   /**
-   * Prompt tokens for a step in which others decode, that make it `budgetMs` longer at most. Where that is too little to be
-   * of use, it is what wastes the least: a small chunk, or a large one where a token costs much less in that.
+   * Prompt tokens for a step in which others decode, that make it `budgetMs` longer at most; where that is too little to be
+   * of use, a small chunk.
    */
   tokensBeside(budgetMs: number): number {
-    const known = this.prefillToken ?? this.largeChunkToken ?? this.smallChunkToken;
-    if (known === undefined) return SMALLEST_CHUNK;
-    const small = this.smallChunkToken ?? known;
-    const large = this.largeChunkToken ?? known;
-    const many = affordable(budgetMs, large);
-    if (many >= LARGE_CHUNK) return many;
-    const few = affordable(budgetMs, small);
-    if (few >= SMALLEST_CHUNK) return Math.min(few, LARGE_CHUNK - 1);
-    return small > MUCH_DEARER * large ? LARGE_CHUNK : SMALLEST_CHUNK;
+    const token = this.chunkToken ?? this.prefillToken;
+    return token === undefined ? SMALLEST_CHUNK : Math.max(SMALLEST_CHUNK, affordable(budgetMs, token));
   }
 }
 

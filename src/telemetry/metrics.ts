@@ -36,13 +36,15 @@ export interface MetricLevels {
   readonly kvUsed: number;
   readonly kvCached: number;
   readonly kvSaved: number;
+  readonly kvDisk: number;
   readonly kvTotal: number;
   readonly preemptions: number;
   readonly evictedTokens: number;
   readonly spilledTokens: number;
   readonly restoredTokens: number;
-  readonly guessedTokens: number;
-  readonly guessedRight: number;
+  readonly diskWrittenTokens: number;
+  readonly diskRestoredTokens: number;
+  readonly diskFailedTokens: number;
   readonly engineSteps: number;
   readonly engineRestarts: number;
   readonly engineUp: boolean;

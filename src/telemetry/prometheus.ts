@@ -189,6 +189,7 @@ export class PrometheusMetrics implements Metrics {
       gauge("svc_kv_cache_used_tokens", "KV cells of running requests.", levels.kvUsed),
       gauge("svc_kv_cache_idle_tokens", "KV cells kept of finished requests, for later ones.", levels.kvCached),
       gauge("svc_kv_cache_saved_tokens", "Tokens kept in host memory, for lack of KV cells.", levels.kvSaved),
+      gauge("svc_kv_disk_tokens", "Tokens on disk that this model can go on from.", levels.kvDisk),
       gauge("svc_cancel_registry_entries", "Generations that can be cancelled by id.", levels.registered),
       gauge("svc_engine_up", "1 while the engine is ready.", levels.engineUp ? 1 : 0),
       gauge("svc_engine_resident_memory_bytes", "Memory of the engine process.", levels.engineResidentBytes),
@@ -233,8 +234,13 @@ export class PrometheusMetrics implements Metrics {
         "Tokens that came back from host memory instead of being computed.",
         levels.restoredTokens,
       ),
-      counter("svc_spec_decode_num_draft_tokens_total", "Tokens that were guessed ahead.", levels.guessedTokens),
-      counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", levels.guessedRight),
+      counter("svc_kv_disk_written_tokens_total", "Tokens that went to disk.", levels.diskWrittenTokens),
+      counter("svc_kv_disk_restored_tokens_total", "Tokens that came back from disk.", levels.diskRestoredTokens),
+      counter(
+        "svc_kv_disk_failed_tokens_total",
+        "Tokens that could not be written to disk or read back.",
+        levels.diskFailedTokens,
+      ),
       counter("svc_engine_steps_total", "Decode steps.", levels.engineSteps),
       counter("svc_engine_restarts_total", "Engine processes started after the first.", levels.engineRestarts),
       family(

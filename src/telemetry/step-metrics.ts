@@ -1,10 +1,11 @@
 // What the engine's steps look like to a scrape.
 
+import { GUESS_SOURCES, rightOf, type GuessTally } from "../domain/guesses.ts";
 import { CHUNK_KINDS, CHUNK_TOKENS, PAUSE_CAUSES, STEP_KINDS, STEP_SECONDS, type StepTally } from "../domain/steps.ts";
 import { family, histogram, type Labels } from "./exposition.ts";
 
 /** The families of the engine's steps; counts are a second old at most. */
-export function stepFamilies({ durations, chunks, pauses, rows }: StepTally, labels: Labels): string[] {
+export function stepFamilies({ durations, chunks, pauses, rows, guesses }: StepTally, labels: Labels): string[] {
   return [
     histogram(
       "svc_engine_step_duration_seconds",
@@ -29,6 +30,33 @@ export function stepFamilies({ durations, chunks, pauses, rows }: StepTally, lab
       "svc_engine_step_rows_total",
       "Tokens in decode calls: of running streams, of prompts, of media.",
       Object.entries(rows).map(([kind, count]) => [{ ...labels, kind }, count]),
+    ),
+    ...guessFamilies(guesses, labels),
+  ];
+}
+
+/** What was guessed ahead: from what was said before (`ngram`), and by the draft model. */
+function guessFamilies(guesses: GuessTally, labels: Labels): string[] {
+  const counter = (name: string, help: string, value: (counts: GuessTally["draft"]) => number) =>
+    family(
+      "counter",
+      name,
+      help,
+      GUESS_SOURCES.map((source) => [{ ...labels, source }, value(guesses[source])]),
+    );
+  return [
+    counter("svc_spec_decode_num_drafts_total", "Series of guessed tokens.", ({ drafts }) => drafts),
+    counter("svc_spec_decode_num_draft_tokens_total", "Tokens that were guessed ahead.", ({ tokens }) => tokens),
+    counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", rightOf),
+    family(
+      "counter",
+      "svc_spec_decode_num_accepted_tokens_per_pos_total",
+      "Guessed tokens that were right, by their place in the series, from 0.",
+      GUESS_SOURCES.flatMap((source) =>
+        guesses[source].accepted.map(
+          (count, position) => [{ ...labels, source, position: String(position) }, count] as const,
+        ),
+      ),
     ),
   ];
 }

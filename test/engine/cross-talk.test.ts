@@ -2,9 +2,18 @@
 // conversation, nothing of a client that left. `npm run test:cross-talk` does the same for as long as wanted.
 
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ColdServer, compareWithCold, converse } from "../support/cross-talk.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import {
+  ColdServer,
+  compareWithCold,
+  converse,
+  converseOverRestarts,
+  LONG_TIE,
+  MOST_TIES,
+} from "../support/cross-talk.ts";
+import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
 
 const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 /**
@@ -28,4 +37,22 @@ test("overlapping conversations get the answers that a cold server gives", async
       await cold.stop();
     }
   });
+}, 240_000);
+
+test("conversations on disk, over restarts and crashes, get them too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
+  const disk = ["--ctx", "2048", "--parallel", "6", "--cache-ram", "4", "--kv-dir", folder];
+  const start = () => startServer([...flags, ...disk]);
+  const options = { conversations: 16, clients: 8, seed: 2 };
+  const { exchanges, restoredTokens } = await converseOverRestarts(start, options, 3);
+  const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+  try {
+    const result = await compareWithCold(cold, exchanges, LONG_TIE);
+    expect(result.differences).toEqual([]);
+    expect(result.counts.tie).toBeLessThanOrEqual(Math.ceil(MOST_TIES * exchanges.length));
+    expect(restoredTokens).toBeGreaterThan(0);
+  } finally {
+    await cold.stop();
+    rmSync(folder, { recursive: true });
+  }
 }, 240_000);

@@ -135,6 +135,26 @@ describe("many requests", () => {
     expect(llama.decodes.some(({ rows, owner }) => rows === 4 && owner === 0)).toBe(true);
   });
 
+  test("whose prompts are computed in slices beside streams get their text, and leave in the middle of one", async () => {
+    const llama = new FakeLlama(2048, 0, 16);
+    llama.pauses = 20;
+    const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000 });
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${"stream ".repeat(60)}|`, { topLogprobs: 1 }) });
+    await until(() => texts(1).length > 0);
+    const before = llama.decodes.length;
+    for (const key of [2, 3, 4]) {
+      engine.receive({ type: "generate", key, request: ask(`${key} ${"x".repeat(40)} say hello ${key}|`) });
+    }
+    await until(() => llama.slices > 10);
+    engine.receive({ type: "cancel", key: 2, quiet: false });
+    await until(() => [1, 2, 3, 4].every((key) => finished(key)));
+    expect([2, 3, 4].map((key) => text(key))).toEqual(["", "hello 3", "hello 4"]);
+    expect(text(1)).toBe("stream ".repeat(60));
+    expect(finished(2)?.reason).toBe("cancelled");
+    // No step of the stream held more of a prompt than its last token.
+    expect(Math.max(...llama.decodes.slice(before).map(({ rows }) => rows))).toBeLessThanOrEqual(16);
+  });
+
   test("more than there are sequences wait and are all served", async () => {
     const { engine, until, finished } = startEngine();
     for (let key = 1; key <= 20; key++) engine.receive({ type: "generate", key, request: ask("say hello|") });
@@ -248,6 +268,35 @@ test("a prompt that begins like an earlier one is computed from where they part,
   expect(text(2)).toBe("two");
   expect(finished(1)?.usage.cachedTokens).toBe(0);
   expect(finished(2)?.usage.cachedTokens).toBe(common.length + "say ".length);
+});
+
+test("nothing is guessed for a model that cannot take wrong guesses back", async () => {
+  const rows = async (canRollBack: boolean) => {
+    // Steps as slow as real ones: faster ones are made several on end.
+    const llama = new FakeLlama(256, 6);
+    llama.canRollBack = canRollBack;
+    const { engine, until, finished, text } = startEngine(llama);
+    const repeated = "abcdef".repeat(10);
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${repeated}|`) });
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe(repeated);
+    return llama.decodes.slice(1).map((decode) => decode.rows);
+  };
+  expect(Math.max(...(await rows(true)))).toBeGreaterThan(1);
+  expect(Math.max(...(await rows(false)))).toBe(1);
+});
+
+test("what the draft model writes is checked, and the answer is what it is without", async () => {
+  const llama = new FakeLlama();
+  const draft = { path: "", max: 4, pMin: 0, adaptive: false };
+  const { engine, until, finished, text } = startEngine(llama, { draft });
+  engine.receive({ type: "generate", key: 1, request: ask("say nothing twice|", { stop: ["wi"] }) });
+  await until(() => finished(1) !== undefined);
+  expect([text(1), finished(1)?.reason]).toEqual(["nothing t", "stop"]);
+  expect(llama.decodes.length).toBeLessThan(6);
+  engine.receive({ type: "generate", key: 2, request: ask("say nothing twice|", { maxTokens: 8 }) });
+  await until(() => finished(2) !== undefined);
+  expect([text(2), finished(2)?.usage.completionTokens]).toEqual(["nothing ", 8]);
 });
 
 test.each([false, true])(

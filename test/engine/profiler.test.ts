@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { DecodeResult } from "../../ffi/llama/api.ts";
+import { noGuesses } from "../../src/domain/guesses.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { Engine } from "../../src/engine/child/engine.ts";
@@ -57,7 +58,7 @@ test("bandwidth is what steps that only decode read, over their time", () => {
         before,
         after,
       },
-      { runningCount: 1, waitingCount: 0, cellsUsed },
+      { runningCount: 1, waitingCount: 0, cellsUsed, guesses: noGuesses() },
     );
   const usage = noUsage();
   profiler.accepted({ key: 1, request: plainRequest("", { profile: true }) } as ReadyPrompt);

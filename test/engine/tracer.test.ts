@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { ReadyPrompt } from "../../src/engine/child/intake.ts";
 import type { Decoded } from "../../src/engine/child/observer.ts";
+import { noGuesses } from "../../src/domain/guesses.ts";
 import { Tracer } from "../../src/engine/child/tracer.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { MediaStep, StepPlan } from "../../src/scheduler/plan.ts";
@@ -21,8 +22,8 @@ function start() {
   const events: Event[] = [];
   const file = { add: (...lines: string[]) => void events.push(...lines.map((line) => JSON.parse(line))) };
   const tracer = new Tracer(file, { now: () => 0, wall: () => 1000 }, 42);
-  const levels = { runningCount: 1, waitingCount: 2, cellsUsed: 3 };
-  const idle = { runningCount: 0, waitingCount: 0, cellsUsed: 0 };
+  const levels = { runningCount: 1, waitingCount: 2, cellsUsed: 3, guesses: noGuesses() };
+  const idle = { runningCount: 0, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   return {
     events,
     accept: (key: number, now: number) =>
@@ -57,7 +58,7 @@ function start() {
 
 const media = { key: 1, count: 64, starts: true } as MediaStep;
 const plan = (changes: Partial<StepPlan>): StepPlan => ({
-  rows: [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: true, guess: false }],
+  rows: [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: true }],
   started: [],
   owner: 1,
   decodeRows: 0,

@@ -40,6 +40,18 @@ describe("without --ctx", () => {
     expect(note).toContain("free memory");
   });
 
+  test("a draft model's weights and cache have their share of the memory", () => {
+    const draft = { ...model, kvHeads: [8, 8, 8, 8], tensorBytes: GIB };
+    const [alone, both] = [undefined, draft].map((one) =>
+      chooseContext({ ...needs, availableBytes: 8 * GIB, ...(one && { draft: one }) }),
+    );
+    expect(both?.context).toBeLessThan((alone?.context ?? 0) - 256);
+    expect(both?.tokenBytes).toBe(alone?.tokenBytes as number);
+    const requested = { ...needs, availableBytes: 8.5 * GIB, requested: 16_384 };
+    expect(chooseContext(requested).note).toBeUndefined();
+    expect(chooseContext({ ...requested, draft }).note).toContain("GiB");
+  });
+
   test("a machine without room still gets the smallest context", () => {
     expect(chooseContext({ ...needs, availableBytes: 0 }).context).toBe(512);
   });

@@ -39,7 +39,7 @@ const MEDIA_TOKENS: Readonly<Record<VisionKind, readonly string[]>> = {
 /** How byte-level BPE spells an empty line; the parts of an image in tiles begin with one. */
 const EMPTY_LINE = "ĊĊ";
 
-const CHAT_TEMPLATE =
+export const CHAT_TEMPLATE =
   "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' }}" +
   "{% if message.content is string %}{{ message.content }}{% else %}" +
   "{% for part in message.content %}{{ part.text }}{% endfor %}{% endif %}{{ '<|im_end|>\\n' }}" +
@@ -60,7 +60,12 @@ export function makeVisionModel(kind: VisionKind, folder: string): VisionModel {
   return { model, projector };
 }
 
-function write(path: string, metadata: Readonly<Record<string, GgufValue>>, tensors: readonly TensorPlan[]): void {
+/** Writes a model file, if it is not there. */
+export function write(
+  path: string,
+  metadata: Readonly<Record<string, GgufValue>>,
+  tensors: readonly TensorPlan[],
+): void {
   if (existsSync(path)) return;
   // Under another name first: test files run side by side.
   const temporary = `${path}.${process.pid}`;

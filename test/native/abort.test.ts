@@ -43,6 +43,17 @@ test("an abort stops the batch of its owner, no other, and the rest can be compu
   expect(complaints).toEqual([]);
 }, 60_000);
 
+test("an abort stops a chunk, whether it is paused or not, and leaves nothing of it", async () => {
+  const { child, abort } = start("chunk");
+  let report = "";
+  for await (const line of lines(child.stdout)) {
+    if (line === "chunk") setTimeout(abort, 1, 7);
+    else report = line;
+  }
+  expect(await child.exited).toBe(0);
+  expect(JSON.parse(report)).toEqual({ results: ["aborted", "aborted"], complaints: [] });
+}, 60_000);
+
 test("the process ends when its parent's end of the pipe closes, even in the middle of a computation", async () => {
   const { child, fd } = start("forever");
   for await (const line of lines(child.stdout)) if (line === "computing") break;

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import {
   SAMPLER_DEFAULTS,
+  type Batch,
   type ChatPrompt,
   type LoadConfig,
   type PromptRequest,
@@ -111,6 +112,21 @@ export interface Row {
   readonly sampler?: SamplerId;
 }
 
+function batchOf(rows: readonly Row[]): Batch {
+  const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
+  return {
+    tokens: column((row) => row.token),
+    positions: column((row) => row.position),
+    sequences: column((row) => row.sequence),
+    samplers: column((row) => row.sampler ?? -1),
+  };
+}
+
+/** Begins a chunk that can be paused. */
+export function chunkBegin(llama: NativeLlama, rows: readonly Row[]): void {
+  llama.chunkBegin(batchOf(rows), rows.length);
+}
+
 /** One decode call. Returns the sampled tokens, or how else it ended. */
 export function decode(
   llama: NativeLlama,
@@ -118,15 +134,8 @@ export function decode(
   owner = 0,
   steps = 1,
 ): number[] | "no-room" | "aborted" {
-  const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
-  const batch = {
-    tokens: column((row) => row.token),
-    positions: column((row) => row.position),
-    sequences: column((row) => row.sequence),
-    samplers: column((row) => row.sampler ?? -1),
-  };
   const sampled = new Int32Array(rows.length * steps);
-  const result = llama.decode(batch, rows.length, owner, steps, sampled);
+  const result = llama.decode(batchOf(rows), rows.length, owner, steps, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
   return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }

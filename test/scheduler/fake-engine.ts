@@ -1,7 +1,9 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
 // each row must find exactly its request's own tokens before it, and no cell may be used twice.
 
-import type { StepPlan } from "../../src/scheduler/plan.ts";
+import type { DraftJob } from "../../src/scheduler/drafts.ts";
+import type { KvCommand } from "../../src/scheduler/kv-command.ts";
+import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 
@@ -11,13 +13,67 @@ export const LIMITS: SchedulerLimits = {
   cells: 1024,
   sequences: 16,
   batch: 128,
+  chunk: 0,
   stallBudgetMs: 50,
   reuse: true,
   cut: true,
   copyMs: 0,
   savedTokens: 0,
   saveTokenMs: 0,
+  draftMax: 0,
+  draftAdaptive: true,
+  stores: false,
+  loadTokenMs: 0,
 };
+
+/** Files that outlive an engine. */
+export class FakeDisk {
+  /** Tokens by number. */
+  readonly files = new Map<number, Int32Array>();
+  /** Whether the next one that is read is damaged. */
+  isDamaged = () => false;
+  /** Steps that reading takes. */
+  delay = 2;
+  stores = 0;
+  loads = 0;
+  private waiting: { readonly stored: number; readonly saved: number; steps: number }[] = [];
+
+  get isLoading(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  open(scheduler: Scheduler): void {
+    this.waiting = [];
+    for (const [id, ids] of this.files) scheduler.stored({ id, ids, media: [] });
+  }
+
+  store(ids: Int32Array, scheduler: Scheduler): void {
+    const id = ++this.stores;
+    this.files.set(id, ids);
+    scheduler.stored({ id, ids, media: [] });
+  }
+
+  load(stored: number, saved: number): void {
+    this.loads++;
+    this.waiting.push({ stored, saved, steps: this.delay });
+  }
+
+  /** Erasing what is not there is an error, except where it is being read. */
+  erase(id: number): void {
+    if (!this.files.delete(id)) fail(`file ${id} is erased and was not there`);
+  }
+
+  /** What has been read by now; without tokens where that failed. */
+  arrive(): { readonly saved: number; readonly ids: Int32Array | undefined }[] {
+    const done = this.waiting.filter((one) => one.steps-- <= 0);
+    this.waiting = this.waiting.filter((one) => !done.includes(one));
+    return done.map(({ saved, stored }) => {
+      const ids = this.isDamaged() ? undefined : this.files.get(stored);
+      if (!ids) this.files.delete(stored);
+      return { saved, ids };
+    });
+  }
+}
 
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
@@ -48,6 +104,10 @@ export class FakeEngine {
   /** Tokens that were in the cache when the request was admitted, of finished ones. */
   readonly cached = new Map<number, number>();
   private readonly cache = new Map<number, Cell[]>();
+  /** The chunk that is computed in slices, and what it still takes. */
+  private chunk: { readonly plan: StepPlan; ms: number } | undefined;
+  /** Slices that were computed, in milliseconds. */
+  readonly slices: number[] = [];
   /** Whether what was moved out cannot be restored. */
   losesSaved = false;
   /** Tokens of each part that was moved out. */
@@ -60,14 +120,27 @@ export class FakeEngine {
   keepPlans = true;
   /** Whether every sampled row's whole context is compared. */
   exact = true;
+  /** What the draft model takes: for each token it writes, and for each it is fed to catch up. */
+  draftMs = 0;
+  feedMs = 0;
+  /** Room in the draft model's cache. */
+  draftCells = Number.POSITIVE_INFINITY;
+  /** Calls of the draft model, tokens that it was fed to catch up, and the most of them at once. */
+  drafts = 0;
+  fed = 0;
+  largestFeed = 0;
+  private readonly draftCache = new Map<number, number[]>();
   /** A request has said its last token. */
   onFinish: (key: number) => void = () => {};
 
   constructor(
     private readonly limits: SchedulerLimits = LIMITS,
     private readonly cost: Cost = (decodeRows, prefillRows) => decodeRows + prefillRows,
+    /** What earlier engines left. */
+    readonly disk = new FakeDisk(),
   ) {
     this.scheduler = new Scheduler(limits);
+    disk.open(this.scheduler);
   }
 
   /** The prompt is given, or so many tokens that no other request has. */
@@ -98,17 +171,23 @@ export class FakeEngine {
   /** The token that follows: known, and dependent on everything before. */
   next = (tokens: readonly number[]): number => ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
 
+  /** What the draft model takes for the next token; it is right unless a test makes it wrong. */
+  drafted = (tokens: readonly number[]): number => this.next(tokens);
+
+  /** What was computed, the whole chunk for a slice of it; undefined when there is nothing to do. */
   step(): StepPlan | undefined {
+    this.receive();
+    this.draft();
+    const slice = this.scheduler.planSlice(this.now);
+    if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
     if (!this.prepare()) return this.step();
-    if (!plan) return undefined;
-    if (this.keepPlans) this.plans.push(plan);
-    this.compute(plan);
+    if (!plan) return this.disk.isLoading ? this.step() : undefined;
+    this.place(plan);
     const sampled = this.sample(plan);
     const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
-    const ms = steps * this.cost(plan.decodeRows, plan.prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    const ms = steps * this.costOf(plan);
     this.now += ms;
-    this.prefilled += plan.prefillRows;
     for (const { key, token, last } of this.scheduler.apply(plan, sampled, ms)) {
       const job = this.job(key);
       job.tokens.push(token);
@@ -134,6 +213,38 @@ export class FakeEngine {
     return new Set([...this.cache.values()].flat()).size;
   }
 
+  private draft(): void {
+    const jobs = this.scheduler.planDrafts();
+    if (jobs.length === 0) return;
+    this.drafts++;
+    const written = jobs.map((job) => this.draftFor(job));
+    const catchingUp = jobs.reduce((sum, { tokens, count }) => sum + (count === 0 ? tokens.length : 0), 0);
+    const rounds = Math.max(...written.map(({ length }) => length));
+    const ms = rounds * this.draftMs + catchingUp * this.feedMs;
+    this.now += ms;
+    this.fed += catchingUp;
+    this.largestFeed = Math.max(this.largestFeed, catchingUp);
+    const isFull = [...this.draftCache.values()].flat().length > this.draftCells;
+    if (isFull) for (const { sequence } of jobs) this.draftCache.delete(sequence);
+    this.scheduler.applyDrafts(jobs, isFull ? undefined : written, Math.max(1, rounds), ms);
+  }
+
+  private draftFor({ key, sequence, position, tokens, count }: DraftJob): Int32Array {
+    const held = [...(this.draftCache.get(sequence) ?? []).slice(0, position), ...tokens];
+    if (held.length !== position + tokens.length) fail(`draft sequence ${sequence} has a hole`);
+    this.draftCache.set(sequence, held);
+    if (key === undefined) return new Int32Array(0);
+    const known = this.job(key).tokens;
+    if (held.some((token, at) => token !== known[at])) fail(`request ${key} is drafted for from another's tokens`);
+    if (count > 0 && held.length !== known.length) fail(`request ${key} is drafted for before its end`);
+    return Int32Array.from({ length: count }, (_, at) => {
+      const token = this.drafted(held);
+      // The last one is not computed any more.
+      if (at < count - 1) held.push(token);
+      return token;
+    });
+  }
+
   private job(key: number): Job {
     return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
   }
@@ -153,7 +264,7 @@ export class FakeEngine {
     for (let step = 1; step < plan.steps; step++) {
       for (const { key, sequence, position } of plan.rows) {
         const before = sampled.filter((_, at) => plan.rows[at % plan.rows.length]?.key === key);
-        this.place(sequence, before.at(-1) ?? -1, position + step);
+        this.fill(sequence, before.at(-1) ?? -1, position + step);
         sampled.push(this.next([...this.job(key).tokens, ...before]));
       }
     }
@@ -164,54 +275,113 @@ export class FakeEngine {
   /** False when something could not be restored: the plan is void. */
   private prepare(): boolean {
     let complete = true;
-    for (const command of this.scheduler.takeCommands()) {
-      if (command.type === "forget") {
-        this.saved.delete(command.saved);
-        continue;
-      }
-      if (command.type === "save") {
-        const part = (this.cache.get(command.sequence) ?? []).slice(
-          command.from,
-          command.to < 0 ? undefined : command.to,
-        );
-        this.saved.set(command.saved, [...(this.saved.get(command.saved) ?? []), ...part]);
-        this.saveSizes.push(part.length);
-        continue;
-      }
-      if (command.type === "restore") {
-        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
-        if (this.losesSaved) {
-          this.cache.set(command.sequence, []);
-          this.scheduler.lost(command.sequence);
-          complete = false;
-          continue;
-        }
-        this.cache.set(
-          command.sequence,
-          saved.map((cell) => ({ ...cell })),
-        );
-        if (this.exact) this.checkRoom();
-        continue;
-      }
-      if (command.type === "remove") {
-        const kept = (this.cache.get(command.sequence) ?? []).slice(0, command.position);
-        this.cache.set(command.sequence, kept);
-        continue;
-      }
-      const source = this.cache.get(command.from) ?? [];
-      if (source.length < command.position) fail(`a copy of ${command.position} tokens out of ${source.length}`);
-      const kept = source.slice(0, command.position);
-      this.cache.set(command.to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
-    }
+    for (const command of this.scheduler.takeCommands()) complete = this.carryOut(command) && complete;
     return complete;
   }
 
-  private compute(plan: StepPlan): void {
+  private carryOut(command: KvCommand): boolean {
+    switch (command.type) {
+      case "forget":
+        this.saved.delete(command.saved);
+        return true;
+      case "save": {
+        const { sequence, saved, from, to } = command;
+        const part = (this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to);
+        this.saved.set(saved, [...(this.saved.get(saved) ?? []), ...part]);
+        this.saveSizes.push(part.length);
+        return true;
+      }
+      case "restore": {
+        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
+        const cells = this.losesSaved ? [] : saved.map((cell) => ({ ...cell }));
+        this.cache.set(command.sequence, cells);
+        if (this.losesSaved) this.scheduler.lost(command);
+        else if (this.exact) this.checkRoom();
+        return !this.losesSaved;
+      }
+      case "remove": {
+        const { sequence, position } = command;
+        this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
+        return true;
+      }
+      case "abandon":
+        this.chunk = undefined;
+        return true;
+      case "copy": {
+        const { from, to, position } = command;
+        const source = this.cache.get(from) ?? [];
+        if (source.length < position) fail(`a copy of ${position} tokens out of ${source.length}`);
+        const kept = source.slice(0, position);
+        this.cache.set(to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
+        return true;
+      }
+      case "store": {
+        const cells = this.saved.get(command.saved) ?? fail("what is to be stored was not saved");
+        this.saved.delete(command.saved);
+        if (cells.some(({ token }, at) => token !== command.ids[at]))
+          fail("what is stored is not what it is said to be");
+        this.disk.store(command.ids, this.scheduler);
+        return true;
+      }
+      case "load":
+        this.disk.load(command.stored, command.saved);
+        return true;
+      case "erase":
+        this.disk.erase(command.stored);
+        return true;
+    }
+  }
+
+  /** What was read from disk arrives. */
+  private receive(): void {
+    for (const { saved, ids } of this.disk.arrive()) {
+      if (ids)
+        this.saved.set(
+          saved,
+          Array.from(ids, (token) => ({ token })),
+        );
+      this.scheduler.loaded(saved, ids !== undefined);
+    }
+  }
+
+  /** Ends in order: what it holds goes to disk. */
+  end(): void {
+    for (const key of this.jobs.keys()) this.leave(key);
+    while (this.scheduler.storeNext(this.now)) this.prepare();
+    this.prepare();
+  }
+
+  private costOf({ decodeRows, prefillRows }: StepPlan): number {
+    return this.cost(decodeRows, prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+  }
+
+  /** A slice of a chunk; its tokens are in the cache when all of it is computed. */
+  private compute({ chunk: plan, begins, ms }: SlicePlan): StepPlan {
+    if (begins === (this.chunk !== undefined)) fail("a chunk begins in another, or goes on that never began");
+    if (plan.rows.length > this.limits.chunk) fail(`${plan.rows.length} rows in a chunk`);
+    if (plan.rows.some(({ sample }) => sample)) fail("a chunk samples");
+    const chunk = (this.chunk ??= { plan, ms: this.costOf(plan) });
+    if (this.exact) this.checkRoom();
+    const spent = Math.min(ms, chunk.ms);
+    this.now += spent;
+    this.slices.push(spent);
+    chunk.ms -= spent;
+    if (chunk.ms === 0) {
+      this.chunk = undefined;
+      this.place(plan);
+    }
+    this.scheduler.applySlice(this.chunk ? "paused" : "done", spent);
+    return plan;
+  }
+
+  private place(plan: StepPlan): void {
+    if (this.keepPlans) this.plans.push(plan);
+    this.prefilled += plan.prefillRows;
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
     let previous = -1;
     for (const row of plan.rows) {
       if (row.guess) {
-        this.place(row.sequence, row.token, row.position);
+        this.fill(row.sequence, row.token, row.position);
         continue;
       }
       if (row.sequence < previous || row.sequence >= this.limits.sequences)
@@ -219,7 +389,9 @@ export class FakeEngine {
       previous = row.sequence;
       const { tokens } = this.job(row.key);
       if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
-      const cells = this.place(row.sequence, row.token, row.position);
+      if (plan !== this.chunk?.plan && this.chunk?.plan.rows.some(({ key }) => key === row.key))
+        fail(`request ${row.key} is computed twice at once`);
+      const cells = this.fill(row.sequence, row.token, row.position);
       if (!row.sample) continue;
       if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
       if (this.exact && cells.some(({ token }, at) => token !== tokens[at]))
@@ -228,7 +400,7 @@ export class FakeEngine {
     if (this.exact) this.checkRoom();
   }
 
-  private place(sequence: number, token: number, position: number): Cell[] {
+  private fill(sequence: number, token: number, position: number): Cell[] {
     const cells = this.cache.get(sequence) ?? [];
     if (position !== cells.length) fail(`position ${position} after ${cells.length} cells`);
     cells.push({ token });
@@ -239,7 +411,8 @@ export class FakeEngine {
   private checkRoom(): void {
     const { layout, cells, sequences } = this.limits;
     if (layout === "unified") {
-      if (this.cells > cells) fail(`${this.cells} cells used of ${cells}`);
+      const used = this.cells + (this.chunk?.plan.rows.length ?? 0);
+      if (used > cells) fail(`${used} cells used of ${cells}`);
       return;
     }
     const share = Math.floor(cells / sequences);

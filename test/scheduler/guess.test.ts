@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { noGuesses, rightOf } from "../../src/domain/guesses.ts";
 import { Guesses } from "../../src/scheduler/guess.ts";
 import { Sequence } from "../../src/scheduler/sequence.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
@@ -57,10 +58,12 @@ describe("a stream whose next tokens are guessed", () => {
     expect(guessing.output(1)).toEqual(plain.output(1));
     expect(guessing.output(1).length).toBe(200);
     expect(guessing.plans.length).toBeLessThan(plain.plans.length / 2);
-    const { offered, right } = guessing.scheduler.guesses;
+    const { ngram, draft } = guessing.scheduler.guesses;
+    const right = rightOf(ngram);
     expect(right).toBeGreaterThan(100);
-    expect(right).toBeLessThan(offered);
-    expect(plain.scheduler.guesses.offered).toBe(0);
+    expect(right).toBeLessThan(ngram.tokens);
+    expect(draft.drafts).toBe(0);
+    expect(plain.scheduler.guesses).toEqual(noGuesses());
   });
 
   test("leaves no wrong guess in the cache for later requests", () => {

@@ -6,6 +6,8 @@ export interface Machine {
   readonly name: string;
   readonly cost: Cost;
   readonly batch: number;
+  /** Rows of a chunk that can be paused. */
+  readonly chunk: number;
   readonly cells: number;
   readonly parallel: number;
 }
@@ -15,6 +17,7 @@ export const smallCpu: Machine = {
   name: "2 cores, 0.6 B",
   cost: (decodeRows, prefillRows) => 22 + decodeRows * 19 + prefillRows * 6,
   batch: 512,
+  chunk: 128,
   cells: 32_768,
   parallel: 8,
 };
@@ -24,6 +27,7 @@ export const largeGpu: Machine = {
   name: "large GPU, 8 B",
   cost: (decodeRows, prefillRows, cells) => 6 + decodeRows * 0.03 + prefillRows * 0.085 + cells * 0.00002,
   batch: 2048,
+  chunk: 0,
   cells: 400_000,
   parallel: 64,
 };

@@ -11,7 +11,7 @@ const LOADS: [Machine, Trace[]][] = [
   [largeGpu, [chat(3_000, 40), agents(20, 40_000, 6), flood(512, 60), leavers(3_000)]],
 ];
 
-function limitsOf({ batch, cells, parallel }: Machine): SchedulerLimits {
+function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
   const shared = {
     layout: "unified",
     sequences: Math.min(256, parallel + 64),
@@ -19,8 +19,12 @@ function limitsOf({ batch, cells, parallel }: Machine): SchedulerLimits {
     copyMs: 0,
     savedTokens: 0,
     saveTokenMs: 0,
+    draftMax: 0,
+    draftAdaptive: true,
+    stores: false,
+    loadTokenMs: 0,
   } as const;
-  return { ...shared, batch, cells, parallel, stallBudgetMs: 50, reuse: true };
+  return { ...shared, batch, chunk, cells, parallel, stallBudgetMs: 50, reuse: true };
 }
 
 /** The same load as a plain server would take it. */

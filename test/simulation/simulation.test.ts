@@ -7,8 +7,13 @@ import { agents, chat, flood, leavers } from "./traces.ts";
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 
-describe.each(["unified", "streams"] as const)("%s", (layout) => {
-  const limits = { ...LIMITS, layout, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
+describe.each([
+  ["unified", 0],
+  ["unified", 64],
+  ["streams", 0],
+  ["streams", 64],
+] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
+  const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
   test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), leavers(60)])("$name", (trace) => {
     const { outcomes } = simulate(trace, limits, cost, true);

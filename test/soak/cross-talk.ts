@@ -1,20 +1,29 @@
 // `npm run test:cross-talk`: whatever a server computed before, and for whoever else, an answer is the one that a cold
 // server gives. Random conversations that overlap, run at once and are left in the middle are asked again, one by one.
 //   npm run test:cross-talk -- [--conversations N] [--clients N] [--model svc-mini|60m] [--seed N] [--threads N]
-//                                [--svc COMMAND]
+//                                [--rounds N] [--svc COMMAND]
+// Between rounds the server is stopped or killed, and goes on with the conversations that it left on disk.
 
-import { availableParallelism } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
-import { ColdServer, compareWithCold, converse, type CrossTalkOptions } from "../support/cross-talk.ts";
+import {
+  ColdServer,
+  compareWithCold,
+  converseOverRestarts,
+  LONG_TIE,
+  MOST_TIES,
+  type CrossTalkOptions,
+} from "../support/cross-talk.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { FROM_SOURCE, startServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const text = { type: "string" } as const;
 const { values } = parseArgs({
-  options: { conversations: text, clients: text, model: text, seed: text, threads: text, svc: text },
+  options: { conversations: text, clients: text, model: text, seed: text, threads: text, rounds: text, svc: text },
 });
 const options: CrossTalkOptions = {
   conversations: Number(values.conversations ?? 1000),
@@ -29,25 +38,25 @@ const model =
 /** Less room than the clients' conversations need together: cells have to be taken away and given to others. */
 const flags = ["--model", model, "--ctx", "2048", "--threads", values.threads ?? String(availableParallelism())];
 
+/** Little host memory too, and less room on disk than all conversations need. */
+const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const warm = [...flags, "--parallel", "6", "--cache-ram", "4", "--kv-dir", folder, "--kv-dir-size", "32"];
+
 exitOnSignals();
-let failed = false;
-await withServer(
-  [...flags, "--parallel", "6"],
-  async (warm) => {
-    const exchanges = await converse(warm.url, options);
-    await warm.untilIdle(10_000);
-    console.log(`cross-talk: ${options.conversations} conversations, ${exchanges.length} answers; asking again, cold`);
-    const cold = await ColdServer.start(flags, command);
-    const result = await compareWithCold(cold, exchanges);
-    await cold.stop();
-    for (const difference of result.differences) console.log(`FAIL  ${difference}`);
-    const { same, tie, different } = result.counts;
-    console.log(
-      `cross-talk: ${same} the same, ${tie} parted at a tie, ${different} different; ` +
-        `${result.cut} were cut, ${result.cachedTokens} prompt tokens came from the cache`,
-    );
-    failed = different > 0;
-  },
-  command,
+const start = () => startServer(warm, command);
+const { exchanges, restoredTokens } = await converseOverRestarts(start, options, Number(values.rounds ?? 6));
+console.log(`cross-talk: ${options.conversations} conversations, ${exchanges.length} answers; asking again, cold`);
+const cold = await ColdServer.start(flags, command);
+const result = await compareWithCold(cold, exchanges, LONG_TIE);
+await cold.stop();
+for (const difference of result.differences) console.log(`FAIL  ${difference}`);
+const { same, tie, different } = result.counts;
+console.log(
+  `cross-talk: ${same} the same, ${tie} parted at a tie, ${different} different; ${result.cut} were cut, ` +
+    `${result.cachedTokens} prompt tokens came from the cache, ${restoredTokens} tokens from disk`,
 );
-process.exit(failed ? 1 : 0);
+if (restoredTokens === 0) console.log("FAIL  nothing came from disk");
+const tooMany = tie > MOST_TIES * exchanges.length;
+if (tooMany) console.log(`FAIL  more than ${100 * MOST_TIES} % parted at a tie`);
+process.exit(different > 0 || restoredTokens === 0 || tooMany ? 1 : 0);

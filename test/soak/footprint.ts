@@ -32,11 +32,11 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 export const describeFootprint = ({ front, engine, files }: Footprint): string =>
   `front ${megabytes(front)}, engine ${megabytes(engine)}, ${files} files`;
 
-/** What has grown between the rounds in which it settled and the last one. */
-export function growth(rounds: readonly Footprint[]): string[] {
+/** What has grown between the rounds in which it settled and the last one; undefined after too few rounds to tell. */
+export function growth(rounds: readonly Footprint[]): string[] | undefined {
   const settled = rounds[SETTLING_ROUNDS - 1];
   const last = rounds.at(-1);
-  if (!settled || !last) return [];
+  if (!settled || !last || rounds.length === SETTLING_ROUNDS) return undefined;
   const grown = (["front", "engine"] as const)
     .filter((part) => last[part] > settled[part] * GROWTH_LIMIT)
     .map((part) => `${part} process grew from ${megabytes(settled[part])} to ${megabytes(last[part])}`);

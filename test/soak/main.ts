@@ -1,7 +1,8 @@
 // `npm run test:soak`: storms, kills, deadlines and mixed load for as long as wanted, in both KV layouts; then nothing may
 // be left.
-//   npm run test:soak -- [--rounds N | --minutes N] [--svc COMMAND]
+//   npm run test:soak -- [--rounds N | --minutes N] [--model svc-mini|60m] [--threads N] [--svc COMMAND]
 
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
@@ -15,12 +16,17 @@ const IDLE_WITHIN_MS = 1000;
 const LAYOUTS = ["unified", "streams"] as const;
 
 const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { rounds: text, minutes: text, svc: text } });
+const { values } = parseArgs({ options: { rounds: text, minutes: text, model: text, threads: text, svc: text } });
 /** Of each layout. */
 const rounds = values.minutes === undefined ? Number(values.rounds ?? 6) : Number.POSITIVE_INFINITY;
 const layoutMs = (Number(values.minutes ?? Number.POSITIVE_INFINITY) * 60_000) / LAYOUTS.length;
 const command = values.svc?.split(" ") ?? FROM_SOURCE;
-const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
+const ROOT = join(import.meta.dir, "../..");
+const model =
+  values.model === "svc-mini"
+    ? join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf")
+    : makeModel("60m", join(ROOT, "vendor/.build/models"));
+const threads = values.threads ?? String(availableParallelism());
 const failures: string[] = [];
 exitOnSignals();
 
@@ -50,16 +56,18 @@ async function runRound(server: TestServer, round: number, where: string): Promi
 }
 
 for (const layout of LAYOUTS) {
-  const flags = ["--ctx", "32768", "--parallel", "16", "--max-queue", "128", "--cache-ram", "64", "--kv-mode", layout];
+  const room = ["--ctx", "32768", "--parallel", "16", "--max-queue", "128", "--cache-ram", "64", "--kv-mode", layout];
   await withServer(
-    ["--model", model, ...flags],
+    ["--model", model, "--threads", threads, ...room],
     async (server) => {
       const until = performance.now() + layoutMs;
       const held: Footprint[] = [];
       for (let round = 1; round <= rounds && performance.now() < until; round++) {
         held.push(await runRound(server, round, `${layout}, round ${round}`));
       }
-      report(layout, growth(held));
+      const grown = growth(held);
+      if (grown) report(layout, grown);
+      else console.log(`${layout}: ${held.length} rounds are too few to tell whether anything grows`);
       for (let kill = 1; kill <= 2; kill++) report(`${layout}, kill ${kill}`, await killEngine(server));
       await server.untilIdle(5000);
     },

@@ -5,8 +5,11 @@ import {
   PLAIN_FORMAT,
   type AnswerNews,
   type Batch,
+  type ChunkResult,
   type ChatPrompt,
   type DecodeResult,
+  type Drafted,
+  type DraftJob,
   type Llama,
   type PromptRequest,
   type PromptResult,
@@ -25,6 +28,8 @@ export class FakeLlama implements Llama {
   readonly version = "fake";
   readonly samplers = new Map<number, SamplerConfig>();
   readonly chats: ChatPrompt[] = [];
+  /** Whether wrong guesses can be taken back. */
+  canRollBack = true;
   /** Sequences that were saved so far. */
   saves = 0;
   /** Whether restoring fails. */
@@ -33,8 +38,16 @@ export class FakeLlama implements Llama {
   readonly decodes: { rows: number; owner: number }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
+  /** Tokens in the draft model's cache, by sequence. */
+  readonly drafts = new Map<number, number[]>();
   /** Results forced upon the next decode calls. */
   readonly forced: DecodeResult[] = [];
+  /** How often each chunk pauses before it is done. */
+  pauses = 2;
+  /** Slices of chunks that were computed. */
+  slices = 0;
+  /** Rows of the chunk that is begun, and its pauses to come. */
+  private chunk: { readonly batch: Batch; readonly count: number; pauses: number } | undefined;
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
   private nextSampler = 0;
@@ -43,6 +56,7 @@ export class FakeLlama implements Llama {
     private readonly context = 256,
     /** Length of a decode call. */
     private readonly stepMs = 0,
+    private readonly chunkRows = 0,
   ) {}
 
   loadStart(): void {}
@@ -61,10 +75,12 @@ export class FakeLlama implements Llama {
       contextPerSequence: this.context,
       sequences: 8,
       batch: 64,
+      chunk: this.chunkRows,
       hasChatTemplate: true,
       template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
       canRemovePartial: true,
+      canRollBack: this.canRollBack,
       sampling: { temperature: 0.5 },
     };
   }
@@ -144,8 +160,38 @@ export class FakeLlama implements Llama {
     }
     return "done";
   }
+  chunkBegin(batch: Batch, count: number): void {
+    if (this.chunk) throw new Error("two chunks at once");
+    const none = new Int32Array(count).fill(-1);
+    const [tokens, positions, sequences] = [batch.tokens.slice(), batch.positions.slice(), batch.sequences.slice()];
+    this.chunk = { batch: { tokens, positions, sequences, samplers: none }, count, pauses: this.pauses };
+  }
+  chunkResume(owner: number): ChunkResult {
+    if (!this.chunk) throw new Error("no chunk is begun");
+    this.slices++;
+    if (this.chunk.pauses-- > 0) return "paused";
+    const { batch, count } = this.chunk;
+    this.chunk = undefined;
+    return this.decodeStep(batch, count, owner, new Int32Array(0));
+  }
+  chunkAbandon(): void {
+    this.chunk = undefined;
+  }
   decodeEmbeddings(): DecodeResult {
     return "done";
+  }
+  draft(jobs: readonly DraftJob[]): Drafted {
+    const tokens = jobs.map(({ sequence, position, tokens: fed, count }) => {
+      const held = [...(this.drafts.get(sequence) ?? []).slice(0, position), ...fed];
+      if (held.length !== position + fed.length) throw new Error(`draft sequence ${sequence} has a hole`);
+      const written = Array.from({ length: count }, (_, at) => {
+        if (at > 0) held.push(this.answer(held));
+        return this.answer(held);
+      }).filter((token) => token !== END);
+      this.drafts.set(sequence, held);
+      return Int32Array.from(written);
+    });
+    return { rounds: Math.max(1, ...tokens.map(({ length }) => length)), tokens };
   }
   listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {

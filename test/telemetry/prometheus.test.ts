@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { countGuesses } from "../../src/domain/guesses.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";
@@ -19,9 +20,11 @@ const levels: MetricLevels = {
   evictedTokens: 64,
   kvSaved: 512,
   spilledTokens: 96,
+  kvDisk: 4096,
   restoredTokens: 32,
-  guessedTokens: 20,
-  guessedRight: 15,
+  diskWrittenTokens: 8192,
+  diskRestoredTokens: 2048,
+  diskFailedTokens: 16,
   engineSteps: 50,
   engineRestarts: 1,
   engineUp: true,
@@ -190,6 +193,25 @@ describe("what is measured", () => {
     expect(read("svc_prefill_chunk_tokens_bucket", { kind: "mixed", le: "4" }, now)).toBe(0);
     expect(read("svc_stream_pause_seconds_count", { cause: "prompt" }, now)).toBe(8);
     expect(read("svc_stream_pause_seconds_sum", { cause: "prompt" }, now)).toBeCloseTo(2.4);
+  });
+
+  test("guesses count by who made them and by their place, added up over engine processes", () => {
+    const { read } = start();
+    const [steps, more] = [noSteps(), noSteps()];
+    countGuesses(more.guesses, "draft", 4, 2);
+    countGuesses(more.guesses, "draft", 4, 0);
+    countGuesses(more.guesses, "ngram", 8, 8);
+    addSteps(steps, more);
+    addSteps(steps, more);
+    const count = (name: string, labels: Record<string, string>) =>
+      read(`svc_spec_decode_num_${name}_total`, labels, { steps });
+    const of = (source: string) => ["drafts", "draft_tokens", "accepted_tokens"].map((name) => count(name, { source }));
+    expect([of("draft"), of("ngram")]).toEqual([
+      [4, 16, 4],
+      [2, 16, 16],
+    ]);
+    const at = (position: string) => count("accepted_tokens_per_pos", { source: "draft", position });
+    expect([at("0"), at("1"), at("2")]).toEqual([2, 2, undefined]);
   });
 
   test("failures and rejections count by themselves", () => {

@@ -1,6 +1,7 @@
 // How the engine computes.
 
 import type { Option } from "../option.ts";
+import { speculationOptions } from "./speculation.ts";
 
 export const engineOptions: readonly Option[] = [
   {
@@ -73,12 +74,22 @@ export const engineOptions: readonly Option[] = [
     help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
   },
   {
-    name: "speculation",
+    name: "kv-dir",
     group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Guess next tokens where an answer repeats what was said before, and check them together; the answers are the same without.",
+    type: "path",
+    placeholder: "DIR",
+    help: "Folder for what leaves that memory, and for all of it when the server stops: conversations go on after a restart. It holds prompts and answers, so it must be open to its owner alone; it is made when it is not there.",
   },
+  {
+    name: "kv-dir-size",
+    group: "Engine",
+    type: "integer",
+    minimum: 1,
+    maximum: 16_777_216,
+    default: 8192,
+    help: "Most MiB in that folder; what was not used for the longest time goes first.",
+  },
+  ...speculationOptions,
   {
     name: "batch",
     group: "Engine",
@@ -104,7 +115,7 @@ export const engineOptions: readonly Option[] = [
     minimum: 1,
     maximum: 60_000,
     default: 50,
-    help: "Longest pause in milliseconds that another request's prompt may cause in running streams, as far as pieces of 16 to 64 tokens allow; several that wait together may cause up to 1.5 seconds.",
+    help: "Longest pause in milliseconds that another request's prompt may cause in running streams, as far as operations of the model allow, or, on a GPU and with sliding windows or recurrent states, pieces of 16 tokens; several that wait together may cause up to 1.5 seconds.",
   },
   {
     name: "mmap",

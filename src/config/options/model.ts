@@ -19,6 +19,13 @@ export const modelOptions: readonly Option[] = [
     help: "GGUF projector that lets the model take images or sound.",
   },
   {
+    name: "draft",
+    group: "Model",
+    type: "path",
+    placeholder: "FILE",
+    help: "Small GGUF model with the same vocabulary that guesses what the model says next; the answers are the same without.",
+  },
+  {
     name: "alias",
     group: "Model",
     type: "string",

@@ -6,14 +6,25 @@ import type { Media } from "../../../ffi/media/api.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { stepsMade, type MediaStep, type StepPlan } from "../../scheduler/plan.ts";
+import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
 import { Scheduler } from "../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../scheduler/sequence.ts";
-import type { EngineOptions, FromEngine, Levels, RequestKey, StepFinish, StepOutput, ToEngine } from "../protocol.ts";
+import type {
+  EngineOptions,
+  FromEngine,
+  Levels,
+  OnDisk,
+  RequestKey,
+  StepFinish,
+  StepOutput,
+  ToEngine,
+} from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { appendEvents } from "./append-events.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
+import { KvDisk } from "./kv-disk.ts";
+import type { KvFolder } from "./kv-folder.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 import type { EngineObserver } from "./observer.ts";
 
@@ -29,6 +40,8 @@ const FLOAT_BYTES = 4;
 const COPY_BYTES_PER_MS = 3e6;
 /** The same for moving a sequence to host memory that was not touched before. */
 const SAVE_BYTES_PER_MS = 1e6;
+/** The same for reading it from disk. */
+const LOAD_BYTES_PER_MS = 3e5;
 /** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
 const CANCEL_WAIT_MS = 100;
 
@@ -41,9 +54,14 @@ export class Engine {
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
   private readonly kv: KvCommands;
+  private readonly disk: KvDisk | undefined;
+  /** Nothing is computed any more. */
+  private ended = false;
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
+  /** Whether next tokens may be guessed: wrong ones must be taken back. */
+  private readonly guesses: boolean;
   private steps = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
@@ -54,9 +72,12 @@ export class Engine {
     private readonly clock: Clock,
     private readonly media?: Media,
     private readonly observer?: EngineObserver,
+    kvFolder?: KvFolder,
   ) {
     const model = llama.model();
-    this.kv = new KvCommands(llama);
+    this.disk = kvFolder && this.makeDisk(kvFolder);
+    this.kv = new KvCommands(llama, this.disk);
+    this.guesses = options.speculation && model.canRollBack;
     const column = () => new Int32Array(model.batch);
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
@@ -71,7 +92,10 @@ export class Engine {
     this.scheduler = new Scheduler({
       parallel: options.parallel,
       batch: model.batch,
+      chunk: model.chunk,
       stallBudgetMs: options.stallBudgetMs,
+      draftMax: options.draft?.max ?? 0,
+      draftAdaptive: options.draft?.adaptive ?? true,
       layout: options.kvMode,
       cells: model.context,
       sequences: model.sequences,
@@ -79,6 +103,8 @@ export class Engine {
       cut: model.canRemovePartial,
       savedTokens: Math.floor(options.cacheRamBytes / options.kvTokenBytes),
       saveTokenMs: options.kvTokenBytes / SAVE_BYTES_PER_MS,
+      stores: this.disk !== undefined,
+      loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
       copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
     });
   }
@@ -107,17 +133,38 @@ export class Engine {
     }
   }
 
+  /** Looks what earlier processes left on disk; undefined where there is no place for that. */
+  async findStored(): Promise<OnDisk | undefined> {
+    const found = await this.disk?.open();
+    if (found) this.sendStep([], []);
+    return found;
+  }
+
+  /** Computes nothing more, and resolves when what may be asked for again is on disk, the likeliest first. */
+  async end(): Promise<void> {
+    this.ended = true;
+    for (const request of this.active.values()) this.close(request, "cancelled");
+    while (this.disk && this.scheduler.storeNext(this.clock.now())) {
+      this.prepareCache();
+      await this.disk.settled();
+    }
+    this.prepareCache();
+    await this.disk?.settled();
+  }
+
   /** Steps for as long as the process lives. Throws when the native library fails: the process must end then. */
   async run(): Promise<never> {
     let idle = true;
     for (;;) {
+      if (this.ended) await new Promise<never>(() => {});
       if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
       this.aborted = undefined;
       this.intake.collect(0);
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
-        this.step();
+        // All that is left waits for the disk.
+        if (!this.step()) await Bun.sleep(PROMPT_WAIT_MS);
       } else if (this.intake.rendering) {
         this.intake.collect(PROMPT_WAIT_MS);
       } else if (this.intake.busy) {
@@ -193,7 +240,7 @@ export class Engine {
       ...(media && { media: media.spans }),
       ...(request.client !== undefined && { client: request.client }),
       // Of several tokens in one step, log probabilities are kept of the last alone.
-      guess: this.options.speculation && request.topLogprobs === undefined,
+      guess: this.guesses && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
   }
@@ -246,13 +293,33 @@ export class Engine {
       throw new Error("the KV cache refused media that fit it");
   }
 
-  private step(): void {
+  private draft(): void {
+    const jobs = this.scheduler.planDrafts();
+    if (jobs.length === 0) return;
+    const before = this.clock.now();
+    const drafted = this.llama.draft(jobs);
+    const after = this.clock.now();
+    this.observer?.drafted?.(jobs, before, after);
+    this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
+  }
+
+  /** False when there was nothing to compute. */
+  private step(): boolean {
+    this.draft();
     const before = this.clock.now();
     const media = this.scheduler.planMedia(before);
-    if (media) return this.stepMedia(media);
-    const plan = this.scheduler.plan(before);
-    if (plan && plan.started.length > 0) this.announce(plan.started, before);
-    if (!this.prepareCache() || !plan) return;
+    const slice = media ? undefined : this.scheduler.planSlice(before);
+    const plan = media || slice ? undefined : this.scheduler.plan(before);
+    if (media) this.stepMedia(media);
+    else if (slice) this.stepSlice(slice);
+    else if (plan) this.stepText(plan, before);
+    else this.prepareCache();
+    return (media ?? slice ?? plan) !== undefined;
+  }
+
+  private stepText(plan: StepPlan, before: number): void {
+    if (plan.started.length > 0) this.announce(plan.started, before);
+    if (!this.prepareCache()) return;
     const result = this.decode(plan);
     const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
     this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
@@ -282,7 +349,33 @@ export class Engine {
     if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
 
+  private stepSlice({ chunk, begins, ms }: SlicePlan): void {
+    const before = this.clock.now();
+    if (begins && chunk.started.length > 0) this.announce(chunk.started, before);
+    if (!this.prepareCache()) return;
+    if (begins) {
+      this.fillBatch(chunk);
+      this.llama.chunkBegin(this.batch, chunk.rows.length);
+    }
+    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
+    const after = this.clock.now();
+    this.observer?.decoded({ step: chunk, result, made: 1, before, after }, this.scheduler);
+    this.steps++;
+    this.sampleMemory(after);
+    this.scheduler.applySlice(result === "done" || result === "paused" ? result : "given up", after - before);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
+      throw new Error("the KV cache refused a chunk that fits it");
+  }
+
   private decode(plan: StepPlan) {
+    this.fillBatch(plan);
+    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
+    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
+  }
+
+  private fillBatch(plan: StepPlan): void {
     const { tokens, positions, sequences, samplers } = this.batch;
     plan.rows.forEach((row, index) => {
       tokens[index] = row.token;
@@ -290,9 +383,6 @@ export class Engine {
       sequences[index] = row.sequence;
       samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
     });
-    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
-    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
-    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
   }
 
   /** Clears what an aborted step may have left in the cache. */
@@ -313,7 +403,7 @@ export class Engine {
   /** False when something was to be restored and is not there: the plan is void. */
   private prepareCache(): boolean {
     const lost = this.kv.run(this.scheduler.takeCommands());
-    for (const sequence of lost) this.scheduler.lost(sequence);
+    for (const one of lost) this.scheduler.lost(one);
     return lost.length === 0;
   }
 
@@ -332,6 +422,19 @@ export class Engine {
     return this.observer?.finished(finish, now, this.scheduler) ?? finish;
   }
 
+  private makeDisk(folder: KvFolder): KvDisk {
+    return new KvDisk(folder, {
+      stored: (stored) => this.scheduler.stored(stored),
+      unstored: (id) => this.scheduler.unstored(id),
+      loaded: (saved, parts) => {
+        if (parts) this.kv.keep(saved, parts);
+        this.scheduler.loaded(saved, parts !== undefined);
+      },
+      changed: () => this.sendStep([], []),
+      warn: (text) => this.send({ type: "log", level: "warn", text }),
+    });
+  }
+
   private sampleMemory(now: number): void {
     if (now - this.resident.at >= MEMORY_SAMPLE_MS) this.resident = { bytes: process.memoryUsage.rss(), at: now };
     for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
@@ -343,8 +446,9 @@ export class Engine {
 
   private stats(): Levels {
     const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
-    const { preemptions, evictedTokens, guesses, spill } = this.scheduler;
+    const { preemptions, evictedTokens, spill } = this.scheduler;
     const { steps, resident } = this;
+    const disk = this.disk?.counts;
     const placeFreeMs = this.scheduler.placeFreeMs();
     return {
       running,
@@ -353,13 +457,15 @@ export class Engine {
       kvUsed,
       kvCached,
       kvSaved: spill.tokens,
+      kvDisk: disk?.held ?? 0,
       steps,
       preemptions,
       evictedTokens,
       spilledTokens: spill.moved,
       restoredTokens: spill.restored,
-      guessedTokens: guesses.offered,
-      guessedRight: guesses.right,
+      diskWrittenTokens: disk?.written ?? 0,
+      diskRestoredTokens: disk?.restored ?? 0,
+      diskFailedTokens: disk?.failed ?? 0,
       residentBytes: resident.bytes,
       ...(placeFreeMs !== undefined && { placeFreeMs }),
     };

@@ -1,38 +1,87 @@
-// Carries out what the scheduler wants done to the KV cache, and holds what was moved out of it.
+// Carries out what the scheduler wants done to the KV cache, and holds what was moved out of it into host memory.
 
 import type { Llama } from "../../../ffi/llama/api.ts";
 import type { KvCommand } from "../../scheduler/kv-command.ts";
+import type { SavedId } from "../../scheduler/saved-prefixes.ts";
+import type { KvDisk } from "./kv-disk.ts";
+
+/** What could not be brought back, and the sequence that holds nothing for that reason. */
+export interface Lost {
+  readonly sequence: number;
+  readonly saved: SavedId;
+}
+
+type Of<Type extends KvCommand["type"]> = Extract<KvCommand, { type: Type }>;
 
 export class KvCommands {
   /** In parts; with undefined among them where saving failed. */
-  private readonly saved = new Map<number, (Uint8Array | undefined)[]>();
+  private readonly saved = new Map<SavedId, (Uint8Array | undefined)[]>();
 
-  constructor(private readonly llama: Llama) {}
+  constructor(
+    private readonly llama: Llama,
+    private readonly disk?: KvDisk,
+  ) {}
 
-  /** Returns the sequences that could not be restored: they hold nothing. */
-  run(commands: readonly KvCommand[]): number[] {
-    const lost: number[] = [];
+  /** Returns what could not be restored. */
+  run(commands: readonly KvCommand[]): Lost[] {
+    const lost: Lost[] = [];
     for (const command of commands) {
-      if (command.type === "copy") this.llama.kvCopy(command.from, command.to, command.position);
-      else if (command.type === "remove") this.llama.kvRemove(command.sequence, command.position, -1);
-      else if (command.type === "forget") this.saved.delete(command.saved);
-      else if (command.type === "save") this.save(command);
-      else if (!this.restore(command.sequence, command.saved)) lost.push(command.sequence);
+      if (command.type === "restore" && !this.restore(command)) lost.push(command);
+      else if (command.type !== "restore") this.carryOut(command);
     }
     return lost;
   }
 
-  private save({ sequence, saved, from, to }: Extract<KvCommand, { type: "save" }>): void {
+  /** What was read from disk. */
+  keep(id: SavedId, parts: readonly Uint8Array[]): void {
+    this.saved.set(id, [...parts]);
+  }
+
+  private carryOut(command: Exclude<KvCommand, Of<"restore">>): void {
+    switch (command.type) {
+      case "copy":
+        return this.llama.kvCopy(command.from, command.to, command.position);
+      case "remove":
+        return void this.llama.kvRemove(command.sequence, command.position, -1);
+      case "abandon":
+        return this.llama.chunkAbandon();
+      case "save":
+        return this.save(command);
+      case "forget":
+        return void this.saved.delete(command.saved);
+      case "store":
+        return this.store(command);
+      case "load":
+        return void this.disk?.load(command.stored, command.saved);
+      case "erase":
+        return this.disk?.erase(command.stored);
+    }
+  }
+
+  private save({ sequence, saved, from, to }: Of<"save">): void {
     const parts = this.saved.get(saved) ?? [];
     this.saved.set(saved, parts);
     parts.push(this.llama.kvSave(sequence, from, to));
   }
 
-  private restore(sequence: number, id: number): boolean {
-    const parts = this.saved.get(id) ?? [];
-    const whole = parts.filter((part) => part !== undefined);
-    if (parts.length > 0 && whole.length === parts.length && this.llama.kvRestore(sequence, whole)) return true;
+  private restore({ sequence, saved }: Of<"restore">): boolean {
+    const parts = this.whole(saved);
+    if (parts && this.llama.kvRestore(sequence, parts)) return true;
     this.llama.kvRemove(sequence, 0, -1);
     return false;
+  }
+
+  private store({ saved, ids, media }: Of<"store">): void {
+    const parts = this.whole(saved);
+    this.saved.delete(saved);
+    if (parts) this.disk?.store({ ids, media }, parts);
+    else this.disk?.fail({ ids, media }, "a conversation could not be taken out of the KV cache");
+  }
+
+  /** All parts, if saving them went well. */
+  private whole(id: SavedId): Uint8Array[] | undefined {
+    const parts = this.saved.get(id) ?? [];
+    const whole = parts.filter((part) => part !== undefined);
+    return parts.length > 0 && whole.length === parts.length ? whole : undefined;
   }
 }

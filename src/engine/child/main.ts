@@ -9,6 +9,8 @@ import { systemClock } from "../../domain/clock.ts";
 import { TraceFile } from "../../telemetry/trace-file.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
 import { Engine } from "./engine.ts";
+import { kvFingerprint } from "./kv-fingerprint.ts";
+import { KvFolder } from "./kv-folder.ts";
 import { Observers, type EngineObserver } from "./observer.ts";
 import { Profiler } from "./profiler.ts";
 import { StepCounter } from "./step-counter.ts";
@@ -53,11 +55,17 @@ export async function runEngine(): Promise<never> {
     process.exit(1);
   }
   forwardLog(llama, send);
-  const engine = new Engine(llama, options, send, systemClock, media, observers(llama, options, send));
+  const watching = observers(llama, options, send);
+  const engine = new Engine(llama, options, send, systemClock, media, watching, kvFolder(llama, options));
+  const onDisk = await engine.findStored();
+  if (onDisk || options.traceFile !== undefined) {
+    process.on("SIGTERM", () => void engine.end().finally(() => process.exit(0)));
+  }
   receive = (message) => engine.receive(message);
   early.forEach(receive);
   const {
     canRemovePartial: _,
+    canRollBack: _____,
     sampling: modelSampling,
     contextPerSequence: __,
     batch: ___,
@@ -67,7 +75,7 @@ export async function runEngine(): Promise<never> {
   const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
   const { temperature, topP, presencePenalty } = { ...SAMPLER_DEFAULTS, ...modelSampling, ...options.sampling };
   const sampling = { temperature, topP, presencePenalty };
-  send({ type: "ready", model: { ...model, vision, audio, sampling } });
+  send({ type: "ready", model: { ...model, vision, audio, sampling }, ...(onDisk && { onDisk }) });
   setInterval(() => forwardLog(llama, send), 1000).unref();
   return engine.run();
 }
@@ -79,8 +87,14 @@ function observers(llama: Llama, { kvTokenBytes, traceFile }: EngineOptions, sen
     send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
   });
   process.on("exit", () => file.flush());
-  process.on("SIGTERM", () => process.exit(0));
   return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
+}
+
+function kvFolder(llama: Llama, options: EngineOptions): KvFolder | undefined {
+  const { kvDir } = options;
+  if (!kvDir) return undefined;
+  const fingerprint = kvFingerprint({ ...options, kvDir }, llama.model(), llama.version);
+  return new KvFolder({ path: kvDir.path, limitBytes: kvDir.limitBytes, fingerprint });
 }
 
 async function loadProjector(llama: NativeLlama, options: EngineOptions, path: string): Promise<Media> {
@@ -122,6 +136,7 @@ async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
     mlock: options.mlock,
     warmup: options.warmup,
     chatTemplate: options.chatTemplate,
+    ...(options.draft && { draft: { path: options.draft.path, pMin: options.draft.pMin } }),
   });
   let reported = -1;
   for (;;) {

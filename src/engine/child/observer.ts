@@ -1,20 +1,21 @@
 // Who looks on while the engine works: profiles and the trace. The engine tells all of them the same few things.
 
-import type { DecodeResult } from "../../../ffi/llama/api.ts";
+import type { ChunkResult } from "../../../ffi/llama/api.ts";
 import type { StepKind } from "../../domain/steps.ts";
+import type { DraftJob } from "../../scheduler/drafts.ts";
 import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
 import type { Scheduler } from "../../scheduler/scheduler.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
 /** Read only by those who want them: they cost a little. */
-export type SchedulerLevels = Pick<Scheduler, "runningCount" | "waitingCount" | "cellsUsed">;
+export type SchedulerLevels = Pick<Scheduler, "runningCount" | "waitingCount" | "cellsUsed" | "guesses">;
 
 /** A decode call and how it went; times are those of the engine's clock. */
 export interface Decoded {
-  /** What was computed: rows of text, or a piece of a medium. */
+  /** What was computed: rows of text, in one call or a slice of it, or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
-  readonly result: DecodeResult;
+  readonly result: ChunkResult;
   /** Decode steps that were made in the call. */
   readonly made: number;
   readonly before: number;
@@ -25,6 +26,8 @@ export interface EngineObserver {
   accepted(prompt: ReadyPrompt, now: number): void;
   /** Its results are not taken in yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
+  /** The draft model was asked. */
+  drafted?(jobs: readonly DraftJob[], before: number, after: number): void;
   /** Every accepted request ends with this, whether anybody still wants its finish; returned with what was observed. */
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
 }
@@ -44,6 +47,10 @@ export class Observers implements EngineObserver {
 
   decoded(decoded: Decoded, levels: SchedulerLevels): void {
     for (const one of this.all) one.decoded(decoded, levels);
+  }
+
+  drafted(jobs: readonly DraftJob[], before: number, after: number): void {
+    for (const one of this.all) one.drafted?.(jobs, before, after);
   }
 
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {

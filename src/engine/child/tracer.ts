@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../domain/clock.ts";
 import type { FinishEvent } from "../../domain/generate.ts";
+import type { DraftJob } from "../../scheduler/drafts.ts";
 import type { TraceFile } from "../../telemetry/trace-file.ts";
 import { begin, counter, end, processName, slice, trackName, type Track } from "../../telemetry/trace-events.ts";
 import type { RequestKey, StepFinish } from "../protocol.ts";
@@ -59,6 +60,15 @@ export class Tracer implements EngineObserver {
       this.file.add(slice(this.steps, "media", from, to, { media_rows: step.count, request: step.key, result }));
       if (step.starts) this.enter(step.key, "prefill", from);
     }
+  }
+
+  drafted(jobs: readonly DraftJob[], before: number, after: number): void {
+    const sum = (value: (job: DraftJob) => number) => jobs.reduce((total, job) => total + value(job), 0);
+    const args = { fed_rows: sum(({ tokens }) => tokens.length), wanted: sum(({ count }) => count) };
+    const [from, to] = [this.origin + before, this.origin + after];
+    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
+    this.lastEnd = to;
+    this.file.add(slice(this.steps, "draft", from, to, args));
   }
 
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {

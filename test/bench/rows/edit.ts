@@ -49,9 +49,14 @@ const json = (one: Person): string => {
 
 /** Share of drafted tokens that were right, where the server counts them. */
 async function acceptance(port: number): Promise<Figure[]> {
+  // svc tells such counts about once a second.
+  await Bun.sleep(1200);
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const count = (name: string) =>
-    Number(new RegExp(`^\\w*${name}(?:_total)?(?:\\{.*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+    [...text.matchAll(new RegExp(`^\\w*${name}(?:_total)?(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   const drafted = count("spec_decode_num_draft_tokens");
   if (!(drafted > 0)) return [];
   const value = (100 * count("spec_decode_num_accepted_tokens")) / drafted;

@@ -1,0 +1,275 @@
+// Chunks of prompts that can be paused: computed on a thread of their own, in a second context on the same KV cache,
+// which waits between two nodes of its graph while the first context makes a step. CPU only.
+
+#include "state.hpp"
+
+#include "llama-context.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+namespace svc {
+namespace {
+
+// A node of the graph then takes some ten milliseconds at most, and kernels reach their full rate.
+constexpr uint32_t CHUNK_ROWS = 128;
+
+// Multiplications in matrix products for which it is worth to wake the other threads once more: a few milliseconds.
+constexpr int64_t PIECE_PRODUCTS = 200'000'000;
+
+// llama.cpp has no public call that makes two contexts share a cache. These reach the members of the context in the
+// headers that the libraries were built from; share_cache checks them against public calls.
+template <typename Member, Member member> struct Reach {
+    friend Member reach(Member) { return member; }
+};
+using MemoryMember = llama_memory_ptr llama_context::*;
+using SettingsMember = llama_cparams llama_context::*;
+MemoryMember reach(MemoryMember);
+SettingsMember reach(SettingsMember);
+template struct Reach<MemoryMember, &llama_context::memory>;
+template struct Reach<SettingsMember, &llama_context::cparams>;
+
+llama_memory_ptr & memory_of(llama_context * context) { return context->*reach(MemoryMember{}); }
+llama_cparams & settings_of(llama_context * context) { return context->*reach(SettingsMember{}); }
+
+// Gives `context` the cache of `owner`, and what its graphs depend on. False, with nothing changed, when the members are
+// not where the headers say.
+bool share_cache(llama_context * context, llama_context * owner) {
+    const auto is_as_said = [](llama_context * one) {
+        const llama_cparams & settings = settings_of(one);
+        return memory_of(one).get() == llama_get_memory(one) && settings.n_ctx == llama_n_ctx(one) &&
+               settings.n_ctx_seq == llama_n_ctx_seq(one) && settings.n_seq_max == llama_n_seq_max(one) &&
+               settings.n_batch == llama_n_batch(one) && settings.n_ubatch == llama_n_ubatch(one);
+    };
+    if (!is_as_said(context) || !is_as_said(owner)) return false;
+    const llama_cparams own = settings_of(context);
+    llama_cparams & settings = settings_of(context);
+    settings = settings_of(owner);
+    settings.n_batch = own.n_batch;
+    settings.n_ubatch = own.n_ubatch;
+    settings.cb_eval = own.cb_eval;
+    memory_of(context).reset(memory_of(owner).get());
+    if (llama_get_memory(context) == llama_get_memory(owner)) return true;
+    memory_of(context).release();
+    return false;
+}
+
+bool uses_gpu() {
+    return state.offloads && (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
+                              ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
+}
+
+using Clock = std::chrono::steady_clock;
+
+struct Rows {
+    std::vector<llama_token> tokens;
+    std::vector<llama_pos> positions;
+    std::vector<llama_seq_id> sequences;
+};
+
+// The computing thread runs only while a caller waits in `resume`, so that the two never use the cache at once.
+class Chunk {
+  public:
+    llama_context * context = nullptr;
+
+    bool is_begun() const { return phase != Phase::idle; }
+
+    void begin(Rows && with) {
+        if (!started) start_thread([](void * self) { static_cast<Chunk *>(self)->serve(); }, this);
+        started = true;
+        rows = std::move(with);
+        phase = Phase::paused;
+    }
+
+    // Computes until the time has come. True when the chunk is at its end; `result` is then what llama_decode returned.
+    bool resume(Clock::duration time) {
+        std::unique_lock<std::mutex> lock(mutex);
+        until = Clock::now() + time;
+        moved = false;
+        phase = Phase::running;
+        changed.notify_all();
+        changed.wait(lock, [&] { return phase != Phase::running; });
+        if (phase == Phase::paused) return false;
+        phase = Phase::idle;
+        if (result != 0) remove_cells();
+        return true;
+    }
+
+    // Leaves the cache as it was before the chunk.
+    void abandon() {
+        if (!is_begun()) return;
+        abandoned = true;
+        resume({});
+        abandoned = false;
+    }
+
+    // llama.cpp's callback around nodes. It asks of each whether a piece of the graph is to end with it, then computes
+    // that. Before a piece the time is looked at: what took too long the last time would again.
+    bool on_node(const ggml_tensor * node, bool ask) {
+        const bool is_attention = node->op == GGML_OP_FLASH_ATTN_EXT;
+        Clock::duration & took = is_attention ? attention_took : products_took;
+        if (ask) {
+            if (node->op == GGML_OP_MUL_MAT || node->op == GGML_OP_MUL_MAT_ID) products += ggml_nelements(node) * node->src[0]->ne[0];
+            if (!is_attention && products < PIECE_PRODUCTS) return false;
+            if (moved && Clock::now() + took > until && !is_stopped()) pause();
+            products = 0;
+            piece_began = Clock::now();
+            return true;
+        }
+        took = std::max(Clock::now() - piece_began, took * 9 / 10);
+        moved = true;
+        return !is_stopped();
+    }
+
+    bool is_stopped() const { return abandoned || abort_requested(nullptr); }
+
+    int32_t result = 0;
+
+  private:
+    enum class Phase { idle, paused, running, ended };
+
+    void pause() {
+        std::unique_lock<std::mutex> lock(mutex);
+        phase = Phase::paused;
+        changed.notify_all();
+        changed.wait(lock, [&] { return phase == Phase::running; });
+    }
+
+    void serve() {
+        std::unique_lock<std::mutex> lock(mutex);
+        for (;;) {
+            changed.wait(lock, [&] { return phase == Phase::running; });
+            lock.unlock();
+            const int32_t computed = guarded<int32_t>(-1, [&] { return is_stopped() ? 2 : compute(); });
+            // A callback that says no ends the graph, but not as a failure.
+            result = is_stopped() ? 2 : computed;
+            lock.lock();
+            phase = Phase::ended;
+            changed.notify_all();
+        }
+    }
+
+    int32_t compute() {
+        const size_t count = rows.tokens.size();
+        std::vector<int32_t> counts(count, 1);
+        std::vector<llama_seq_id *> sequences;
+        for (llama_seq_id & sequence : rows.sequences) sequences.push_back(&sequence);
+        std::vector<int8_t> outputs(count, 0);
+        llama_batch batch = {};
+        batch.n_tokens = static_cast<int32_t>(count);
+        batch.token = rows.tokens.data();
+        batch.pos = rows.positions.data();
+        batch.n_seq_id = counts.data();
+        batch.seq_id = sequences.data();
+        batch.logits = outputs.data();
+        return llama_decode(context, batch);
+    }
+
+    void remove_cells() {
+        std::map<llama_seq_id, llama_pos> from;
+        for (size_t i = 0; i < rows.tokens.size(); i++) {
+            const auto [first, is_new] = from.emplace(rows.sequences[i], rows.positions[i]);
+            if (!is_new) first->second = std::min(first->second, rows.positions[i]);
+        }
+        for (const auto & [sequence, position] : from) {
+            llama_memory_seq_rm(llama_get_memory(state.context), sequence, position, -1);
+        }
+    }
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    // Written under the lock, and read without it by whoever's turn it is.
+    std::atomic<Phase> phase{Phase::idle};
+    Clock::time_point until;
+    Clock::time_point piece_began;
+    // What pieces of the graph took of late, by what they end with.
+    Clock::duration attention_took{};
+    Clock::duration products_took{};
+    // Of the piece to come, so far.
+    int64_t products = 0;
+    // Something was computed in this slice.
+    bool moved = false;
+    bool started = false;
+    std::atomic<bool> abandoned{false};
+    Rows rows;
+};
+Chunk & chunk = *new Chunk;
+
+bool on_chunk_node(ggml_tensor * node, bool ask, void *) { return chunk.on_node(node, ask); }
+bool on_chunk_abort(void *) { return chunk.is_stopped(); }
+
+} // namespace
+
+void make_chunk_context(llama_context_params params, ggml_threadpool * threadpool) {
+    // Of other caches, cells change their place or are taken again while a chunk is paused.
+    if (uses_gpu() || !can_remove_partial()) return;
+    // It is created with the smallest cache, which it then gives up for the other's.
+    params.n_ctx = CHUNK_ROWS;
+    params.n_seq_max = params.n_outputs_max = 1;
+    params.n_batch = params.n_ubatch = std::min(CHUNK_ROWS, params.n_ubatch);
+    params.cb_eval = on_chunk_node;
+    params.abort_callback = on_chunk_abort;
+    llama_context * context = llama_init_from_model(state.model, params);
+    if (!context) return;
+    if (!share_cache(context, state.context)) {
+        llama_free(context);
+        return;
+    }
+    if (threadpool) llama_attach_threadpool(context, threadpool, nullptr);
+    chunk.context = context;
+    state.chunk_rows = static_cast<int32_t>(params.n_ubatch);
+}
+
+void abandon_chunk() { chunk.abandon(); }
+
+bool is_stopping() { return chunk.is_stopped(); }
+
+void free_chunk_context() {
+    chunk.abandon();
+    state.chunk_rows = 0;
+    if (!chunk.context) return;
+    // The cache is the other context's.
+    memory_of(chunk.context).release();
+    llama_free(chunk.context);
+    chunk.context = nullptr;
+}
+
+} // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count) {
+    return guarded<int32_t>(-1, [&]() -> int32_t {
+        if (!state.ready || state.chunk_rows == 0) return fail("no model is loaded whose chunks can be paused");
+        if (chunk.is_begun()) return fail("a chunk is begun already");
+        if (count < 1 || count > state.chunk_rows) return fail("the chunk is empty or too large");
+        for (int32_t i = 0; i < count; i++) {
+            if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return fail("a token is not in the vocabulary");
+            if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return fail("a sequence id is out of range");
+            if (positions[i] < 0) return fail("a position is negative");
+        }
+        chunk.begin({{tokens, tokens + count}, {positions, positions + count}, {sequences, sequences + count}});
+        return 0;
+    });
+}
+
+int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
+    return guarded<int32_t>(-1, [&]() -> int32_t {
+        if (!chunk.is_begun()) return fail("no chunk is begun");
+        forget_complaint();
+        const AbortScope scope(owner);
+        const std::chrono::duration<double, std::milli> slice(milliseconds);
+        if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return 3;
+        if (chunk.result >= 0) return chunk.result;
+        return fail(with_complaint("llama_decode returned " + std::to_string(chunk.result)));
+    });
+}
+
+void svc_chunk_abandon(void) { abandon_chunk(); }
+
+} // extern "C"

@@ -1,0 +1,32 @@
+// A folder for what nobody else may read.
+
+import { mkdirSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
+import { ExitError } from "./exit-codes.ts";
+
+/**
+ * Makes sure of a folder that its owner alone can look into, and returns its path. Throws ExitError naming `option` when
+ * it cannot be made, or is somebody else's, or is open to others: what is in it then is not this program's to guard.
+ */
+export function privateFolder(path: string, option: string): string {
+  const found = attempt(path, option, () => {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return statSync(path);
+  });
+  const mode = found.mode & 0o777;
+  if (found.uid !== userInfo().uid) throw new ExitError("failure", `${option} ${path} belongs to another user.`);
+  if ((mode & 0o077) !== 0) {
+    const remedy = `It is to hold prompts: chmod 700 ${path}, or name another folder.`;
+    throw new ExitError("failure", `${option} ${path} is open to other users (mode ${mode.toString(8)}). ${remedy}`);
+  }
+  return path;
+}
+
+function attempt<T>(path: string, option: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unusable";
+    throw new ExitError("failure", `${option} ${path} cannot be used (${code}).`);
+  }
+}

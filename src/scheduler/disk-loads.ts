@@ -1,0 +1,39 @@
+// Which waiting requests are worth reading something from disk for. They wait for it while others are computed.
+
+import type { KvCache, KvLimits } from "./kv-cache.ts";
+import { cutBefore } from "./media-span.ts";
+import type { Sequence } from "./sequence.ts";
+import { FEWEST_SAVED } from "./spill.ts";
+
+export class DiskLoads {
+  /** What one sequence can hold. */
+  private readonly room: number;
+
+  constructor(
+    private readonly limits: KvLimits,
+    private readonly kv: KvCache,
+  ) {
+    const { layout, cells, sequences } = limits;
+    this.room = layout === "streams" ? Math.floor(cells / sequences) : cells;
+  }
+
+  /**
+   * Whether more of a request's tokens are on their way from disk. It is looked up once a request. `ms`: what computing a
+   * token costs, if that is known.
+   */
+  awaitedBy(sequence: Sequence, now: number, ms: number | undefined): boolean {
+    if (sequence.load === undefined) sequence.load = this.begin(sequence, now, ms) ?? "none";
+    return sequence.load !== "none" && this.kv.spill.disk.isLoading(sequence.load);
+  }
+
+  private begin(sequence: Sequence, now: number, ms: number | undefined): number | undefined {
+    const { spill } = this.kv;
+    if (!this.limits.stores || !this.limits.reuse) return undefined;
+    const found = spill.disk.find(sequence.ids, sequence.length - 1);
+    if (!found || found.stored.ids.length > this.room) return undefined;
+    const gain = cutBefore(sequence.media, found.length) - this.kv.reusable(sequence, now, ms).tokens;
+    const cost = spill.disk.loadMs(found.stored) + spill.restoreMs(found.stored);
+    if (gain < FEWEST_SAVED || (ms !== undefined && gain * ms <= cost)) return undefined;
+    return spill.load(found.stored, now);
+  }
+}

@@ -1,0 +1,72 @@
+// How far one request's next tokens are worth drafting.
+
+import type { DraftCost } from "./draft-cost.ts";
+
+/** What the first requests are taken for: drafts that are mostly right. */
+const OPTIMISM = 0.7;
+/** Guesses that the experience with other requests counts for in the beginning. */
+const PRIOR_WEIGHT = 3;
+/** Weight that a guess keeps with each later series. */
+const MEMORY = 0.9;
+/** Weight of one series in what is known of all requests. */
+const NEWEST = 0.05;
+/** Each new request is taken for a little better than the ones before: what did not pay is tried again some day. */
+const HOPE = 0.02;
+/** Where drafting does not pay, one token is tried now and then: after twice as many tokens each time, up to this. */
+const LONGEST_PAUSE = 256;
+
+/** How often drafted tokens are right, whoever's they are. */
+export class DraftExperience {
+  private right = OPTIMISM;
+
+  /** What a new request may expect. */
+  expect(): number {
+    this.right += HOPE * (OPTIMISM - this.right);
+    return this.right;
+  }
+
+  learn(tried: number, right: number): void {
+    this.right += NEWEST * (right / tried - this.right);
+  }
+}
+
+/** How drafting goes for one request. */
+export class DraftGate {
+  /** The draft model cannot follow this request. */
+  closed = false;
+  private tried = PRIOR_WEIGHT;
+  private right: number;
+  private pause = 1;
+  private pausedUntil = 0;
+
+  constructor(private readonly experience: DraftExperience) {
+    this.right = PRIOR_WEIGHT * experience.expect();
+  }
+
+  /** The probability that a drafted token is right, if those before it are. */
+  get expected(): number {
+    return this.right / this.tried;
+  }
+
+  /** How many tokens to draft for a request of so many tokens, at most `most`; and what is saved by each, in milliseconds. */
+  next(length: number, cost: DraftCost, streams: number, most: number): { count: number; savedMs: number } {
+    if (length < this.pausedUntil) return { count: 0, savedMs: 0 };
+    const best = cost.best(this.expected, streams, most);
+    if (best.count > 0) {
+      this.pause = 1;
+      return best;
+    }
+    this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+    this.pausedUntil = length + this.pause;
+    return { count: 1, savedMs: 0 };
+  }
+
+  /** Of a series of so many, the first `right` were right. */
+  learn(offered: number, right: number): void {
+    // Those behind the first wrong one say nothing.
+    const tried = right < offered ? right + 1 : right;
+    this.tried = MEMORY * this.tried + tried;
+    this.right = MEMORY * this.right + right;
+    this.experience.learn(tried, right);
+  }
+}

@@ -1,0 +1,48 @@
+// --queue-timeout and X-Svc-Deadline-Ms on a real engine: what is given up leaves nothing behind.
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { streamChat } from "../support/chat-client.ts";
+import { metricValue } from "../support/metrics-text.ts";
+import { startServer, type ServerProcess } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
+
+let server: ServerProcess;
+beforeAll(async () => {
+  server = await startServer(["--ctx", "8192", "--threads", "1", "--parallel", "1", "--queue-timeout", "1"]);
+});
+afterAll(() => server.stop());
+
+const endless = { messages: [{ role: "user", content: "Tell me a story." }], ignore_eos: true, max_tokens: 7900 };
+const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
+
+test("a request that waits behind a long answer is given up, streamed or not, and the answer goes on", async () => {
+  const leave = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const held = streamChat(server.url, endless, { signal: leave.signal, onText: () => begun.resolve() });
+  held.catch(() => {});
+  await begun.promise;
+  const [streamed, plain] = await Promise.all([
+    streamChat(server.url, endless, { headers: { "X-Svc-Client": "other" } }),
+    fetch(`${server.url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(endless) }),
+  ]);
+  expect(streamed).toMatchObject({ status: 200, done: true, error: { code: "server_busy" } });
+  expect(plain.status).toBe(503);
+  expect(plain.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  await plain.text();
+  expect((await server.levels()).running).toBe(1);
+  leave.abort();
+  await server.untilIdle(5000);
+  expect(await metrics()).toMatch(/svc_admission_rejections_total\{[^}]*reason="queue_timeout"\} 2\n/);
+});
+
+test("an answer ends at its deadline with what it has, and what has none by then is an error", async () => {
+  // Long enough for a first token on any machine, too short for 8000.
+  const cut = await streamChat(server.url, endless, { headers: { "X-Svc-Deadline-Ms": "3000" } });
+  expect(cut).toMatchObject({ status: 200, finishReason: "length", error: undefined, done: true });
+  expect(cut.text).not.toBe("");
+  const none = await streamChat(server.url, endless, { headers: { "X-Svc-Deadline-Ms": "1" } });
+  expect(["deadline_exceeded", "server_busy"]).toContain(none.error?.code ?? "");
+  await server.untilIdle(5000);
+  expect(metricValue(await metrics(), "svc_request_failure_total")).toBeGreaterThanOrEqual(2);
+});

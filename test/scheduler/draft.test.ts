@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import { rightOf } from "../../src/domain/guesses.ts";
+import { DraftCost } from "../../src/scheduler/draft-cost.ts";
+import { DraftExperience, DraftGate } from "../../src/scheduler/draft-gate.ts";
+import { FakeEngine, LIMITS } from "./fake-engine.ts";
+
+/** Learned from a step of 100 ms, guesses of 10 ms each, and `round` ms for each drafted token. */
+function costs(round: number): DraftCost {
+  const cost = new DraftCost();
+  cost.recordStep(1, 0, 100);
+  cost.recordStep(1, 4, 140);
+  cost.recordDraft(4, 4 * round);
+  return cost;
+}
+
+describe("as many tokens are drafted as pay", () => {
+  test.each([
+    ["always right, cheap", 1, 5, 8],
+    ["mostly right, cheap", 0.8, 5, 5],
+    ["rarely right", 0.1, 5, 0],
+    ["always right, but nearly as slow as the model", 1, 95, 0],
+  ])("%s", (_name, right, round, expected) => {
+    expect(costs(round).best(right, 1, 8).count).toBe(expected);
+  });
+
+  test("what is saved is what a token costs less", () => {
+    // Nine tokens in 100 + 8 × 15 ms.
+    expect(costs(5).best(1, 1, 8).savedMs).toBeCloseTo(100 - 220 / 9);
+  });
+
+  test("several streams pay for each other's guesses", () => {
+    const cost = costs(5);
+    cost.recordStep(4, 0, 100);
+    expect(cost.best(0.8, 4, 8).count).toBeLessThan(cost.best(0.8, 1, 8).count);
+  });
+});
+
+describe("a request's gate", () => {
+  const run = (isRight: (at: number) => boolean) => {
+    const gate = new DraftGate(new DraftExperience());
+    const cost = costs(5);
+    const drafted: number[] = [];
+    for (let length = 0; length < 1000; length++) {
+      const { count } = gate.next(length, cost, 1, 8);
+      drafted.push(count);
+      if (count > 0) gate.learn(count, isRight(length) ? count : 0);
+    }
+    return drafted;
+  };
+
+  test("opens where drafts are right", () => {
+    expect(run(() => true).slice(-100)).toEqual(Array(100).fill(8));
+  });
+
+  test("closes where they are wrong, and looks again now and then", () => {
+    const drafted = run(() => false);
+    const late = drafted.slice(-600);
+    expect(late.filter((count) => count > 0).length).toBeLessThan(6);
+    expect(late.some((count) => count === 1)).toBe(true);
+  });
+
+  test("opens again when they get right", () => {
+    expect(run((length) => length > 200).slice(-50)).toEqual(Array(50).fill(8));
+  });
+
+  test("begins where other requests ended", () => {
+    const experience = new DraftExperience();
+    const first = new DraftGate(experience);
+    for (let series = 0; series < 100; series++) first.learn(4, 0);
+    const second = new DraftGate(experience);
+    expect(second.expected).toBeLessThan(0.1);
+    expect(costs(5).best(second.expected, 1, 8).count).toBe(0);
+  });
+});
+
+describe("streams with a draft model", () => {
+  const DRAFTS = { ...LIMITS, draftMax: 6, cells: 4096 };
+  /** Steps are dear; guesses and drafts are not. */
+  const start = (limits: Partial<typeof DRAFTS> = {}) => {
+    const engine = new FakeEngine({ ...DRAFTS, ...limits }, (_decode, prefill) => 100 + prefill);
+    engine.draftMs = 2;
+    return engine;
+  };
+  const add = (engine: FakeEngine, keys: number, maxTokens = 100) => {
+    for (let key = 1; key <= keys; key++) engine.add(key, 40, maxTokens, "", true);
+  };
+  const plain = (keys: number, maxTokens = 100) => {
+    const engine = start({ draftMax: 0 });
+    add(engine, keys, maxTokens);
+    engine.run();
+    return engine;
+  };
+
+  test.each([1, 2, 4])("%d: say the same in fewer steps", (keys) => {
+    const [without, engine] = [plain(keys), start()];
+    add(engine, keys);
+    engine.run();
+    for (let key = 1; key <= keys; key++) expect(engine.output(key)).toEqual(without.output(key));
+    expect(engine.plans.length).toBeLessThan(without.plans.length / 3);
+    const { draft, ngram } = engine.scheduler.guesses;
+    expect(rightOf(draft)).toBe(draft.tokens);
+    expect(draft.accepted[0]).toBe(draft.drafts);
+    expect(ngram.drafts).toBe(0);
+  });
+
+  test("drafts that are wrong somewhere change nothing", () => {
+    const [without, engine] = [plain(3), start()];
+    engine.drafted = (tokens) => engine.next(tokens) + Number(tokens.length % 5 === 0);
+    add(engine, 3);
+    engine.run();
+    for (const key of [1, 2, 3]) expect(engine.output(key)).toEqual(without.output(key));
+    const { draft } = engine.scheduler.guesses;
+    expect(rightOf(draft)).toBeGreaterThan(0);
+    expect(rightOf(draft)).toBeLessThan(draft.tokens);
+  });
+
+  test("a draft model that is never right is hardly asked", () => {
+    const engine = start();
+    engine.drafted = () => 5;
+    add(engine, 1, 1000);
+    engine.run();
+    expect(engine.scheduler.guesses.draft.tokens).toBeLessThan(60);
+    expect(engine.drafts).toBeLessThan(60);
+  });
+
+  test("one that is as slow as the model is hardly asked, however right", () => {
+    const engine = start();
+    engine.draftMs = 100;
+    add(engine, 1, 1000);
+    engine.run();
+    expect(engine.scheduler.guesses.draft.tokens).toBeLessThan(60);
+  });
+
+  test("without the gate always as many as may be", () => {
+    const engine = start({ draftAdaptive: false });
+    engine.drafted = () => 5;
+    add(engine, 1, 100);
+    engine.run();
+    expect(engine.scheduler.guesses.draft.tokens).toBeGreaterThan(500);
+    expect(engine.output(1)).toEqual(plain(1).output(1));
+  });
+
+  test("what repeats itself is not drafted", () => {
+    const engine = start();
+    engine.next = (tokens) => (tokens.length * 7) % 11;
+    engine.add(
+      1,
+      [...Array(40).keys()].map((at) => (at * 7) % 11),
+      200,
+      "",
+      true,
+    );
+    engine.run();
+    const { draft, ngram } = engine.scheduler.guesses;
+    expect(rightOf(ngram)).toBeGreaterThan(5 * draft.tokens);
+  });
+
+  test("a long prompt is fed in pieces of the stall budget", () => {
+    const engine = start({ cells: 8192 });
+    engine.feedMs = 1;
+    engine.add(1, 3000, 400, "", true);
+    engine.run();
+    expect(engine.largestFeed).toBeLessThanOrEqual(Math.max(64, LIMITS.stallBudgetMs));
+    expect(rightOf(engine.scheduler.guesses.draft)).toBeGreaterThan(100);
+  });
+
+  test("a long prompt with a short answer is not worth feeding", () => {
+    const engine = start({ cells: 8192 });
+    engine.feedMs = 10;
+    for (let key = 1; key <= 8; key++) {
+      engine.add(key, 2000, 4, "", true);
+      engine.run();
+    }
+    expect(engine.fed).toBeLessThan(500);
+  });
+
+  test("requests without guesses are left alone", () => {
+    const engine = start();
+    engine.add(1, 40, 50);
+    engine.run();
+    expect(engine.drafts).toBe(0);
+  });
+
+  test("cancelled, preempted and reused sequences begin again", () => {
+    const engine = start({ cells: 256, parallel: 3, sequences: 4 });
+    for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, true);
+    for (let steps = 0; steps < 20; steps++) engine.step();
+    engine.leave(1);
+    engine.run();
+    expect(engine.scheduler.preemptions).toBeGreaterThan(0);
+    const without = start({ draftMax: 0, cells: 4096, parallel: 3 });
+    for (let key = 1; key <= 12; key++) without.add(key, 50 + key, 60, "", true);
+    without.run();
+    for (let key = 2; key <= 12; key++) expect(engine.output(key)).toEqual(without.output(key));
+  });
+
+  test("a draft model without room is not asked again for these requests", () => {
+    const engine = start();
+    engine.draftCells = 60;
+    add(engine, 2);
+    engine.run();
+    for (const key of [1, 2]) expect(engine.output(key)).toEqual(plain(2).output(key));
+    expect(engine.drafts).toBeLessThan(20);
+    engine.add(3, 20, 20, "", true);
+    engine.run();
+    expect(engine.output(3).length).toBe(20);
+  });
+});
