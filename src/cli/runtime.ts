@@ -21,6 +21,9 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { EmbeddingModels } from "../service/embedding-models.ts";
+import { EmbeddingService } from "../service/embeddings.ts";
+import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -32,6 +35,7 @@ export interface Services {
   readonly engine: EnginePort;
   readonly router: ModelRouter;
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
   /** Models of other servers; its `start` is the caller's. */
@@ -57,6 +61,7 @@ export function createRuntime(config: Config): Runtime {
   const given = config.model === undefined ? undefined : modelFile(config.model);
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const draft = draftPath === undefined || !config.speculation ? undefined : modelFile(draftPath);
+  const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -102,29 +107,59 @@ export function createRuntime(config: Config): Runtime {
       stallBudgetMs,
     },
     model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
-    command: engineCommand(),
+    command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
     log,
     clock,
   });
-  return { ...services(config, log, engine), engine, file, modelGiven: given !== undefined, context };
+  return {
+    ...services({ config, log, engine, native, embeddingFiles }),
+    engine,
+    file,
+    modelGiven: given !== undefined,
+    context,
+  };
 }
 
 /** A server that has no model of its own. */
-export const createGatewayServices = (config: Config): Services => services(config, logger(config), new NoEngine());
+export function createGatewayServices(config: Config): Services {
+  const log = logger(config);
+  const embeddingFiles = readEmbeddingFiles(config);
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  return services({ config, log, engine: new NoEngine(), native, embeddingFiles });
+}
 
-function services(config: Config, log: Logger, engine: EnginePort): Services {
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly native: ReturnType<typeof unpack>;
+  readonly embeddingFiles: ReturnType<typeof readEmbeddingFiles>;
+}
+
+function services({ config, log, engine, native, embeddingFiles }: Parts): Services {
   const clock = systemClock;
   const metrics = new PrometheusMetrics(clock);
+  const { parallel, maxQueue } = config;
+  const launch = {
+    native,
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(embeddingFiles, config, launch);
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
   const others = createGateway(config, clock, log);
-  const sources = others ? [others.gateway] : [];
-  const router = config.serveModel ? localRouter(engine, config.parallel, sources) : new ModelRouter(sources);
+  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : [])];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
     metrics,
     clock,
-    maxQueue: config.maxQueue,
+    maxQueue,
     queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
       ...defaultMediaLimits,
@@ -132,7 +167,7 @@ function services(config: Config, log: Logger, engine: EnginePort): Services {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, engine, router, generation, metrics, clock, ...(others && { others }) };
+  return { config, log, engine, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
 
 const logger = (config: Config): Logger =>
@@ -144,9 +179,9 @@ const logger = (config: Config): Logger =>
   });
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
-function engineCommand(): string[] {
+function engineCommand(kind: "llama" | "embedding"): string[] {
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-  return [...program, "__engine", "llama"];
+  return [...program, "__engine", kind];
 }
 
 /** Bytes for what leaves the KV cache. What is to come from disk must find room for the longest conversation. */

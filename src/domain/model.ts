@@ -50,8 +50,7 @@ export interface ListedModel {
   /** Another server computes it. */
   readonly remote?: true;
   /** What is known of the model's file. */
-  readonly file?: Pick<
-    ModelInfo,
-    "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device"
-  >;
+  readonly file?: Partial<
+    Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">
+  > & { readonly dimensions?: number };
 }

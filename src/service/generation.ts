@@ -67,11 +67,11 @@ export class GenerationService {
     report: GenerationReport = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline, model }] = requests;
+    const [{ id, deadline, model, background }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
-    const admission = this.admit(backend, answers);
+    const admission = this.admit(backend, answers, background);
     const admittedAt = clock.now();
     const entry = this.registry.add(id, (key) => backend.engine.cancel(key), answers);
     report.cancel = () => {
@@ -79,7 +79,7 @@ export class GenerationService {
       entry.stop();
     };
     const limits = new TimeLimits(signal, {
-      queueTimeoutMs: this.deps.queueTimeoutMs,
+      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
       ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
       retryAfterSeconds: () => admission.retryAfterSeconds(),
       cut: entry.stop,
@@ -131,7 +131,8 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      admission.leave(ms, answers);
+      if (background) admission.leaveBackground(answers);
+      else admission.leave(ms, answers);
       this.leave(answers);
     }
   }
@@ -165,9 +166,14 @@ export class GenerationService {
     for (const entry of this.registry.takeAll()) entry.stop();
   }
 
-  private admit(backend: Backend, places: number): Admission {
+  private admit(backend: Backend, places: number, background: true | undefined): Admission {
     if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
     const admission = this.admissionOf(backend);
+    if (background) {
+      admission.enterBackground(places);
+      this.active += places;
+      return admission;
+    }
     try {
       admission.enter(places);
     } catch (error) {

@@ -104,10 +104,12 @@ describe("a model of another server", () => {
     expect(data.map(({ id, owned_by }: Record<string, string>) => [id, owned_by])).toEqual([
       ["fake-model", "svc"],
       ["up/far", "someone"],
+      ["fake-embedding", "svc"],
+      ["fake-reranker", "svc"],
     ]);
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });
-    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(1);
+    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(3);
     expect((await fetch(`${server.url}/v1/models/${encodeURIComponent("up/far")}`)).status).toBe(200);
   });
 
@@ -142,6 +144,7 @@ describe("a server without a model of its own", () => {
     const none = await server.chat({});
     expect([none.status, await body(none)]).toMatchObject([503, { error: { code: "upstream_unavailable" } }]);
     expect(none.headers.get("retry-after")).toBe("5");
-    expect(await body(await fetch(`${server.url}/v1/models`))).toEqual({ object: "list", data: [], models: [] });
+    const { models } = await body(await fetch(`${server.url}/v1/models`));
+    expect(models.flatMap(({ capabilities }: { capabilities: string[] }) => capabilities)).not.toContain("chat");
   });
 });
