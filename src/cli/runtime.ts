@@ -1,12 +1,11 @@
 // Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
 // self-test.
 
-import { nativeFiles, type NativeFiles } from "../../ffi/runtime/libraries.ts";
+import { nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
-import type { EmbeddingHost } from "../engine/embedding/host.ts";
 import { EngineHost } from "../engine/host.ts";
 import { NoEngine } from "../engine/none.ts";
 import type { EnginePort } from "../engine/port.ts";
@@ -22,8 +21,9 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { EmbeddingModels } from "../service/embedding-models.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
-import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
+import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -113,26 +113,47 @@ export function createRuntime(config: Config): Runtime {
     log,
     clock,
   });
-  const embedders = embeddingEngines(embeddingFiles, config, embeddingLaunch(native, log));
-  return { ...services(config, log, engine, embedders), engine, file, modelGiven: given !== undefined, context };
+  return {
+    ...services({ config, log, engine, native, embeddingFiles }),
+    engine,
+    file,
+    modelGiven: given !== undefined,
+    context,
+  };
 }
 
-/** A server that has no chat model of its own, and none for vectors but those that are given. */
+/** A server that has no model of its own. */
 export function createGatewayServices(config: Config): Services {
   const log = logger(config);
-  const files = readEmbeddingFiles(config);
-  const embedders =
-    files.length > 0 ? embeddingEngines(files, config, embeddingLaunch(unpack(config.cacheDir), log)) : [];
-  return services(config, log, new NoEngine(), embedders);
+  const embeddingFiles = readEmbeddingFiles(config);
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  return services({ config, log, engine: new NoEngine(), native, embeddingFiles });
 }
 
-function services(config: Config, log: Logger, engine: EnginePort, engines: readonly EmbeddingHost[]): Services {
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly native: ReturnType<typeof unpack>;
+  readonly embeddingFiles: ReturnType<typeof readEmbeddingFiles>;
+}
+
+function services({ config, log, engine, native, embeddingFiles }: Parts): Services {
   const clock = systemClock;
-  const { parallel, maxQueue } = config;
   const metrics = new PrometheusMetrics(clock);
-  const others = createGateway(config, clock, log);
+  const { parallel, maxQueue } = config;
+  const launch = {
+    native,
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(embeddingFiles, config, launch);
   const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
-  const sources = others ? [embeddings, others.gateway] : [embeddings];
+  const others = createGateway(config, clock, log);
+  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : [])];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
@@ -156,14 +177,6 @@ const logger = (config: Config): Logger =>
     write: (line) => process.stderr.write(line),
     now: systemClock.wall,
   });
-
-const embeddingLaunch = (native: NativeFiles, log: Logger): EmbeddingLaunch => ({
-  native,
-  command: engineCommand("embedding"),
-  env: engineEnvironment(processEnvironment()),
-  log,
-  clock: systemClock,
-});
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(kind: "llama" | "embedding"): string[] {

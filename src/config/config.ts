@@ -20,15 +20,15 @@ export interface Config {
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
 
+  /** false: nothing is computed here. */
+  readonly serveModel: boolean;
+  readonly gateway: GatewayConfig;
   /** Absolute paths of the GGUF files that give vectors; none: the embedded one does. */
   readonly embeddingModels: readonly string[];
   /** Absolute paths of rerankers. */
   readonly rerankModels: readonly string[];
   /** Most tokens of an input of these. */
   readonly embeddingCtx: number;
-  /** false: nothing is computed here. */
-  readonly serveModel: boolean;
-  readonly gateway: GatewayConfig;
 
   readonly host: string;
   readonly port: number;

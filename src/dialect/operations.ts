@@ -38,16 +38,20 @@ function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedMode
   };
 }
 
-function encodeDetails({ id, capabilities, file, embedding }: ListedModel): ModelList["models"][number] {
-  const details = file && {
-    architecture: file.architecture,
-    description: file.description,
-    parameters: file.parameters,
-    bytes: file.bytes,
-    trained_context: file.trainedContext,
-    device: file.device,
+function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["models"][number] {
+  const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};
+  return {
+    name: id,
+    model: id,
+    capabilities: [...capabilities],
+    ...(architecture !== undefined && { architecture }),
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+    ...(bytes !== undefined && { bytes }),
+    ...(trainedContext !== undefined && { trained_context: trainedContext }),
+    ...(dimensions !== undefined && { dimensions }),
+    ...(device !== undefined && { device }),
   };
-  return { name: id, model: id, capabilities: [...capabilities], ...details, ...embedding };
 }
 
 /** GET /health. `healthy` means that a request would be computed now. */

@@ -1,6 +1,5 @@
 // What the rest of the program knows about the loaded model.
 
-import type { EmbeddingModel } from "./embedding.ts";
 import type { Sampling } from "./generate.ts";
 
 export interface ModelInfo {
@@ -50,11 +49,8 @@ export interface ListedModel {
   readonly contextLength?: number;
   /** Another server computes it. */
   readonly remote?: true;
-  /** What loading it told, of a model for vectors. */
-  readonly embedding?: EmbeddingModel;
   /** What is known of the model's file. */
-  readonly file?: Pick<
-    ModelInfo,
-    "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device"
-  >;
+  readonly file?: Partial<
+    Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">
+  > & { readonly dimensions?: number };
 }

@@ -37,8 +37,8 @@ export interface AppDeps {
   /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
   readonly engine: EnginePort;
   readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
   readonly router: ModelRouter;
+  readonly embeddings: EmbeddingService;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;

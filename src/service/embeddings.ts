@@ -3,11 +3,9 @@
 import type { Clock } from "../domain/clock.ts";
 import type { EmbeddingInput, EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
-import type { ModelSource } from "./model-router.ts";
 
 export interface EmbeddingDeps {
   /** The first of a kind answers requests that name no model. */
@@ -32,7 +30,7 @@ interface Wanted {
 const OPTION: Readonly<Record<EmbeddingKind, string>> = { embed: "--embedding-model", rank: "--rerank-model" };
 const NOUN: Readonly<Record<EmbeddingKind, string>> = { embed: "embedding model", rank: "reranker" };
 
-export class EmbeddingService implements ModelSource {
+export class EmbeddingService {
   private readonly admission: Admission;
 
   constructor(private readonly deps: EmbeddingDeps) {
@@ -40,12 +38,9 @@ export class EmbeddingService implements ModelSource {
   }
 
   /** The models that can be asked, loaded or not. */
-  models(): ListedModel[] {
-    return this.deps.engines.map((engine) => listed(engine.status()));
+  models(): EmbeddingStatus[] {
+    return this.deps.engines.map((engine) => engine.status());
   }
-
-  /** None of them generates. */
-  find(): undefined {}
 
   /**
    * A vector of length 1 for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
@@ -56,7 +51,7 @@ export class EmbeddingService implements ModelSource {
     { model, dimensions }: Wanted & { readonly dimensions?: number },
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
-    const engine = this.engineOf("embed", model);
+    const engine = this.find("embed", model);
     const known = engine.status();
     if (dimensions !== undefined && dimensions > known.dimensions) {
       const message = `'dimensions' must be an integer from 1 to ${known.dimensions} for this model; got ${dimensions}.`;
@@ -73,7 +68,7 @@ export class EmbeddingService implements ModelSource {
     { model }: Wanted,
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
-    const engine = this.engineOf("rank", model);
+    const engine = this.find("rank", model);
     const result = await this.run(engine, { kind: "rank", query, documents }, signal);
     return { model: engine.status().modelId, result };
   }
@@ -83,7 +78,7 @@ export class EmbeddingService implements ModelSource {
     await Promise.all(this.deps.engines.map((engine) => engine.stop()));
   }
 
-  private engineOf(kind: EmbeddingKind, model: string | undefined): EmbeddingPort {
+  private find(kind: EmbeddingKind, model: string | undefined): EmbeddingPort {
     const served = this.deps.engines.filter((engine) => engine.status().kind === kind);
     const found = model === undefined ? served[0] : served.find((engine) => engine.status().modelId === model);
     if (found) return found;
@@ -107,18 +102,6 @@ export class EmbeddingService implements ModelSource {
       this.admission.leave(clock.now() - started);
     }
   }
-}
-
-function listed({ modelId, created, state, kind, maxTokens, model }: EmbeddingStatus): ListedModel {
-  return {
-    id: modelId,
-    created,
-    ownedBy: "svc",
-    loaded: state === "ready",
-    capabilities: [kind === "embed" ? "embeddings" : "rerank"],
-    contextLength: maxTokens,
-    ...(model && { embedding: model }),
-  };
 }
 
 /** The front of each vector, brought back to length 1. */

@@ -169,9 +169,13 @@ export class GenerationService {
   private admit(backend: Backend, places: number, background: true | undefined): Admission {
     if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
     const admission = this.admissionOf(backend);
+    if (background) {
+      admission.enterBackground(places);
+      this.active += places;
+      return admission;
+    }
     try {
-      if (background) admission.enterBackground(places);
-      else admission.enter(places);
+      admission.enter(places);
     } catch (error) {
       this.deps.metrics.rejected("queue_full");
       throw error;

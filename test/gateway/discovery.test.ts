@@ -3,7 +3,7 @@ import { Discovery } from "../../src/gateway/discovery.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { parseSockets } from "../../src/gateway/listening-ports.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { chatOnly, RecordingLog, serve, until } from "../http/harness.ts";
+import { RecordingLog, serve, until } from "../http/harness.ts";
 import { chatServer, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
 
@@ -18,7 +18,7 @@ function gatewayAt(ports: readonly number[]) {
 
 test("servers at the given ports are found under their address; what is no model server is not", async () => {
   const far = chatServer(helloStream);
-  const svc = serve(undefined, chatOnly);
+  const svc = serve();
   const web = fixtureServer(() => new Response("<html>hello</html>"));
   const ports = [web.port, far.port, svc.port].toSorted((a, b) => a - b);
   const { discovery, gateway } = gatewayAt(ports);
@@ -49,10 +49,10 @@ test("excluded ports, such as svc's own, are not asked", async () => {
 });
 
 test("two svc that look for each other list each other's own models once", async () => {
-  const [first, second] = [serve(undefined, chatOnly), serve(undefined, chatOnly)];
+  const [first, second] = [serve(), serve()];
   const one = gatewayAt([second.port]);
   await one.gateway.start();
-  const front = serve(undefined, chatOnly, [one.gateway]);
+  const front = serve(undefined, {}, [one.gateway]);
   const two = gatewayAt([front.port, first.port]);
   await two.gateway.start();
   expect(two.gateway.models().map(({ id }) => id)).toEqual(

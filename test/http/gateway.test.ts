@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
-import { chatOnly, hello, messages, serve, until } from "./harness.ts";
+import { hello, messages, serve, until } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 
@@ -11,7 +11,7 @@ const body = async (response: Response) => (await response.json()) as Record<str
 async function gatewayServer(answer: Parameters<typeof chatServer>[0], serveModel = true) {
   const far = chatServer(answer);
   const { gateway } = await remote([far.url], { key: "secret" });
-  return { far, server: serve(hello, { serveModel, ...chatOnly }, [gateway]) };
+  return { far, server: serve(hello, { serveModel }, [gateway]) };
 }
 
 describe("a model of another server", () => {
@@ -104,10 +104,12 @@ describe("a model of another server", () => {
     expect(data.map(({ id, owned_by }: Record<string, string>) => [id, owned_by])).toEqual([
       ["fake-model", "svc"],
       ["up/far", "someone"],
+      ["fake-embedding", "svc"],
+      ["fake-reranker", "svc"],
     ]);
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });
-    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(1);
+    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(3);
     expect((await fetch(`${server.url}/v1/models/${encodeURIComponent("up/far")}`)).status).toBe(200);
   });
 
@@ -138,10 +140,11 @@ describe("a server without a model of its own", () => {
   });
 
   test("and without any model says so", async () => {
-    const server = serve(hello, { serveModel: false, ...chatOnly });
+    const server = serve(hello, { serveModel: false });
     const none = await server.chat({});
     expect([none.status, await body(none)]).toMatchObject([503, { error: { code: "upstream_unavailable" } }]);
     expect(none.headers.get("retry-after")).toBe("5");
-    expect(await body(await fetch(`${server.url}/v1/models`))).toEqual({ object: "list", data: [], models: [] });
+    const { models } = await body(await fetch(`${server.url}/v1/models`));
+    expect(models.flatMap(({ capabilities }: { capabilities: string[] }) => capabilities)).not.toContain("chat");
   });
 });

@@ -9,26 +9,24 @@ import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
-import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { NoEngine } from "../../src/engine/none.ts";
+import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { EmbeddingModels } from "../../src/service/embedding-models.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
-/** No models for vectors. */
-export const chatOnly = { embeddingModels: [], rerankModels: [] };
-
 export const testConfig: Config = {
-  embeddingModels: ["fake-embedding"],
-  rerankModels: ["fake-reranker"],
-  embeddingCtx: 2048,
   serveModel: true,
   gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
+  embeddingModels: [],
+  rerankModels: [],
+  embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
@@ -133,9 +131,9 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  readonly router: ModelRouter;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
-  readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
@@ -175,12 +173,9 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
-  const embedders = [
-    ...config.embeddingModels.map((name) => new FakeEmbedder(name)),
-    ...config.rerankModels.map((name) => new FakeEmbedder(name, "rank")),
-  ];
+  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
   const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
-  const sources = [embeddings, ...others];
+  const sources = [new EmbeddingModels(embeddings), ...others];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
@@ -213,8 +208,8 @@ export function serve(
   return {
     ...server,
     engine,
-    embedders,
     router,
+    embedders,
     generation,
     embeddings,
     metrics,
