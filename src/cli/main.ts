@@ -1,5 +1,7 @@
-// The command line program: arguments to configuration, then help, one answer, a self-test, the store of models or the server.
+// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models, the store of
+// models or the server.
 
+import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
@@ -52,16 +54,27 @@ async function run(commandLine: CommandLine, { config, prompt: option, instructi
     return removeModel(config, operand);
   }
   if (commandLine.action === "self-test") {
+    needModel(config);
     const { selfTest } = await import("./self-test.ts");
     return selfTest(config);
+  }
+  if (commandLine.action === "models") {
+    const { listModels } = await import("./models.ts");
+    return listModels(config);
   }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");
     return serve(config);
   }
+  needModel(config);
   const { answer } = await import("./one-shot.ts");
   return answer(config, prompt, instructions);
+}
+
+/** Other servers' models are for a server alone. */
+function needModel({ serveModel }: Config): void {
+  if (!serveModel) throw new UsageError("--no-model is for a server: one answer and the self-test need a model.");
 }
 
 /**
@@ -79,7 +92,7 @@ async function promptOf(option: string | undefined, commandLine: CommandLine): P
 }
 
 const namesServer = (values: Values): boolean =>
-  options.some((option) => option.group === "Server" && values.has(option.name));
+  options.some(({ group, name }) => (group === "Server" || group === "Gateway") && values.has(name));
 
 /** Tells why the program ends, in the form of the log. */
 function complain(message: string, reason: ExitReason, settings: Settings | undefined): number {

@@ -7,34 +7,48 @@ import { engineEnvironment, processEnvironment } from "../config/environment.ts"
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
+import { NoEngine } from "../engine/none.ts";
+import type { EnginePort } from "../engine/port.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
+import { localRouter } from "../service/local-model.ts";
+import { ModelRouter } from "../service/model-router.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { EmbeddingModels } from "../service/embedding-models.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
-import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
+import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
+import { createGateway, type GatewayParts } from "./gateway.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
-export interface Runtime {
+/** What a server needs, with or without an engine. */
+export interface Services {
   readonly config: Config;
   readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly router: ModelRouter;
+  readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
+  readonly metrics: PrometheusMetrics;
+  readonly clock: typeof systemClock;
+  /** Models of other servers; its `start` is the caller's. */
+  readonly others?: GatewayParts;
+}
+
+export interface Runtime extends Services {
   readonly file: ModelFile;
   /** false: the embedded demonstration model serves. */
   readonly modelGiven: boolean;
   readonly context: ContextChoice;
   readonly engine: EngineHost;
-  readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
-  readonly metrics: PrometheusMetrics;
-  readonly clock: typeof systemClock;
 }
 
 /**
@@ -43,12 +57,7 @@ export interface Runtime {
  */
 export function createRuntime(config: Config): Runtime {
   const clock = systemClock;
-  const log = createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: clock.wall,
-  });
+  const log = logger(config);
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = chosen && modelFile(chosen.path);
@@ -108,21 +117,37 @@ export function createRuntime(config: Config): Runtime {
     log,
     clock,
   });
-  const metrics = new PrometheusMetrics(clock);
-  const generation = new GenerationService({
+  return {
+    ...services({ config, log, engine, native, embeddingFiles }),
     engine,
-    metrics,
-    clock,
-    parallel,
-    maxQueue: config.maxQueue,
-    queueTimeoutMs: config.queueTimeoutMs,
-    mediaLimits: {
-      ...defaultMediaLimits,
-      fetch: config.mediaFetch,
-      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
-    },
-  });
-  const launch: EmbeddingLaunch = {
+    file,
+    modelGiven: given !== undefined,
+    context,
+  };
+}
+
+/** A server that has no model of its own. */
+export function createGatewayServices(config: Config): Services {
+  const log = logger(config);
+  const embeddingFiles = readEmbeddingFiles(config);
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  return services({ config, log, engine: new NoEngine(), native, embeddingFiles });
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly native: ReturnType<typeof unpack>;
+  readonly embeddingFiles: ReturnType<typeof readEmbeddingFiles>;
+}
+
+function services({ config, log, engine, native, embeddingFiles }: Parts): Services {
+  const clock = systemClock;
+  const metrics = new PrometheusMetrics(clock);
+  const { parallel, maxQueue } = config;
+  const launch = {
     native,
     command: engineCommand("embedding"),
     env: engineEnvironment(processEnvironment()),
@@ -130,20 +155,32 @@ export function createRuntime(config: Config): Runtime {
     clock,
   };
   const engines = embeddingEngines(embeddingFiles, config, launch);
-  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue: config.maxQueue });
-  return {
-    config,
-    log,
-    file,
-    modelGiven: given !== undefined,
-    context,
-    engine,
-    generation,
-    embeddings,
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
+  const others = createGateway(config, clock, log);
+  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : [])];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
+  const generation = new GenerationService({
+    router,
     metrics,
     clock,
-  };
+    maxQueue,
+    queueTimeoutMs: config.queueTimeoutMs,
+    mediaLimits: {
+      ...defaultMediaLimits,
+      fetch: config.mediaFetch,
+      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
+    },
+  });
+  return { config, log, engine, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
+
+const logger = (config: Config): Logger =>
+  createLogger({
+    level: config.logLevel,
+    format: config.logFormat,
+    write: (line) => process.stderr.write(line),
+    now: systemClock.wall,
+  });
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(kind: "llama" | "embedding"): string[] {

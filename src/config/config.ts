@@ -2,6 +2,7 @@
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
 import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
+import type { GatewayConfig } from "./gateway.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -19,6 +20,9 @@ export interface Config {
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
 
+  /** false: nothing is computed here. */
+  readonly serveModel: boolean;
+  readonly gateway: GatewayConfig;
   /** Absolute paths or names of the models that give vectors; none: the embedded one does. */
   readonly embeddingModels: readonly string[];
   /** The same of rerankers. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
+import { resolvePorts, resolveUpstreams } from "./gateway.ts";
 import { options } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
 import { defaultPaths } from "./paths.ts";
@@ -40,6 +41,13 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("draft", text("draft")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
+    serveModel: serveModel(text("model"), flag("no-model")),
+    gateway: {
+      discover: flag("gateway"),
+      ports: resolvePorts(list("gateway-port")),
+      upstreams: resolveUpstreams(list("upstream"), list("upstream-key")),
+      timeoutMs: milliseconds("upstream-timeout"),
+    },
     embeddingModels: list("embedding-model"),
     rerankModels: list("rerank-model"),
     embeddingCtx: number("embedding-ctx") as number,
@@ -110,6 +118,11 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     dataDir,
     modelsDir: text("models-dir") ?? join(dataDir, "models"),
   };
+}
+
+function serveModel(model: string | undefined, none: boolean): boolean {
+  if (none && model !== undefined) throw new UsageError("--model and --no-model contradict each other.");
+  return !none;
 }
 
 /** What goes to disk and comes from there passes through host memory, where the prefix cache looks for it. */

@@ -35,6 +35,10 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   engine_unavailable: { status: 503, type: "server_error" },
   // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },
+  upstream_unavailable: { status: 503, type: "server_error" },
+  // Another server failed on what may be computed half-way: whether to try it again is for a person to say.
+  upstream_error: { status: 502, type: "server_error", retry: false },
+  loop_detected: { status: 508, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
   // Somebody has to look after the disk first.
   storage_full: { status: 507, type: "server_error", retry: false },
@@ -51,6 +55,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   405: "invalid_request_error",
   413: "request_too_large",
   422: "invalid_request_error",
+  502: "api_error",
   503: "overloaded_error",
   504: "timeout_error",
 };

@@ -7,6 +7,7 @@ import type { EnginePort } from "../engine/port.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
+import type { ModelRouter } from "../service/model-router.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createJobs } from "./jobs.ts";
@@ -33,8 +34,10 @@ import { tokenizeRoutes } from "./routes/tokenize.ts";
 /** What the HTTP layer is given; routes take from it by closure. */
 export interface AppDeps {
   readonly config: Config;
+  /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
   readonly engine: EnginePort;
   readonly generation: GenerationService;
+  readonly router: ModelRouter;
   readonly embeddings: EmbeddingService;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -6,7 +6,7 @@ import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/ge
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./app.ts";
-import { checkClient, decodeDeadline } from "./generation-headers.ts";
+import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
@@ -123,6 +123,7 @@ async function begin(
     id,
     ...(client !== undefined && { client }),
     ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
+    ...(isForwarded(request.headers) && { forwarded: true as const }),
   };
   const [first, ...others] = call.requests;
   const events = generation.generate(

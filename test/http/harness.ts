@@ -9,15 +9,21 @@ import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { NoEngine } from "../../src/engine/none.ts";
 import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { EmbeddingModels } from "../../src/service/embedding-models.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
 export const testConfig: Config = {
+  serveModel: true,
+  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
   embeddingCtx: 2048,
@@ -126,6 +132,7 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  readonly router: ModelRouter;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
   readonly generation: GenerationService;
@@ -159,6 +166,7 @@ export const messages = [{ role: "user", content: "hi" }];
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
+  others: readonly ModelSource[] = [],
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -166,18 +174,29 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
+  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
+  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
+  const sources = [new EmbeddingModels(embeddings), ...others];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue,
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
-  const app = createApp({ config, engine, generation, embeddings, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({
+    config,
+    engine: config.serveModel ? engine : new NoEngine(),
+    router,
+    generation,
+    embeddings,
+    metrics,
+    log,
+    clock,
+    version: "0.0.0-test",
+  });
   const server = listen(app, config, generation);
   app.batches.start();
   running.add(server);
@@ -190,6 +209,7 @@ export function serve(
   return {
     ...server,
     engine,
+    router,
     embedders,
     generation,
     embeddings,
