@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { GenerationService } from "../service/generation.ts";
+import { MultiplexService } from "../service/multiplex.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { errors } from "./plugins/errors.ts";
@@ -20,6 +21,7 @@ import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { multiplexRoutes } from "./routes/multiplex.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -50,6 +52,7 @@ export function createApp(deps: AppDeps): App {
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
+  const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
@@ -63,7 +66,8 @@ export function createApp(deps: AppDeps): App {
     .use(completionRoutes(deps, contexts))
     .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
     .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
-    .use(cancelRoutes(deps.generation))
+    .use(multiplexRoutes(deps, contexts, multiplex))
+    .use(cancelRoutes(deps.generation, multiplex))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))

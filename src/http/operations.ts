@@ -6,6 +6,7 @@ import { completionsOperations } from "./operations/completions.ts";
 import { llamaOperations } from "./operations/llama.ts";
 import { messagesOperations } from "./operations/messages.ts";
 import { modelsOperations } from "./operations/models.ts";
+import { multiplexOperations } from "./operations/multiplex.ts";
 import { ollamaOperations } from "./operations/ollama.ts";
 import { responsesOperations } from "./operations/responses.ts";
 import { serverOperations } from "./operations/server.ts";
@@ -32,6 +33,7 @@ export const operations: Operations = {
   ...responsesOperations,
   ...messagesOperations,
   ...completionsOperations,
+  ...multiplexOperations,
   ...modelsOperations,
   ...tokenizeOperations,
   ...llamaOperations,

@@ -37,6 +37,11 @@ export interface GenerationReport {
   firstTextMs?: number;
 }
 
+export interface GenerationOptions {
+  /** It was let in with others (`checkRoom`) and is not turned away now; whoever asks keeps such requests few. */
+  readonly assured?: true;
+}
+
 export class GenerationService {
   private readonly admission: Admission;
   private readonly registry = new CancelRegistry();
@@ -68,11 +73,12 @@ export class GenerationService {
     asked: GenerateRequest | readonly [GenerateRequest, ...GenerateRequest[]],
     signal: AbortSignal,
     report: GenerationReport = {},
+    options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
     const [{ id, deadline }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
-    this.admit(answers);
+    this.admit(answers, options);
     const { engine, metrics, clock } = this.deps;
     const admittedAt = clock.now();
     const entry = this.registry.add(id, answers);
@@ -164,10 +170,21 @@ export class GenerationService {
     for (const key of this.registry.takeAll().flatMap((entry) => entry.keys)) this.deps.engine.cancel(key);
   }
 
-  private admit(places: number): void {
+  /** Throws what a request would be turned away with at this moment. */
+  checkRoom(): void {
     if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+    this.turnAway(() => this.admission.check());
+  }
+
+  private admit(places: number, { assured }: GenerationOptions): void {
+    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+    if (assured) this.admission.enterAssured(places);
+    else this.turnAway(() => this.admission.enter(places));
+  }
+
+  private turnAway(enter: () => void): void {
     try {
-      this.admission.enter(places);
+      enter();
     } catch (error) {
       this.deps.metrics.rejected("queue_full");
       throw error;
