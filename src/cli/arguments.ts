@@ -4,7 +4,7 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 
-export type Action = "serve" | "help" | "help-json" | "version" | "self-test";
+export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models";
 
 export interface CommandLine {
   readonly action: Action;
@@ -39,7 +39,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else positionals.push(argument);
   }
   const command = positionals[0];
-  if (command === "self-test" || command === "serve") {
+  if (command === "self-test" || command === "models" || command === "serve") {
     positionals.shift();
     if (action === "serve") action = command;
   }

@@ -28,6 +28,13 @@ export function banner(
   return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
 }
 
+/** The same of a server without a model of its own. */
+export function gatewayBanner(models: number, boundUrl: string): string {
+  const url = reachable(boundUrl);
+  const found = `${models} model${models === 1 ? "" : "s"} of other servers; curl ${url}/v1/models lists them`;
+  return `svc ${version}\n  gateway  ${found}\n  address  ${url}/v1  ·  docs ${url}/docs\n\n`;
+}
+
 /** What clients may ask of it, beyond text. */
 function abilities({ template, vision, audio }: ModelInfo): string {
   const can = [

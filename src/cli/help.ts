@@ -13,6 +13,7 @@ const USAGE = [
   { call: "svc serve [options]", help: "serve, whatever is on standard input" },
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
   { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
+  { call: "svc models [options]", help: "list what the server at --host and --port serves" },
   { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },
 ];
 

@@ -1,5 +1,6 @@
-// The command line program: arguments to configuration, then help, one answer, a self-test or the server.
+// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models or the server.
 
+import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
@@ -38,16 +39,27 @@ function informationText(action: Action): string | undefined {
 
 async function run(commandLine: CommandLine, { config, prompt: option, instructions }: Settings): Promise<number> {
   if (commandLine.action === "self-test") {
+    needModel(config);
     const { selfTest } = await import("./self-test.ts");
     return selfTest(config);
+  }
+  if (commandLine.action === "models") {
+    const { listModels } = await import("./models.ts");
+    return listModels(config);
   }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");
     return serve(config);
   }
+  needModel(config);
   const { answer } = await import("./one-shot.ts");
   return answer(config, prompt, instructions);
+}
+
+/** Other servers' models are for a server alone. */
+function needModel({ serveModel }: Config): void {
+  if (!serveModel) throw new UsageError("--no-model is for a server: one answer and the self-test need a model.");
 }
 
 /**
@@ -65,7 +77,7 @@ async function promptOf(option: string | undefined, commandLine: CommandLine): P
 }
 
 const namesServer = (values: Values): boolean =>
-  options.some((option) => option.group === "Server" && values.has(option.name));
+  options.some(({ group, name }) => (group === "Server" || group === "Gateway") && values.has(name));
 
 /** Tells why the program ends, in the form of the log. */
 function complain(message: string, reason: ExitReason, settings: Settings | undefined): number {

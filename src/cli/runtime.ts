@@ -7,30 +7,43 @@ import { engineEnvironment, processEnvironment } from "../config/environment.ts"
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
+import { NoEngine } from "../engine/none.ts";
+import type { EnginePort } from "../engine/port.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
+import { localRouter } from "../service/local-model.ts";
+import { ModelRouter } from "../service/model-router.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
 import { ExitError } from "./exit-codes.ts";
+import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
 
-export interface Runtime {
+/** What a server needs, with or without an engine. */
+export interface Services {
   readonly config: Config;
   readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly router: ModelRouter;
+  readonly generation: GenerationService;
+  readonly metrics: PrometheusMetrics;
+  readonly clock: typeof systemClock;
+  /** Models of other servers; its `start` is the caller's. */
+  readonly others?: GatewayParts;
+}
+
+export interface Runtime extends Services {
   readonly file: ModelFile;
   /** false: the embedded demonstration model serves. */
   readonly modelGiven: boolean;
   readonly context: ContextChoice;
   readonly engine: EngineHost;
-  readonly generation: GenerationService;
-  readonly metrics: PrometheusMetrics;
-  readonly clock: typeof systemClock;
 }
 
 /**
@@ -39,12 +52,7 @@ export interface Runtime {
  */
 export function createRuntime(config: Config): Runtime {
   const clock = systemClock;
-  const log = createLogger({
-    level: config.logLevel,
-    format: config.logFormat,
-    write: (line) => process.stderr.write(line),
-    now: clock.wall,
-  });
+  const log = logger(config);
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
@@ -100,12 +108,22 @@ export function createRuntime(config: Config): Runtime {
     log,
     clock,
   });
+  return { ...services(config, log, engine), engine, file, modelGiven: given !== undefined, context };
+}
+
+/** A server that has no model of its own. */
+export const createGatewayServices = (config: Config): Services => services(config, logger(config), new NoEngine());
+
+function services(config: Config, log: Logger, engine: EnginePort): Services {
+  const clock = systemClock;
   const metrics = new PrometheusMetrics(clock);
+  const others = createGateway(config, clock, log);
+  const sources = others ? [others.gateway] : [];
+  const router = config.serveModel ? localRouter(engine, config.parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue: config.maxQueue,
     queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
@@ -114,8 +132,16 @@ export function createRuntime(config: Config): Runtime {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, file, modelGiven: given !== undefined, context, engine, generation, metrics, clock };
+  return { config, log, engine, router, generation, metrics, clock, ...(others && { others }) };
 }
+
+const logger = (config: Config): Logger =>
+  createLogger({
+    level: config.logLevel,
+    format: config.logFormat,
+    write: (line) => process.stderr.write(line),
+    now: systemClock.wall,
+  });
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
 function engineCommand(): string[] {

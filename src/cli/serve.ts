@@ -4,13 +4,17 @@ import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
-import { banner, exposure } from "./banner.ts";
+import { banner, exposure, gatewayBanner } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
-import { createRuntime, type Runtime } from "./runtime.ts";
+import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
-export async function serve(config: Config): Promise<number> {
+export function serve(config: Config): Promise<number> {
+  return config.serveModel ? serveModel(config) : serveOthers(config);
+}
+
+async function serveModel(config: Config): Promise<number> {
   const runtime = createRuntime(config);
   const { engine } = runtime;
   // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
@@ -21,11 +25,13 @@ export async function serve(config: Config): Promise<number> {
     throw error;
   });
   const stopped = stopOnSignal(runtime, server);
+  const looked = lookForOthers(runtime, server);
   const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
   try {
     const model = await Promise.race([engine.ready(), stopped]);
     progress?.end();
     if (typeof model === "number") return model;
+    await Promise.race([looked, stopped]);
     announce(runtime, model, server.url);
   } catch (error) {
     progress?.end();
@@ -37,7 +43,28 @@ export async function serve(config: Config): Promise<number> {
   return stopped;
 }
 
-async function startListening(runtime: Runtime): Promise<RunningServer> {
+/** Serves what other servers have. */
+async function serveOthers(config: Config): Promise<number> {
+  const services = createGatewayServices(config);
+  const { log } = services;
+  const server = await startListening(services);
+  const stopped = stopOnSignal(services, server);
+  await Promise.race([lookForOthers(services, server), stopped]);
+  const models = services.router.models().length;
+  if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
+  else log.info("ready", { version, url: server.url, models });
+  const warning = exposure(config);
+  if (warning) log.warn(warning);
+  return stopped;
+}
+
+/** Resolves when other servers have told of their models, or had their time to. */
+async function lookForOthers({ others }: Services, { port }: RunningServer): Promise<void> {
+  others?.exclude(port);
+  await others?.gateway.start();
+}
+
+async function startListening(runtime: Services): Promise<RunningServer> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
@@ -58,7 +85,7 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal({ engine, log, generation, config }: Runtime, server: RunningServer): Promise<number> {
+function stopOnSignal({ engine, others, log, generation, config }: Services, server: RunningServer): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
@@ -66,6 +93,7 @@ function stopOnSignal({ engine, log, generation, config }: Runtime, server: Runn
     stopping = true;
     log.info("stopping", { signal, active: generation.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
+    others?.gateway.stop();
     await engine.stop();
     resolve(0);
   };

@@ -2,6 +2,7 @@
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
 import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
+import type { GatewayConfig } from "./gateway.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -18,6 +19,10 @@ export interface Config {
   readonly mediaFetch: boolean;
   /** Name shown to clients instead of the file's. */
   readonly alias?: string;
+
+  /** false: nothing is computed here. */
+  readonly serveModel: boolean;
+  readonly gateway: GatewayConfig;
 
   readonly host: string;
   readonly port: number;

@@ -9,6 +9,8 @@ interface OptionBase {
   readonly aliases?: readonly string[];
   readonly group: OptionGroup;
   readonly help: string;
+  /** Messages do not show its value. */
+  readonly secret?: true;
 }
 
 /** `number`: with its limits, both inclusive. `list`: comma-separated or a JSON array; repeatable on the command line. */
@@ -29,7 +31,15 @@ export type Option = OptionBase &
     | { readonly type: "json" }
   );
 
-export const optionGroups = ["Model", "Server", "Generation", "Engine", "One-shot", "Output and files"] as const;
+export const optionGroups = [
+  "Model",
+  "Server",
+  "Gateway",
+  "Generation",
+  "Engine",
+  "One-shot",
+  "Output and files",
+] as const;
 export type OptionGroup = (typeof optionGroups)[number];
 
 /** The environment variable of an option. */

@@ -3,6 +3,7 @@
 
 import type { Option } from "./option.ts";
 import { engineOptions } from "./options/engine.ts";
+import { gatewayOptions } from "./options/gateway.ts";
 import { generationOptions } from "./options/generation.ts";
 import { modelOptions } from "./options/model.ts";
 import { oneShotOptions } from "./options/one-shot.ts";
@@ -12,6 +13,7 @@ import { serverOptions } from "./options/server.ts";
 export const options: readonly Option[] = [
   ...modelOptions,
   ...serverOptions,
+  ...gatewayOptions,
   ...generationOptions,
   ...engineOptions,
   ...oneShotOptions,

@@ -15,7 +15,8 @@ export type Values = ReadonlyMap<string, OptionValue>;
  * Throws UsageError naming the origin, the limit and what was given.
  */
 export function parseValue(option: Option, given: unknown, origin: string): OptionValue {
-  const refuse = (wanted: string) => new UsageError(`${origin} must be ${wanted}, not ${describe(given)}.`);
+  const refuse = (wanted: string) =>
+    new UsageError(`${origin} must be ${wanted}, not ${option.secret ? "what was given" : describe(given)}.`);
   switch (option.type) {
     case "boolean":
       if (typeof given === "boolean") return given;

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
+import { resolvePorts, resolveUpstreams } from "./gateway.ts";
 import { options } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
 import { defaultPaths } from "./paths.ts";
@@ -38,6 +39,13 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("draft", text("draft")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
+    serveModel: serveModel(text("model"), flag("no-model")),
+    gateway: {
+      discover: flag("gateway"),
+      ports: resolvePorts(list("gateway-port")),
+      upstreams: resolveUpstreams(list("upstream"), list("upstream-key")),
+      timeoutMs: milliseconds("upstream-timeout"),
+    },
     host: text("host") as string,
     port: number("port") as number,
     corsOrigins: list("cors-origin"),
@@ -99,6 +107,11 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
     dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
   };
+}
+
+function serveModel(model: string | undefined, none: boolean): boolean {
+  if (none && model !== undefined) throw new UsageError("--model and --no-model contradict each other.");
+  return !none;
 }
 
 /** What goes to disk and comes from there passes through host memory, where the prefix cache looks for it. */

@@ -54,7 +54,11 @@ const ResponseFormat = t.Object({
 const Count = t.Integer({ minimum: 1 });
 
 export const ChatCompletionRequest = t.Object({
-  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  model: opt(
+    t.String({
+      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
+    }),
+  ),
   messages: t.Array(ChatMessage, { minItems: 1 }),
   ...samplingFields,
   max_tokens: opt(Count),

@@ -7,7 +7,11 @@ import { opt, t, type Static } from "./schema.ts";
 const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
 
 export const CompletionRequest = t.Object({
-  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  model: opt(
+    t.String({
+      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
+    }),
+  ),
   prompt: t.Union(
     [
       t.String({ minLength: 1 }),

@@ -27,6 +27,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
+  model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.
@@ -34,6 +35,10 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   engine_unavailable: { status: 503, type: "server_error" },
   // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },
+  upstream_unavailable: { status: 503, type: "server_error" },
+  // Another server failed on what may be computed half-way: whether to try it again is for a person to say.
+  upstream_error: { status: 502, type: "server_error", retry: false },
+  loop_detected: { status: 508, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
   // A bug is deterministic more often than not.
   internal_error: { status: 500, type: "server_error", retry: false },
@@ -47,6 +52,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   405: "invalid_request_error",
   413: "request_too_large",
   422: "invalid_request_error",
+  502: "api_error",
   503: "overloaded_error",
   504: "timeout_error",
 };

@@ -64,7 +64,11 @@ const OutputConfig = t.Object({
 
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
-  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  model: opt(
+    t.String({
+      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
+    }),
+  ),
   messages: t.Array(Message, { minItems: 1 }),
   system: opt(t.Union([t.String(), t.Array(TextBlock)])),
   tools: opt(t.Array(Tool, { maxItems: 1024 })),

@@ -16,7 +16,9 @@ const contextKeys = {
 export const Model = t.Object({
   id: t.String(),
   object: t.Literal("model"),
-  created: t.Integer({ description: "Unix time at which the model file was last changed." }),
+  created: t.Integer({
+    description: "Unix time at which the model was last changed, or first seen here; it stays the same.",
+  }),
   owned_by: t.String(),
   loaded: t.Boolean(),
   status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),

@@ -41,7 +41,11 @@ const Options = t.Object({
 });
 
 const common = {
-  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  model: opt(
+    t.String({
+      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
+    }),
+  ),
   format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
   options: opt(Options),
   stream: opt(t.Boolean({ description: "Default true." })),

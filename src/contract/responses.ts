@@ -58,7 +58,11 @@ const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
-  model: opt(t.String({ description: "Any name: the one loaded model answers." })),
+  model: opt(
+    t.String({
+      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
+    }),
+  ),
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),

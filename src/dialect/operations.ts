@@ -2,70 +2,63 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
-import type { ModelInfo } from "../domain/model.ts";
-
-/** What a chat model can do here, whatever it is; clients decide by it. */
-const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
-
-/** What depends on the model's template and projector. */
-const capabilitiesOf = ({ template, vision, audio }: ModelInfo): string[] => [
-  ...ALWAYS,
-  ...(template.tools ? ["tools"] : []),
-  ...(template.thinking ? ["reasoning"] : []),
-  ...(vision ? ["vision"] : []),
-  ...(audio ? ["audio"] : []),
-];
+import type { ListedModel } from "../domain/model.ts";
 
 /** The part of an engine's status that these answers are made of. */
 export interface EngineView {
   readonly state: Health["engine"]["state"];
   readonly modelId: string;
-  readonly modelCreated: number;
-  readonly model?: ModelInfo;
   readonly progress?: number;
   readonly lastError?: string;
   readonly restarts: number;
 }
 
-/** GET /v1/models: the one active model, loaded or not yet. */
-export function encodeModels({ state, modelId, modelCreated, model }: EngineView): ModelList {
-  const loaded = state === "ready";
-  const length = model?.maxModelLen;
-  const context = length && {
-    max_context_length: length,
-    max_model_len: length,
-    context_length: length,
-    context_window: length,
-    n_ctx: length,
-  };
-  const entry = {
-    id: modelId,
-    object: "model" as const,
-    created: modelCreated,
-    owned_by: "svc",
-    loaded,
-    status: { value: loaded ? ("loaded" as const) : ("unloaded" as const) },
-    ...context,
-  };
-  const details = model && {
-    architecture: model.architecture,
-    description: model.description,
-    parameters: model.parameters,
-    bytes: model.bytes,
-    trained_context: model.trainedContext,
-    device: model.device,
-  };
+/** GET /v1/models: the models in their order, and in the same order what each can do. */
+export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
+  object: "list",
+  data: models.map(encodeEntry),
+  models: models.map(encodeDetails),
+});
+
+function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedModel): ModelList["data"][number] {
   return {
-    object: "list",
-    data: [entry],
-    models: [{ name: modelId, model: modelId, capabilities: model ? capabilitiesOf(model) : ALWAYS, ...details }],
+    id,
+    object: "model",
+    created,
+    owned_by: ownedBy,
+    loaded,
+    status: { value: loaded ? "loaded" : "unloaded" },
+    ...(contextLength !== undefined && {
+      max_context_length: contextLength,
+      max_model_len: contextLength,
+      context_length: contextLength,
+      context_window: contextLength,
+      n_ctx: contextLength,
+    }),
   };
+}
+
+function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["models"][number] {
+  const details = file && {
+    architecture: file.architecture,
+    description: file.description,
+    parameters: file.parameters,
+    bytes: file.bytes,
+    trained_context: file.trainedContext,
+    device: file.device,
+  };
+  return { name: id, model: id, capabilities: [...capabilities], ...details };
 }
 
 /** GET /health. `healthy` means that a request would be computed now. */
 export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {
   const { state, restarts, progress, lastError, modelId } = engine;
-  const status = state === "ready" ? "healthy" : state === "starting" || state === "loading" ? "loading" : "degraded";
+  const status =
+    state === "ready" || state === "none"
+      ? "healthy"
+      : state === "starting" || state === "loading"
+        ? "loading"
+        : "degraded";
   return {
     status,
     timestamp: wallMs / 1000,

@@ -14,11 +14,15 @@ export type ErrorCode =
   | "forbidden_origin"
   | "forbidden_host"
   | "not_found"
+  | "model_not_found"
   | "method_not_allowed"
   | "server_busy"
   | "deadline_exceeded"
   | "engine_unavailable"
   | "engine_crashed"
+  | "upstream_unavailable"
+  | "upstream_error"
+  | "loop_detected"
   | "shutting_down"
   | "internal_error";
 

@@ -94,6 +94,8 @@ export interface Sampling {
 export interface GenerateRequest {
   /** Correlation id; also the handle for cancelling. */
   readonly id: string;
+  /** The model that the client named; absent: none. */
+  readonly model?: string;
   readonly messages: readonly ChatMessage[];
   /** Text or token ids to continue, in place of messages: no template is applied, and special tokens are not parsed. */
   readonly prompt?: string | readonly number[];
@@ -130,6 +132,8 @@ export interface GenerateRequest {
   readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */
   readonly group?: string;
+  /** It came through another svc already, and is answered here or not at all: so no circle of servers can come about. */
+  readonly forwarded?: true;
   /** The finish is to tell what the request cost the machine. */
   readonly profile?: true;
 }

@@ -34,3 +34,24 @@ export interface ModelInfo {
   /** Unix seconds: the model file's modification time, so that listings are stable. */
   readonly created: number;
 }
+
+/** A model as listings show it, wherever it is computed. */
+export interface ListedModel {
+  readonly id: string;
+  /** Unix seconds, the same in every listing. */
+  readonly created: number;
+  /** Who computes it: `svc`, or the name of another server. */
+  readonly ownedBy: string;
+  readonly loaded: boolean;
+  /** What can be asked of it, by the names of the API: `chat`, `tools`, `vision`, … */
+  readonly capabilities: readonly string[];
+  /** Largest prompt plus output of one request, in tokens, where it is known. */
+  readonly contextLength?: number;
+  /** Another server computes it. */
+  readonly remote?: true;
+  /** What is known of the model's file. */
+  readonly file?: Pick<
+    ModelInfo,
+    "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device"
+  >;
+}

@@ -3,9 +3,10 @@
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
-import type { Waiting } from "../domain/waiting.ts";
+import { nobodyWaits, type Waiting } from "../domain/waiting.ts";
 
-export type EngineState = "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
+/** `none`: there is no engine, only other servers' models are served. */
+export type EngineState = "none" | "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
 
 export interface EngineStatus {
   readonly state: EngineState;
@@ -59,6 +60,27 @@ export interface EngineStats {
   /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
   readonly placeFreeMs?: number;
 }
+
+/** The levels of an engine that computes nothing here. */
+export const noStats: EngineStats = {
+  running: 0,
+  waiting: 0,
+  waitingFor: nobodyWaits,
+  kvUsed: 0,
+  kvCached: 0,
+  kvSaved: 0,
+  kvDisk: 0,
+  kvTotal: 0,
+  steps: 0,
+  preemptions: 0,
+  evictedTokens: 0,
+  spilledTokens: 0,
+  restoredTokens: 0,
+  diskWrittenTokens: 0,
+  diskRestoredTokens: 0,
+  diskFailedTokens: 0,
+  residentBytes: 0,
+};
 
 export interface EnginePort {
   status(): EngineStatus;

@@ -3,9 +3,10 @@
 import type { AnswerOrigin } from "../dialect/fields/answer-origin.ts";
 import type { AppDeps } from "./app.ts";
 
-export const answerOrigin = ({ engine, clock, version }: AppDeps, id: string): AnswerOrigin => ({
+/** `model`: what the request names. Throws SvcError when no backend can answer it. */
+export const answerOrigin = ({ router, clock, version }: AppDeps, id: string, model?: string): AnswerOrigin => ({
   id,
   created: Math.floor(clock.wall() / 1000),
-  model: engine.status().modelId,
+  model: router.route(model).model,
   systemFingerprint: `svc_${version}`,
 });

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { GenerationService } from "../service/generation.ts";
+import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -29,8 +30,10 @@ import { tokenizeRoutes } from "./routes/tokenize.ts";
 /** What the HTTP layer is given; routes take from it by closure. */
 export interface AppDeps {
   readonly config: Config;
+  /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
   readonly engine: EnginePort;
   readonly generation: GenerationService;
+  readonly router: ModelRouter;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;

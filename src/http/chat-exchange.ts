@@ -22,11 +22,11 @@ export interface ChatExchange {
   readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncGenerator<string, void, void>;
 }
 
-/** The exchange that a body asks for; its answer is begun now. Throws SvcError with a code of the 400 family. */
+/** The exchange that a body asks for; its answer is begun now. Throws SvcError about the body or its model. */
 export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetail | undefined): ChatExchange {
   const { request: asked, stream, includeUsage } = decodeChat(body, deps.config);
   const { choices, topLogprobs } = asked;
-  const answer = answerOrigin(deps, newChatCompletionId());
+  const answer = answerOrigin(deps, newChatCompletionId(), asked.model);
   const written = { answer, choices, includeUsage, profile };
   return {
     request: profile ? { ...asked, profile: true } : asked,

@@ -15,6 +15,10 @@ export function checkClient(headers: Headers): void {
   throw new SvcError("invalid_value", message, { param });
 }
 
+/** Whether another svc passed the request on: this one does not do so again. */
+export const isForwarded = (headers: Headers): boolean =>
+  (headers.get("via") ?? "").split(",").some((hop) => /^\s*\S+\s+svc\s*$/.test(hop));
+
 /** Milliseconds from a request's arrival to its deadline, where it has one. Throws SvcError `invalid_value`. */
 export function decodeDeadline(headers: Headers): number | undefined {
   const param = "X-Svc-Deadline-Ms";

@@ -6,7 +6,7 @@ import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/ge
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
 import type { AppDeps } from "./app.ts";
-import { checkClient, decodeDeadline } from "./generation-headers.ts";
+import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { eventStream, type Frame } from "./sse.ts";
@@ -134,7 +134,7 @@ export function requestOrigin(
   { clock }: AppDeps,
   contexts: RequestContexts,
   request: Request,
-): Pick<GenerateRequest, "id" | "client" | "deadline"> {
+): Pick<GenerateRequest, "id" | "client" | "deadline" | "forwarded"> {
   const { id, client, startedAt } = contexts.of(request);
   checkClient(request.headers);
   const deadlineMs = decodeDeadline(request.headers);
@@ -143,6 +143,7 @@ export function requestOrigin(
     id,
     ...(client !== undefined && { client }),
     ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
+    ...(isForwarded(request.headers) && { forwarded: true as const }),
   };
 }
 

@@ -4,9 +4,10 @@ import { SvcError } from "../domain/errors.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { EnginePort } from "../engine/port.ts";
 
-/** Throws SvcError `engine_unavailable` while it loads. */
+/** Throws SvcError `engine_unavailable` while it loads, `not_found` where there is none. */
 export function loadedModel(engine: Pick<EnginePort, "status">): ModelInfo {
-  const { model } = engine.status();
+  const { model, state } = engine.status();
   if (model) return model;
+  if (state === "none") throw new SvcError("not_found", "This server has no model of its own.");
   throw new SvcError("engine_unavailable", "The model is still loading.", { retryAfterSeconds: 1 });
 }

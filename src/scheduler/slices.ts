@@ -1,4 +1,4 @@
-// Prompts beside streams, where a chunk of them can be paused: it is computed in slices, one between two steps.
+// Prompts beside streams, where a chunk of them can be paused: between two steps, so much is computed as takes a slice's time.
 
 import type { KvCache } from "./kv-cache.ts";
 import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "./plan.ts";
@@ -14,10 +14,13 @@ interface Chunk {
   ms: number;
 }
 
+/** What is left of a slice's time is used from this share of it on. */
+const WORTHWHILE = 0.25;
+
 export class Slices {
   private chunk: Chunk | undefined;
-  /** The last thing computed was a slice. */
-  private before = false;
+  /** Milliseconds of the slice since the last step. */
+  private spent = 0;
 
   constructor(
     /** Most rows of a chunk. */
@@ -31,14 +34,14 @@ export class Slices {
   plan(streams: number, prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
     if (this.rows === 0) return undefined;
     const ms = this.budget.sliceMs(streams, prompts);
-    if (streams > 0 && this.before) {
-      this.before = false;
+    const left = ms - (streams > 0 ? this.spent : 0);
+    const isOver = left < WORTHWHILE * ms;
+    if (streams > 0 && !isOver) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
+    if (isOver || !this.chunk) {
+      this.spent = 0;
       return undefined;
     }
-    if (streams > 0) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
-    if (!this.chunk) return undefined;
-    this.before = true;
-    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
+    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms: left };
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up. Returns a chunk that is done. */
@@ -47,6 +50,7 @@ export class Slices {
     if (!chunk) return undefined;
     chunk.begun = true;
     chunk.ms += ms;
+    this.spent += ms;
     if (result === "paused") return undefined;
     this.chunk = undefined;
     this.kv.reserve(0);

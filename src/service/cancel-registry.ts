@@ -4,6 +4,8 @@
 export interface Registration {
   readonly id: string;
   readonly keys: readonly string[];
+  /** Ends all of them in their engine. */
+  readonly stop: () => void;
 }
 
 export class CancelRegistry {
@@ -17,12 +19,13 @@ export class CancelRegistry {
     return count;
   }
 
-  /** Registers a generation of so many answers under the id its client gave. */
-  add(id: string, answers = 1): Registration {
+  /** Registers a generation of so many answers under the id its client gave; `cancel` ends one of them by its key. */
+  add(id: string, cancel: (key: string) => void, answers = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
     const key = (answer: number) => (entries || answer > 0 ? `${id} ${++this.serial}` : id);
-    const entry = { id, keys: Array.from({ length: answers }, (_, answer) => key(answer)) };
+    const keys = Array.from({ length: answers }, (_, answer) => key(answer));
+    const entry = { id, keys, stop: () => keys.forEach((one) => cancel(one)) };
     if (entries) entries.push(entry);
     else this.live.set(id, [entry]);
     return entry;

@@ -4,23 +4,21 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
-import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { generateAll, splitChoices } from "./choices.ts";
+import type { Backend, ModelRouter } from "./model-router.ts";
 import { withMedia } from "./request-media.ts";
 import { TimeLimits } from "./time-limits.ts";
 
 export interface GenerationDeps {
-  readonly engine: EnginePort;
+  readonly router: ModelRouter;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Generations that run at once. */
-  readonly parallel: number;
   readonly mediaLimits: MediaLimits;
-  /** Generations that may wait beyond these. */
+  /** Generations of a backend that may wait beyond those that run. */
   readonly maxQueue: number;
   /** Milliseconds that an accepted one may wait for its first computation; 0: no limit. */
   readonly queueTimeoutMs: number;
@@ -43,19 +41,18 @@ export interface GenerationOptions {
 }
 
 export class GenerationService {
-  private readonly admission: Admission;
+  /** Each backend has places of its own. */
+  private readonly admissions = new WeakMap<Backend, Admission>();
+  private active = 0;
   private readonly registry = new CancelRegistry();
   private readonly idle = new Set<() => void>();
   private draining = false;
 
-  constructor(private readonly deps: GenerationDeps) {
-    const expectedMs = () => deps.engine.status().stats.placeFreeMs;
-    this.admission = new Admission(deps.parallel, deps.maxQueue, expectedMs);
-  }
+  constructor(private readonly deps: GenerationDeps) {}
 
   /** Generations admitted and not ended. */
   get activeCount(): number {
-    return this.admission.count;
+    return this.active;
   }
 
   /** Entries in the cancel registry; zero when nothing runs. */
@@ -76,24 +73,22 @@ export class GenerationService {
     options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline }] = requests;
+    const [{ id, deadline, model }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
-    this.admit(answers, options);
-    const { engine, metrics, clock } = this.deps;
+    const { router, metrics, clock } = this.deps;
+    const backend = router.route(model);
+    const admission = this.admit(backend, answers, options);
     const admittedAt = clock.now();
-    const entry = this.registry.add(id, answers);
-    const stop = () => {
-      for (const key of entry.keys) engine.cancel(key);
-    };
+    const entry = this.registry.add(id, (key) => backend.engine.cancel(key), answers);
     report.cancel = () => {
       this.registry.remove(entry);
-      stop();
+      entry.stop();
     };
     const limits = new TimeLimits(signal, {
       queueTimeoutMs: this.deps.queueTimeoutMs,
       ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
-      retryAfterSeconds: () => this.admission.retryAfterSeconds(),
-      cut: stop,
+      retryAfterSeconds: () => admission.retryAfterSeconds(),
+      cut: entry.stop,
     });
     let lastTextAt: number | undefined;
     let promptTokens = 0;
@@ -101,8 +96,8 @@ export class GenerationService {
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();
-      const split = splitChoices(await this.loaded(requests, limits.signal), entry.keys);
-      for await (const told of generateAll(engine, split, limits.signal)) {
+      const split = splitChoices(await this.loaded(backend, requests, limits.signal), entry.keys);
+      for await (const told of generateAll(backend.engine, split, limits.signal)) {
         if (told.type === "started") {
           limits.started();
           continue;
@@ -142,19 +137,25 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      this.leave(ms, answers);
+      admission.leave(ms, answers);
+      this.leave(answers);
     }
   }
 
-  private loaded(requests: readonly GenerateRequest[], signal: AbortSignal): Promise<GenerateRequest[]> {
-    const { engine, mediaLimits } = this.deps;
-    return Promise.all(requests.map((request) => withMedia(request, engine.status().model, mediaLimits, signal)));
+  private async loaded(
+    { engine, takesMediaSources }: Backend,
+    requests: readonly GenerateRequest[],
+    signal: AbortSignal,
+  ): Promise<readonly GenerateRequest[]> {
+    if (takesMediaSources) return requests;
+    const { model } = engine.status();
+    return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
   }
 
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */
   cancel(id: string): boolean {
     const entry = this.registry.takeNewest(id);
-    for (const key of entry?.keys ?? []) this.deps.engine.cancel(key);
+    entry?.stop();
     return entry !== undefined;
   }
 
@@ -167,19 +168,23 @@ export class GenerationService {
 
   /** Ends every live generation with reason `cancelled`. */
   cancelAll(): void {
-    for (const key of this.registry.takeAll().flatMap((entry) => entry.keys)) this.deps.engine.cancel(key);
+    for (const entry of this.registry.takeAll()) entry.stop();
   }
 
-  /** Throws what a request would be turned away with at this moment. */
-  checkRoom(): void {
-    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
-    this.turnAway(() => this.admission.check());
+  /** Throws what a request for this model would be turned away with at this moment. */
+  checkRoom(model?: string): void {
+    if (this.draining) throw shuttingDown();
+    const admission = this.admissionOf(this.deps.router.route(model));
+    this.turnAway(() => admission.check());
   }
 
-  private admit(places: number, { assured }: GenerationOptions): void {
-    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
-    if (assured) this.admission.enterAssured(places);
-    else this.turnAway(() => this.admission.enter(places));
+  private admit(backend: Backend, places: number, { assured }: GenerationOptions): Admission {
+    if (this.draining) throw shuttingDown();
+    const admission = this.admissionOf(backend);
+    if (assured) admission.enterAssured(places);
+    else this.turnAway(() => admission.enter(places));
+    this.active += places;
+    return admission;
   }
 
   private turnAway(enter: () => void): void {
@@ -191,13 +196,24 @@ export class GenerationService {
     }
   }
 
-  private leave(ms: number, places: number): void {
-    this.admission.leave(ms, places);
-    if (this.activeCount > 0) return;
+  private admissionOf(backend: Backend): Admission {
+    const known = this.admissions.get(backend);
+    if (known) return known;
+    const expectedMs = () => backend.engine.status().stats.placeFreeMs;
+    const admission = new Admission(backend.parallel, this.deps.maxQueue, expectedMs);
+    this.admissions.set(backend, admission);
+    return admission;
+  }
+
+  private leave(places: number): void {
+    this.active -= places;
+    if (this.active > 0) return;
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }
 }
+
+const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");
 
 /** A time limit ended the answer, not whoever asked for it. */
 const cutShort = (event: FinishEvent): FinishEvent =>

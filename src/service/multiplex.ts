@@ -26,11 +26,11 @@ export class MultiplexService {
 
   /**
    * Begins a batch whose items are one client's; `id` is the correlation id of its request. Its texts come in any order, one
-   * item's in theirs; every item ends, however it does. Throws SvcError `server_busy` when there is no place for a single
+   * item's in theirs; every item ends, however it does. Throws SvcError `server_busy` when there is no place for its first
    * item. After an abort the stream just ends. Whoever stops reading must `return()` it.
    */
   begin(id: string, items: readonly MultiplexItem[], signal: AbortSignal): MultiplexRun {
-    this.generation.checkRoom();
+    this.generation.checkRoom(items[0]?.request.model);
     const run = new MultiplexRun(id, items, {
       generation: this.generation,
       answersAtOnce: ANSWERS_A_PLACE * this.parallel,

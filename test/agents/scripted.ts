@@ -8,6 +8,7 @@ import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -68,16 +69,16 @@ export class ScriptedModel {
     const log = createLogger({ level: "warn", format: "text", write, now: clock.wall });
     const { engine } = this;
     const mediaLimits = defaultMediaLimits;
+    const router = localRouter(engine, 4);
     const generation = new GenerationService({
-      engine,
+      router,
       metrics,
       clock,
-      parallel: 4,
       maxQueue: 8,
       queueTimeoutMs: 0,
       mediaLimits,
     });
-    const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+    const app = createApp({ config, engine, router, generation, metrics, log, clock, version: "0.0.0-test" });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
   }
 

@@ -15,12 +15,21 @@ setDefaultTimeout(240_000);
 const flags = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
 const root = mkdtempSync(join(tmpdir(), "svc-kv-dir-"));
 let cold: ServerProcess;
+const servers: ServerProcess[] = [];
+
+/** A server that does not outlive a test that fails. */
+async function serve(args: readonly string[]): Promise<ServerProcess> {
+  const server = await startServer(args);
+  servers.push(server);
+  return server;
+}
 
 beforeAll(async () => {
-  cold = await startServer([...flags, "--no-prefix-cache"]);
+  cold = await serve([...flags, "--no-prefix-cache"]);
 });
 afterAll(async () => {
   await cold.stop();
+  await Promise.all(servers.map((server) => server.kill()));
   rmSync(root, { recursive: true });
 });
 
@@ -52,7 +61,7 @@ describe.each([
   ["streams", ["--kv-mode", "streams", "--ctx", "2048"]],
 ] as const)("%s: a conversation", (mode, more) => {
   const folder = join(root, mode);
-  const start = (extra: readonly string[] = []) => startServer([...flags, ...more, "--kv-dir", folder, ...extra]);
+  const start = (extra: readonly string[] = []) => serve([...flags, ...more, "--kv-dir", folder, ...extra]);
   const messages = opening("Ada");
 
   test("goes on after an orderly restart", async () => {
@@ -144,14 +153,14 @@ test("a model whose state cannot be cut goes on with whole conversations", async
       cached: usage.prompt_tokens_details.cached_tokens,
     };
   };
-  const first = await startServer([...own, "--kv-dir", folder]);
+  const first = await serve([...own, "--kv-dir", folder]);
   const said = "a b c d e f g h ".repeat(40).trim();
   // The one token is sampled and never computed: what is kept ends with the prompt.
   const before = await complete(first, said, 1);
   await first.stop();
 
-  const second = await startServer([...own, "--kv-dir", folder]);
-  const reference = await startServer([...own, "--no-prefix-cache"]);
+  const second = await serve([...own, "--kv-dir", folder]);
+  const reference = await serve([...own, "--no-prefix-cache"]);
   const held = await metric(second, "svc_kv_disk_tokens");
   expect(held).toBe(before.prompt);
   const branch = said.slice(0, -8);
@@ -190,7 +199,7 @@ describe("at start", () => {
 
   test("the log tells what was found, and nothing of what was said", async () => {
     const folder = join(root, "unified");
-    const server = await startServer([...flags, "--kv-dir", folder, "--kv-mode", "unified"]);
+    const server = await serve([...flags, "--kv-dir", folder, "--kv-mode", "unified"]);
     await fetch(`${server.url}/health`);
     const said = await server.kill();
     expect(said).toMatch(/conversations on disk.*conversations=\d+.*tokens=\d+.*damaged=\d+/);

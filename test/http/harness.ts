@@ -6,13 +6,18 @@ import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
+import { NoEngine } from "../../src/engine/none.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
 export const testConfig: Config = {
+  serveModel: true,
+  gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
@@ -116,6 +121,7 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
@@ -136,6 +142,7 @@ export const messages = [{ role: "user", content: "hi" }];
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
+  others: readonly ModelSource[] = [],
 ): TestServer {
   const config = { ...testConfig, ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -143,16 +150,25 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
+  const router = config.serveModel ? localRouter(engine, parallel, others) : new ModelRouter(others);
   const generation = new GenerationService({
-    engine,
+    router,
     metrics,
     clock,
-    parallel,
     maxQueue,
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const app = createApp({ config, engine, generation, metrics, log, clock, version: "0.0.0-test" });
+  const app = createApp({
+    config,
+    engine: config.serveModel ? engine : new NoEngine(),
+    router,
+    generation,
+    metrics,
+    log,
+    clock,
+    version: "0.0.0-test",
+  });
   const server = listen(app, config, generation);
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
@@ -164,6 +180,7 @@ export function serve(
   return {
     ...server,
     engine,
+    router,
     generation,
     metrics,
     log,

@@ -16,9 +16,9 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { engine, generation, metrics, log } = serve();
+  const { engine, router, generation, metrics, log } = serve();
   const clock = { now: () => 0, wall: () => 0 };
-  const app = createApp({ config: testConfig, engine, generation, metrics, log, clock, version: "0" });
+  const app = createApp({ config: testConfig, engine, router, generation, metrics, log, clock, version: "0" });
   return app.routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
 }
 

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { CancelRegistry } from "../../src/service/cancel-registry.ts";
 
+const ignore = () => {};
+
 test("the newest of an id is taken first; what ended or was taken is gone", () => {
   const registry = new CancelRegistry();
-  const [first, second, third] = [registry.add("a"), registry.add("a"), registry.add("a")];
-  const other = registry.add("b");
+  const [first, second, third] = [registry.add("a", ignore), registry.add("a", ignore), registry.add("a", ignore)];
+  const other = registry.add("b", ignore);
   expect(new Set([first, second, third, other].map(({ keys }) => keys[0])).size).toBe(4);
   expect(registry.size).toBe(4);
 
@@ -19,12 +21,12 @@ test("the newest of an id is taken first; what ended or was taken is gone", () =
 
 test("a key never equals an id that a client can send", () => {
   const registry = new CancelRegistry();
-  registry.add("a");
-  expect(registry.add("a").keys[0]).toMatch(/^a \d+$/);
+  registry.add("a", ignore);
+  expect(registry.add("a", ignore).keys[0]).toMatch(/^a \d+$/);
 });
 
 test("a generation that ends gives its id back for reuse under the plain key", () => {
   const registry = new CancelRegistry();
-  registry.remove(registry.add("a"));
-  expect(registry.add("a").keys[0]).toBe("a");
+  registry.remove(registry.add("a", ignore));
+  expect(registry.add("a", ignore).keys[0]).toBe("a");
 });

@@ -3,6 +3,7 @@ import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
@@ -11,16 +12,15 @@ const never = new Promise<void>(() => {});
 const request = (id: string): GenerateRequest => plainRequest("hi", { id });
 const live = new AbortController().signal;
 
-function setUp(script: FakeScript, limits: { parallel?: number; maxQueue?: number } = {}) {
+function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: number; maxQueue?: number } = {}) {
   const engine = new FakeEngine(() => script);
   const metrics = new RecordingMetrics();
   const time = { now: 0 };
   const clock = { now: () => time.now, wall: () => 0 };
   const generation = new GenerationService({
-    engine,
+    router: localRouter(engine, parallel),
     metrics,
     clock,
-    parallel: 2,
     maxQueue: 1,
     queueTimeoutMs: 0,
     mediaLimits: defaultMediaLimits,

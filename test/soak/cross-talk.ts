@@ -9,7 +9,14 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
-import { ColdServer, compareWithCold, converseOverRestarts, type CrossTalkOptions } from "../support/cross-talk.ts";
+import {
+  ColdServer,
+  compareWithCold,
+  converseOverRestarts,
+  LONG_TIE,
+  MOST_TIES,
+  type CrossTalkOptions,
+} from "../support/cross-talk.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE, startServer } from "../support/server.ts";
 
@@ -41,7 +48,7 @@ const start = () => startServer(warm, command);
 const { exchanges, restoredTokens } = await converseOverRestarts(start, options, Number(values.rounds ?? 6));
 console.log(`cross-talk: ${options.conversations} conversations, ${exchanges.length} answers; asking again, cold`);
 const cold = await ColdServer.start(flags, command);
-const result = await compareWithCold(cold, exchanges);
+const result = await compareWithCold(cold, exchanges, LONG_TIE);
 await cold.stop();
 for (const difference of result.differences) console.log(`FAIL  ${difference}`);
 const { same, tie, different } = result.counts;
@@ -50,4 +57,6 @@ console.log(
     `${result.cachedTokens} prompt tokens came from the cache, ${restoredTokens} tokens from disk`,
 );
 if (restoredTokens === 0) console.log("FAIL  nothing came from disk");
-process.exit(different > 0 || restoredTokens === 0 ? 1 : 0);
+const tooMany = tie > MOST_TIES * exchanges.length;
+if (tooMany) console.log(`FAIL  more than ${100 * MOST_TIES} % parted at a tie`);
+process.exit(different > 0 || restoredTokens === 0 || tooMany ? 1 : 0);

@@ -87,11 +87,15 @@ export async function converseOverRestarts(
     const server = await start();
     const first = Math.max(0, round * share - Math.floor(share / 2));
     const conversations = (round + 1) * share - first;
-    exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
-    // Killed, it may be in the middle of a file.
-    await (round % 2 === 0 ? server.stop() : server.kill());
+    try {
+      exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
+      // Killed, it may be in the middle of a file.
+      if (round % 2 === 0) await server.stop();
+    } finally {
+      await server.kill();
+    }
   }
   return { exchanges, restoredTokens };
 }
@@ -170,13 +174,26 @@ export class ColdServer {
   }
 }
 
+/**
+ * What parts two answers under a long system prompt may be a tie up to here, in log probability. Measured on a server that
+ * reuses nothing, alone against in company: the shape of a batch moves the margin between the two best tokens by 0.04 in
+ * the median and by 0.37 at most there, and svc-mini is less sure. Few may part at all, so that this hides nothing.
+ */
+export const LONG_TIE = 0.4;
+/** Share of answers that may. */
+export const MOST_TIES = 0.03;
+
 /** Asks the cold server everything again. */
-export async function compareWithCold(cold: ColdServer, exchanges: readonly Exchange[]): Promise<CrossTalkResult> {
+export async function compareWithCold(
+  cold: ColdServer,
+  exchanges: readonly Exchange[],
+  tie?: number,
+): Promise<CrossTalkResult> {
   const counts: Record<Likeness, number> = { same: 0, tie: 0, different: 0 };
   const differences: string[] = [];
   for (const [index, { ask, answer }] of exchanges.entries()) {
     const reference = await cold.ask(ask);
-    const { likeness, index: token, margin } = compareAnswers(answer, reference);
+    const { likeness, index: token, margin } = compareAnswers(answer, reference, tie);
     counts[likeness]++;
     if (likeness === "different") {
       const texts = `${JSON.stringify(answer.text)} instead of ${JSON.stringify(reference.text)}`;

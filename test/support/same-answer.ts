@@ -26,8 +26,9 @@ export interface Comparison {
 /** Logits this close may change places. */
 const TIE = 0.02;
 
-/** Compares an answer with the whole reference answer; "tie": they part where the two best tokens are equally good. */
-export function compareAnswers(answer: GreedyAnswer, reference: GreedyAnswer): Comparison {
+/** Compares an answer with the whole reference answer; "tie": they part where the two best tokens are equally good,
+ * their log probabilities at most `tie` apart. */
+export function compareAnswers(answer: GreedyAnswer, reference: GreedyAnswer, tie = TIE): Comparison {
   const length = answer.whole ? Math.max(answer.tokens.length, reference.tokens.length) : answer.tokens.length;
   for (let index = 0; index < length; index++) {
     const [ours, theirs] = [answer.tokens[index], reference.tokens[index]];
@@ -35,7 +36,7 @@ export function compareAnswers(answer: GreedyAnswer, reference: GreedyAnswer): C
     // Where one of them ended its turn, the other knows how close that was.
     const [best = NaN, second = NaN] = (theirs ?? ours)?.top ?? [];
     const margin = best - second;
-    return { likeness: margin <= TIE ? "tie" : "different", index, margin };
+    return { likeness: margin <= tie ? "tie" : "different", index, margin };
   }
   return { likeness: "same" };
 }

@@ -38,12 +38,13 @@ export interface ServerProcess extends TestServer {
   kill(): Promise<string>;
 }
 
-/** A server started with these flags, ready. When it does not become ready, what it wrote is printed. */
+/** A server started with these flags, ready; `at`: its port instead of a free one. When it does not become ready, what it wrote is printed. */
 export async function startServer(
   flags: readonly string[],
   command: readonly string[] = FROM_SOURCE,
+  at?: number,
 ): Promise<ServerProcess> {
-  const port = await freePort();
+  const port = at ?? (await freePort());
   const child = Bun.spawn([...command, ...flags, "--port", String(port)], {
     stdin: "ignore",
     stdout: "ignore",
@@ -132,7 +133,7 @@ class SpawnedServer implements TestServer {
     for (;;) {
       if (this.hasEnded()) throw new Error("the server ended");
       const health = await this.health().catch(() => undefined); // not listening yet
-      if (health?.engine.state === "ready") return;
+      if (health?.engine.state === "ready" || health?.engine.state === "none") return;
       if (performance.now() > deadline) throw new Error(`not ready: ${JSON.stringify(health)}`);
       await Bun.sleep(20);
     }

@@ -3,7 +3,7 @@
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
-import { decodeLogprobs, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
@@ -50,6 +50,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const messages = decodeMessages(chat.messages);
   return {
     request: {
+      ...decodeModel(chat.model),
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...decodeReasoning(chat, settings),

@@ -4,7 +4,7 @@ import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
-import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 
 /** Launch options that shape a request. */
@@ -43,6 +43,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   // Of several candidates the likeliest are chosen, so each must say how likely it is.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
   const requests = prompts.map((prompt): Request => ({
+    ...decodeModel(asked.model),
     messages: [],
     prompt,
     ...(asked.suffix != null && { suffix: asked.suffix }),

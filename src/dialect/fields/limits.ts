@@ -1,8 +1,11 @@
-// Fields that bound an answer, the same in several dialects.
+// The model and the bounds of an answer: fields that are the same in several dialects.
 
 import { SvcError } from "../../domain/errors.ts";
 
 const MOST_TOKENS = 2 ** 31 - 1;
+
+/** The model that a request names; an empty name is none. */
+export const decodeModel = (asked: string | null | undefined): { model?: string } => (asked ? { model: asked } : {});
 
 /** An output limit as the engine can count it; absent where the room left is the limit. */
 export const decodeMaxTokens = (asked: number | null | undefined): { maxTokens?: number } =>

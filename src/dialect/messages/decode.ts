@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
-import { decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
@@ -64,6 +64,7 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<R
   const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
   const effort = asked.output_config?.effort ?? undefined;
   return {
+    ...decodeModel(asked.model),
     messages: instruction === undefined ? conversation : withInstruction(conversation, instruction),
     // The last words of an assistant are the beginning of the answer.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,

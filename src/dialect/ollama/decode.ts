@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
-import { decodeLogprobs, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
@@ -25,7 +25,10 @@ export interface OllamaCall {
   readonly stream: boolean;
 }
 
-type Common = Pick<OllamaChatRequest, "format" | "options" | "stream" | "think" | "logprobs" | "top_logprobs">;
+type Common = Pick<
+  OllamaChatRequest,
+  "model" | "format" | "options" | "stream" | "think" | "logprobs" | "top_logprobs"
+>;
 
 const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
@@ -82,6 +85,7 @@ function common(
   const { think } = asked;
   const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   return {
+    ...decodeModel(asked.model),
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
     ...withTools(tools, true, constraint),
     ...resolveReasoning(

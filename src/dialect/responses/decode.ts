@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
-import { checkAlternatives, decodeMaxTokens, decodeStop } from "../fields/limits.ts";
+import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
@@ -104,6 +104,7 @@ function decodePrompt(
   const messages = joinTurns([...instructions, ...conversation]);
   const effort = asked.reasoning?.effort ?? undefined;
   const prompt = {
+    ...decodeModel(asked.model),
     messages: instruction === undefined ? messages : withInstruction(messages, instruction),
     ...withTools(decodeTools(asked), asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(

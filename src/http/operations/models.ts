@@ -7,13 +7,14 @@ export const modelsOperations: Operations = {
     tag: "Models",
     summary: "List the models that can be asked",
     description:
-      "`loaded` is false while the model is loading; requests wait for it. The context length is given under every name that clients look for.",
+      "The model of this server, and with --gateway or --upstream those of other servers as `name/model`; loaded ones first, otherwise in a stable order. `loaded` is false while a model is loading or its server is out of reach. `models` says what each can do. The context length is given under every name that clients look for, where it is known. A request that another svc passed on (header Via) is told of the models computed here alone.",
     answers: { 200: "The models that can be asked." },
   },
   "GET /v1/models/{id}": {
     tag: "Models",
     summary: "Describe a model by its name",
-    description: "The entry of the list. Other routes answer whatever model a request names; this one does not.",
+    description:
+      "The entry of the list; a slash in the name is written %2F. Other routes answer with the active model when a request names one that is unknown; this one does not.",
     answers: { 200: "The model." },
     errors: { 404: "No model of this name is served." },
   },

@@ -25,7 +25,7 @@ export const badRequest = "Invalid input; `code` and `param` say what and where.
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. `engine_unavailable`: the model is loading for too long or its engine is down. Retry-After tells in whole seconds when to try again.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
 
 /** Errors of routes that generate. */
 export const generationErrors = {
@@ -33,6 +33,9 @@ export const generationErrors = {
   413: tooLarge("100 MB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
+  404: "`model_not_found`: the server of the model does not have it any more; on a server without a model of its own, `model` is unknown.",
+  502: "`upstream_error`: the other server that has the model failed, or broke off.",
+  508: "`loop_detected`: another svc passed the request on, and its model is on yet another server.",
   504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over before anything of the answer was there.",
 };
 

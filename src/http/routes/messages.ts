@@ -25,7 +25,12 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       async ({ request }) => {
         const call = decodeMessages(await readJson(request, bodyCeilings.generation), deps.config);
         const { showThinking, stopSequences } = call;
-        const answer = { id: newMessageId(), model: deps.engine.status().modelId, showThinking, stopSequences };
+        const answer = {
+          id: newMessageId(),
+          model: deps.router.route(call.request.model).model,
+          showThinking,
+          stopSequences,
+        };
         return respond(deps, contexts, request, {
           requests: [call.request],
           stream: call.stream,
@@ -44,8 +49,9 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       async ({ request }) => {
         const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
         const { id } = contexts.of(request);
-        const tokens = await deps.engine.countTokens({ ...asked, id }, request.signal);
-        return Response.json({ input_tokens: tokens, model: deps.engine.status().modelId });
+        const { engine, model } = deps.router.route(asked.model);
+        const tokens = await engine.countTokens({ ...asked, id }, request.signal);
+        return Response.json({ input_tokens: tokens, model });
       },
       {
         parse: "none",

@@ -23,11 +23,11 @@ import type { RequestContexts } from "../request-context.ts";
 
 /** For tools that know no other API. */
 export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { config, engine, clock, version } = deps;
+  const { config, engine, router, clock, version } = deps;
   const checkShow = checker(OllamaShowRequest);
 
   const answer = (request: Request, { request: asked, stream }: OllamaCall, form: OllamaForm) => {
-    const context = { form, model: engine.status().modelId, wall: clock.wall };
+    const context = { form, model: router.route(asked?.model).model, wall: clock.wall };
     if (!asked) return Response.json(loadedAnswer(context));
     return respond(deps, contexts, request, {
       requests: [asked],

@@ -41,7 +41,7 @@ import type { RequestContexts } from "../request-context.ts";
 
 /** The responses convention: answers with an id of their own. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { config, clock, engine } = deps;
+  const { config, clock, router } = deps;
   const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const history: History = {
     conversation: (id) => kept.get(id)?.conversation,
@@ -58,7 +58,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
-    const identity = { id, createdAt: seconds(), model: engine.status().modelId };
+    const { model, engine } = router.route(call.request.model);
+    const identity = { id, createdAt: seconds(), model };
     const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
     const input = inputItems(call.asked);
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
@@ -121,6 +122,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       async ({ request }) => {
         const body = await readJson(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
+        const { engine } = router.route(asked.model);
         const tokens = await engine.countTokens({ ...asked, id: contexts.of(request).id }, request.signal);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },

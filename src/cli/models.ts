@@ -1,0 +1,53 @@
+// `svc models`: what the server that runs at --host and --port can be asked for.
+
+import type { Config } from "../config/config.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+
+const TIMEOUT_MS = 10_000;
+
+interface Listing {
+  readonly data: readonly { id: string; owned_by: string; loaded?: boolean; max_context_length?: number }[];
+  readonly models?: readonly { name: string; capabilities: readonly string[] }[];
+}
+
+/** Prints one line a model: name, owner, whether it is loaded, context, what it can do. Throws ExitError. */
+export async function listModels({ host, port }: Config): Promise<number> {
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  process.stdout.write(modelTable(await fetchListing(url)));
+  return exitCodes.ok.code;
+}
+
+async function fetchListing(url: string): Promise<Listing> {
+  try {
+    const response = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const listing = (await response.json()) as Partial<Listing>;
+    if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
+  } catch {
+    // Said below.
+  }
+  throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
+}
+
+/** The listing as aligned columns with a head line. */
+export function modelTable({ data, models = [] }: Listing): string {
+  const capabilities = new Map(models.map((model) => [model.name, model.capabilities.join(", ")]));
+  const rows = data.map(({ id, owned_by, loaded, max_context_length }) => [
+    id,
+    owned_by,
+    loaded === false ? "no" : "yes",
+    max_context_length === undefined ? "" : String(max_context_length),
+    capabilities.get(id) ?? "",
+  ]);
+  const table = [["NAME", "OWNER", "LOADED", "CONTEXT", "CAPABILITIES"], ...rows];
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
+  return table
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}

@@ -1,0 +1,69 @@
+// Other servers whose models are served as well: from the values of the options to their addresses.
+
+import { UsageError } from "./parse.ts";
+
+export interface UpstreamConfig {
+  readonly name: string;
+  /** Replicas, without `/v1` at the end. */
+  readonly urls: readonly string[];
+  /** Bearer token; never logged. */
+  readonly key?: string;
+}
+
+export interface GatewayConfig {
+  /** Servers of this machine are looked for. */
+  readonly discover: boolean;
+  /** Ports at which they are looked for; empty: everywhere. */
+  readonly ports: readonly number[];
+  readonly upstreams: readonly UpstreamConfig[];
+  /** Milliseconds of silence after which a server is given up. */
+  readonly timeoutMs: number;
+}
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** `upstreams`: `name=url` each, the same name again for another replica; `keys`: `name=key` each. Throws UsageError. */
+export function resolveUpstreams(upstreams: readonly string[], keys: readonly string[]): UpstreamConfig[] {
+  const urls = new Map<string, string[]>();
+  for (const given of upstreams) {
+    const [name, url] = splitPair(given, "upstream", "name=url");
+    urls.set(name, [...(urls.get(name) ?? []), normalUrl(url, name)]);
+  }
+  const keyOf = new Map(keys.map((given) => splitPair(given, "upstream-key", "name=key")));
+  for (const name of keyOf.keys()) {
+    if (!urls.has(name)) throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
+  }
+  return [...urls].map(([name, all]) => {
+    const key = keyOf.get(name);
+    return { name, urls: [...new Set(all)], ...(key !== undefined && { key }) };
+  });
+}
+
+/** What was given stays out of the message: it may be a key. */
+function splitPair(given: string, option: string, form: string): [name: string, value: string] {
+  const equals = given.indexOf("=");
+  const [name, value] = [given.slice(0, Math.max(equals, 0)), given.slice(equals + 1)];
+  if (NAME.test(name) && value !== "") return [name, value];
+  throw new UsageError(`${option} must be ${form}, with a name of letters, digits, "_", "." and "-".`);
+}
+
+function normalUrl(given: string, name: string): string {
+  const url = URL.parse(given);
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (!url || !isHttp || url.search !== "" || url.hash !== "") {
+    throw new UsageError(`The address of upstream "${name}" must be an http or https URL without query.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageError(`The address of upstream "${name}" has a password in it: give a key with upstream-key.`);
+  }
+  return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+/** Ports as a list of texts has them. Throws UsageError. */
+export function resolvePorts(given: readonly string[]): number[] {
+  return given.map((port) => {
+    const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+    if (value >= 1 && value <= 65_535) return value;
+    throw new UsageError("gateway-port must be port numbers from 1 to 65535.");
+  });
+}

@@ -1,0 +1,137 @@
+// The pieces of another server's answer → the events of a generation.
+
+import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
+import { newToolCallId } from "../domain/ids.ts";
+import type { FinishReason } from "../domain/usage.ts";
+import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
+import { ThinkTags } from "./think-tags.ts";
+
+export interface AnswerOptions {
+  /** The server may leave `<think>` tags in the text. */
+  readonly splitThinking: boolean;
+  /** What the server may say again before it goes on: no part of the answer. */
+  readonly beginning: string;
+  /** false: the answer ends before a second call. */
+  readonly parallelToolCalls: boolean;
+  /** Stop sequences of the request. */
+  readonly stop: readonly string[];
+  readonly maxTokens?: number | undefined;
+}
+
+/** Milliseconds of an answer, measured here. */
+export interface AnswerTimes {
+  readonly promptMs: number;
+  readonly completionMs: number;
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  cancelled: "cancelled",
+};
+
+export class RemoteAnswer {
+  /** The server said how it ends. */
+  isFinished = false;
+  /** It has all that was asked for; the server may want to say more. */
+  isCut = false;
+  private reason: FinishReason = "stop";
+  private stopSequence: string | undefined;
+  private usage: UpstreamUsage | undefined;
+  private pieces = 0;
+  /** As much of the beginning as was said again; undefined once the answer goes on. */
+  private repeated: string | undefined = "";
+  private readonly thinking: ThinkTags | undefined;
+  /** Server's number of a call → its id and our number. */
+  private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
+  private callCount = 0;
+
+  constructor(private readonly options: AnswerOptions) {
+    if (options.splitThinking) this.thinking = new ThinkTags();
+  }
+
+  /** What the piece adds to the answer. */
+  *add(piece: Piece): Generator<OutputEvent, void, void> {
+    if (piece.reasoning !== undefined) {
+      this.pieces++;
+      yield { type: "reasoning", text: piece.reasoning };
+    }
+    if (piece.text !== undefined) {
+      this.pieces++;
+      yield* this.text(piece.text, piece.logprobs);
+    } else if (piece.logprobs) yield { type: "text", text: "", logprobs: piece.logprobs };
+    for (const call of piece.calls ?? []) yield* this.call(call);
+    if (piece.usage) this.usage = piece.usage;
+    if (piece.stopSequence !== undefined && this.options.stop.includes(piece.stopSequence)) {
+      this.stopSequence = piece.stopSequence;
+    }
+    if (piece.reason !== undefined) {
+      yield* this.rest();
+      this.isFinished = true;
+      this.reason = REASONS[piece.reason] ?? "stop";
+    }
+  }
+
+  /** Text that was held back. */
+  *rest(): Generator<OutputEvent, void, void> {
+    const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
+    if (reasoning !== "") yield { type: "reasoning", text: reasoning };
+    if (text !== "") yield { type: "text", text };
+  }
+
+  /** The last event. Without counts of the server, tokens are its pieces: these servers send one for each. */
+  finish(cancelled: boolean, times: AnswerTimes): FinishEvent {
+    const counted = { promptTokens: 0, completionTokens: this.pieces, cachedTokens: 0, reasoningTokens: 0 };
+    const usage = this.usage ?? counted;
+    const called = this.callCount > 0 && this.reason === "stop";
+    const reason = cancelled ? "cancelled" : called ? "tool_calls" : this.reason;
+    const { maxTokens } = this.options;
+    const contextFull = reason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
+    return {
+      type: "finish",
+      reason,
+      ...(reason === "stop" && this.stopSequence !== undefined && { stopSequence: this.stopSequence }),
+      ...(contextFull && { contextFull }),
+      usage: { ...usage, queueMs: 0, ...times, peakMemoryBytes: 0 },
+    };
+  }
+
+  private *text(text: string, logprobs: Piece["logprobs"]): Generator<OutputEvent, void, void> {
+    const split = this.thinking?.push(text) ?? { reasoning: "", text };
+    if (split.reasoning !== "") yield { type: "reasoning", text: split.reasoning };
+    const fresh = this.withoutBeginning(split.text);
+    if (fresh !== "") yield { type: "text", text: fresh, ...(logprobs && { logprobs }) };
+  }
+
+  private withoutBeginning(text: string): string {
+    if (this.repeated === undefined) return text;
+    const { beginning } = this.options;
+    const said = this.repeated + text;
+    if (said.length < beginning.length && beginning.startsWith(said)) {
+      this.repeated = said;
+      return "";
+    }
+    this.repeated = undefined;
+    return said.startsWith(beginning) ? said.slice(beginning.length) : said;
+  }
+
+  private *call({ index, id, name, arguments: json }: CallPiece): Generator<OutputEvent, void, void> {
+    const number = index ?? this.callCount;
+    const known = this.calls.get(number);
+    // Some servers send whole calls, each under the number 0.
+    const isNew = !known || (id !== undefined && known.id !== undefined && id !== known.id);
+    if (isNew && name === undefined) return;
+    if (isNew) {
+      if (this.callCount > 0 && !this.options.parallelToolCalls) {
+        this.isCut = true;
+        return;
+      }
+      this.pieces++;
+      this.calls.set(number, { id, index: this.callCount });
+      yield { type: "tool_call", index: this.callCount++, id: id ?? newToolCallId(), name: name ?? "" };
+    }
+    const current = this.calls.get(number);
+    if (current && json !== "") yield { type: "tool_arguments", index: current.index, text: json };
+  }
+}

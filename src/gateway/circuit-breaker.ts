@@ -1,0 +1,55 @@
+// Whether a server is asked at all: after failures in a row it is left alone for a while, then tried with one request.
+
+const FAILURES = 2;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 30_000;
+
+export type BreakerState = "closed" | "open" | "half-open";
+
+export class CircuitBreaker {
+  private failures = 0;
+  private pauses = 0;
+  private openUntil: number | undefined;
+  private probing = false;
+
+  /** `now`: monotonic milliseconds. */
+  constructor(private readonly now: () => number) {}
+
+  /** `half-open`: the pause is over, and one request may show whether the server is well. */
+  get state(): BreakerState {
+    if (this.openUntil === undefined) return "closed";
+    return this.now() >= this.openUntil && !this.probing ? "half-open" : "open";
+  }
+
+  /** Milliseconds until the server is tried again; 0 when it may be asked now. */
+  get pauseMs(): number {
+    return this.openUntil === undefined ? 0 : Math.max(0, this.openUntil - this.now());
+  }
+
+  /** A request goes out. What it shows has to be told: one of the three below. */
+  begin(): void {
+    if (this.state === "half-open") this.probing = true;
+  }
+
+  succeeded(): void {
+    this.failures = 0;
+    this.pauses = 0;
+    this.openUntil = undefined;
+    this.probing = false;
+  }
+
+  /** The server is sick: it does not answer, or fails by itself. */
+  failed(): void {
+    const probe = this.probing;
+    this.probing = false;
+    // Requests that were under way when it broke are no news.
+    if (this.openUntil !== undefined && !probe) return;
+    if (++this.failures < FAILURES && !probe) return;
+    this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS);
+  }
+
+  /** The request showed nothing about the server: it was dropped before an answer. */
+  abandoned(): void {
+    this.probing = false;
+  }
+}

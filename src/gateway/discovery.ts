@@ -1,0 +1,77 @@
+// Other servers of this machine, found by asking the ports that they listen on. Nothing but loopback is asked.
+
+import type { Clock } from "../domain/clock.ts";
+import { isCandidate, KNOWN_PORTS } from "./known-servers.ts";
+import { Replica } from "./replica.ts";
+import type { Timeouts } from "./server-client.ts";
+import { Upstream } from "./upstream.ts";
+
+export interface DiscoveryOptions {
+  /** Ports that are asked instead of the known and the listening ones; empty: those. */
+  readonly ports: readonly number[];
+  readonly listeningPorts: () => Promise<readonly number[]>;
+  readonly timeouts: Timeouts;
+  readonly clock: Clock;
+}
+
+/** How long a server may be out of reach until it is forgotten. */
+const FORGET_MS = 60_000;
+
+export class Discovery {
+  /** What answered as a model server, by port. */
+  private readonly found = new Map<
+    number,
+    { readonly upstream: Upstream; readonly replica: Replica; seenAt: number }
+  >();
+  /** Ports of ours, and those that operators named: not to be found a second time. */
+  private readonly excluded = new Set<number>();
+
+  constructor(private readonly options: DiscoveryOptions) {}
+
+  exclude(port: number): void {
+    this.excluded.add(port);
+  }
+
+  /** The servers found, known ports first, each part by port. */
+  upstreams(): Upstream[] {
+    const rank = (port: number) => [...KNOWN_PORTS.keys()].indexOf(port) >>> 0;
+    return [...this.found].toSorted(([a], [b]) => rank(a) - rank(b) || a - b).map(([, { upstream }]) => upstream);
+  }
+
+  /** Asks the known ports, or those given. */
+  askKnown(): Promise<void> {
+    const { ports } = this.options;
+    return this.ask(ports.length > 0 ? ports : [...KNOWN_PORTS.keys()]);
+  }
+
+  /** Asks every listening port at which a server may be. */
+  async askAll(): Promise<void> {
+    await this.askKnown();
+    if (this.options.ports.length > 0) return;
+    const listening = await this.options.listeningPorts();
+    await this.ask(listening.filter((port) => !KNOWN_PORTS.has(port) && isCandidate(port)));
+  }
+
+  private async ask(ports: readonly number[]): Promise<void> {
+    await Promise.all(ports.filter((port) => !this.excluded.has(port)).map((port) => this.askPort(port)));
+  }
+
+  private async askPort(port: number): Promise<void> {
+    const { timeouts, clock } = this.options;
+    const known = this.found.get(port);
+    const replica =
+      known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, KNOWN_PORTS.get(port));
+    await replica.refresh(0);
+    if (replica.isWell && replica.models) {
+      if (known) known.seenAt = clock.now();
+      else {
+        const upstream = new Upstream(nameOf(port, replica), [replica], false);
+        this.found.set(port, { upstream, replica, seenAt: clock.now() });
+      }
+    } else if (known && clock.now() - known.seenAt > FORGET_MS) this.found.delete(port);
+  }
+}
+
+/** A server at its usual port goes by its kind, any other by its address: neither depends on what else is there. */
+const nameOf = (port: number, { kind }: Replica): string =>
+  KNOWN_PORTS.get(port) === kind ? kind : `localhost:${port}`;

@@ -1,0 +1,81 @@
+// What a generation asks → the body of Ollama's /api/chat, or of /api/generate for raw text.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { ChatMessage, GenerateRequest } from "../../domain/generate.ts";
+import { fields, parseJson } from "../fields.ts";
+import type { UpstreamCall } from "../openai/encode-request.ts";
+import { traitsOf } from "../server-kind.ts";
+import { cannotCarry, carrySampling, checkCarried } from "../unsupported.ts";
+
+/** Throws SvcError about what that API has no word for. `thinks`: the model can; others must not be told about it. */
+export function encodeOllama(request: GenerateRequest, model: string, thinks: boolean): UpstreamCall {
+  const traits = traitsOf("ollama");
+  checkCarried(request, "ollama", traits);
+  if (request.tools.length > 0 && request.toolChoice === "required") throw cannotCarry("tool_choice", "ollama");
+  const { schema } = request.constraint ?? {};
+  const options = {
+    ...carrySampling(request.sampling, "ollama", traits),
+    ...(request.maxTokens !== undefined && { num_predict: request.maxTokens }),
+    ...(request.stop.length > 0 && { stop: request.stop }),
+  };
+  const common = {
+    model,
+    stream: true,
+    options,
+    ...(schema && { format: schema }),
+    ...(thinks && { think: thinkingOf(request) }),
+    ...(request.topLogprobs !== undefined && { logprobs: true, top_logprobs: request.topLogprobs }),
+  };
+  if (request.prompt !== undefined) {
+    if (typeof request.prompt !== "string") throw cannotCarry("prompt", "ollama");
+    const { prompt, suffix } = request;
+    // That server builds the prompt of a gap itself, out of a template.
+    return {
+      path: "/api/generate",
+      body: { ...common, prompt, ...(suffix === undefined ? { raw: true } : { suffix }) },
+    };
+  }
+  const tools = request.tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: { name, description, parameters },
+  }));
+  const messages = request.messages.map(encodeMessage);
+  return { path: "/api/chat", body: { ...common, messages, ...(tools.length > 0 && { tools }) } };
+}
+
+function thinkingOf({ thinking, templateKwargs }: GenerateRequest): boolean | string {
+  const effort = templateKwargs["reasoning_effort"];
+  if (!thinking || typeof effort !== "string") return thinking;
+  return effort === "max" ? "high" : effort;
+}
+
+function encodeMessage({ role, content, name, reasoning, toolCalls, toolCallId }: ChatMessage) {
+  const parts = typeof content === "string" ? [] : content;
+  const texts =
+    typeof content === "string" ? [content] : parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const images = parts.flatMap((part) => (part.type === "media" ? [imageOf(part)] : []));
+  return {
+    role,
+    content: texts.join("\n"),
+    ...(images.length > 0 && { images }),
+    ...(reasoning !== undefined && { thinking: reasoning }),
+    ...(toolCalls && {
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: fields(parseJson(call.arguments)) },
+      })),
+    }),
+    ...(role === "tool" && name !== undefined && { tool_name: name }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+  };
+}
+
+type MediaPart = Extract<Exclude<ChatMessage["content"], string>[number], { type: "media" }>;
+
+function imageOf({ source, param }: MediaPart): string {
+  const base64 = source.kind === "image" ? /^data:[^,]*;base64,(.*)$/is.exec(source.url)?.[1] : undefined;
+  if (base64 !== undefined) return base64;
+  const what = source.kind === "image" ? "must be a base64 data URL" : "cannot be passed on";
+  const message = `'${param}' ${what}: the model is on a server that takes nothing but pictures in base64.`;
+  throw new SvcError("unsupported_media_input", message, { param });
+}

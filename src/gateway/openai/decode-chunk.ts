@@ -1,0 +1,75 @@
+// A chunk of a chat completion or of a completion of raw text, or a whole one → its pieces.
+
+import type { TokenLogprob } from "../../domain/usage.ts";
+import { count, fields, number, objects, text, type Fields } from "../fields.ts";
+import type { CallPiece, Piece, UpstreamUsage } from "../output.ts";
+
+/** Never throws: what is not understood is left out. */
+export function decodeChunk(chunk: unknown): Piece {
+  const { choices, usage } = fields(chunk);
+  const choice = objects(choices)[0] ?? {};
+  // A server that does not stream answers with a message instead.
+  const delta = fields(choice["delta"] ?? choice["message"]);
+  const calls = objects(delta["tool_calls"]).map(decodeCall);
+  const logprobs = decodeLogprobs(choice["logprobs"]);
+  const reasoning = text(delta["reasoning_content"]) ?? text(delta["reasoning"]);
+  const content = text(delta["content"]) ?? text(choice["text"]);
+  const reason = text(choice["finish_reason"]);
+  const stopSequence = text(choice["stop_reason"]);
+  return {
+    ...(reasoning !== undefined && { reasoning }),
+    ...(content !== undefined && { text: content }),
+    ...(logprobs.length > 0 && { logprobs }),
+    ...(calls.length > 0 && { calls }),
+    ...(reason !== undefined && { reason }),
+    ...(stopSequence !== undefined && { stopSequence }),
+    ...(usage != null && { usage: decodeUsage(fields(usage)) }),
+  };
+}
+
+function decodeCall(call: Fields): CallPiece {
+  const called = fields(call["function"]);
+  const id = text(call["id"]);
+  const name = text(called["name"]);
+  const index = number(call["index"]);
+  const given = called["arguments"];
+  return {
+    ...(index !== undefined && { index }),
+    ...(id !== undefined && { id }),
+    ...(name !== undefined && { name }),
+    arguments: typeof given === "string" ? given : given == null ? "" : JSON.stringify(given),
+  };
+}
+
+function decodeUsage(usage: Fields): UpstreamUsage {
+  return {
+    promptTokens: count(usage["prompt_tokens"]),
+    completionTokens: count(usage["completion_tokens"]),
+    cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
+    reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"]),
+  };
+}
+
+/** In the form of chat, or in that of raw text: lists side by side. */
+function decodeLogprobs(value: unknown): TokenLogprob[] {
+  const logprobs = fields(value);
+  const { tokens, token_logprobs: chosen, top_logprobs: tops } = logprobs;
+  if (!Array.isArray(tokens)) return objects(logprobs["content"]).map(decodeToken);
+  const at = (list: unknown, index: number): unknown => (Array.isArray(list) ? list[index] : undefined);
+  return tokens.map((token, index) => ({
+    ...probability({ token, logprob: at(chosen, index) }),
+    top: Object.entries(fields(at(tops, index))).map(([other, logprob]) => probability({ token: other, logprob })),
+  }));
+}
+
+/** A token of chat's form, with its alternatives. */
+export const decodeToken = (token: Fields): TokenLogprob => ({
+  ...probability(token),
+  top: objects(token["top_logprobs"]).map(probability),
+});
+
+function probability({ token, logprob, bytes }: Fields) {
+  const name = typeof token === "string" ? token : "";
+  const given = Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === "number") : undefined;
+  return { token: name, logprob: number(logprob) ?? 0, bytes: given ?? [...new TextEncoder().encode(name)] };
+}

@@ -1,0 +1,270 @@
+// The engine port over another server: one model of an upstream.
+
+import type { Clock } from "../domain/clock.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
+import { noSteps } from "../domain/steps.ts";
+import { noStats, type EnginePort, type EngineStatus } from "../engine/port.ts";
+import { RemoteAnswer } from "./answer.ts";
+import { pause } from "./deadline.ts";
+import { decodeLine } from "./ollama/decode-line.ts";
+import { encodeOllama } from "./ollama/encode-request.ts";
+import { decodeChunk } from "./openai/decode-chunk.ts";
+import { encodeOpenAi } from "./openai/encode-request.ts";
+import { prefixKey } from "./prefix-key.ts";
+import type { Replica } from "./replica.ts";
+import { traitsOf } from "./server-kind.ts";
+import { readMessages } from "./stream-lines.ts";
+import type { Upstream } from "./upstream.ts";
+import { streamedFailure, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+
+/** Rounds through all replicas, and the longest pause between two. */
+const ROUNDS = 3;
+const LONGEST_PAUSE_MS = 2000;
+const FIRST_PAUSE_MS = 100;
+
+interface Job {
+  readonly stop: AbortController;
+  cancelled: boolean;
+  accepted: boolean;
+  /** Something of the answer went out: it cannot be begun again. */
+  answered: boolean;
+  answer: RemoteAnswer | undefined;
+  readonly beganAt: number;
+  firstAt?: number;
+}
+
+export class RemoteEngine implements EnginePort {
+  private readonly jobs = new Map<string, Job>();
+
+  constructor(
+    /** The model's name for clients, and on its server. */
+    private readonly names: { readonly listed: string; readonly model: string },
+    private readonly upstream: Upstream,
+    private readonly clock: Clock,
+  ) {}
+
+  status(): EngineStatus {
+    return {
+      state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
+      modelId: this.names.listed,
+      modelCreated: 0,
+      restarts: 0,
+      stats: { ...noStats, running: this.jobs.size },
+      steps: noSteps(),
+    };
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    this.check(request);
+    const job: Job = {
+      stop: new AbortController(),
+      cancelled: false,
+      accepted: false,
+      answered: false,
+      answer: undefined,
+      beganAt: this.clock.now(),
+    };
+    const leave = () => job.stop.abort(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    this.jobs.set(request.id, job);
+    try {
+      yield* this.tryReplicas(request, job);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!job.cancelled) throw error instanceof UpstreamFailure ? error.error : error;
+      yield* this.accept(job, false);
+    } finally {
+      signal.removeEventListener("abort", leave);
+      job.stop.abort();
+      this.jobs.delete(request.id);
+    }
+    const now = this.clock.now();
+    const firstAt = job.firstAt ?? now;
+    const answer = job.answer ?? this.newAnswer(request, undefined);
+    yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
+  }
+
+  cancel(id: string): void {
+    const job = this.jobs.get(id);
+    if (!job) return;
+    job.cancelled = true;
+    job.stop.abort(new Error("cancelled"));
+  }
+
+  /** Other servers keep their tokenizers to themselves. */
+  tokenize(): Promise<never> {
+    return Promise.reject(noTokenizer());
+  }
+
+  countTokens(): Promise<never> {
+    return Promise.reject(noTokenizer());
+  }
+
+  detokenize(): Promise<never> {
+    return Promise.reject(noTokenizer());
+  }
+
+  render(): Promise<never> {
+    return Promise.reject(noTokenizer());
+  }
+
+  async stop(): Promise<void> {
+    for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
+  }
+
+  private check(request: GenerateRequest): void {
+    if (request.forwarded) {
+      const message = "This request came through another svc already; it is not passed on a second time.";
+      throw new SvcError("loop_detected", message);
+    }
+    const model = this.upstream.models().find(({ id }) => id === this.names.model);
+    if (model?.vision !== false) return;
+    for (const part of request.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))) {
+      if (part.type === "text" || part.source.kind !== "image") continue;
+      const { param } = part;
+      throw new SvcError("unsupported_media_input", `'${param}': this model takes no image input.`, { param });
+    }
+  }
+
+  /** Asks one replica after another, as long as nothing of an answer went out and asking again is safe. */
+  private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
+    const key = prefixKey(request);
+    const tried = new Set<Replica>();
+    let failure: UpstreamFailure | undefined;
+    for (let round = 0; round < ROUNDS;) {
+      const replica = this.chooseAgain(key, tried, failure);
+      if (!replica) {
+        if (++round >= ROUNDS || !failure) break;
+        const { retryAfterSeconds } = failure.error.details;
+        const busyMs = failure.error.code === "server_busy" ? (retryAfterSeconds ?? 0) * 1000 : 0;
+        if (busyMs > LONGEST_PAUSE_MS) break;
+        await pause(Math.max(busyMs, FIRST_PAUSE_MS * 2 ** round), job.stop.signal);
+        tried.clear();
+        continue;
+      }
+      tried.add(replica);
+      try {
+        yield* this.ask(replica, request, job);
+        return;
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure) || job.answered || error.retry === "never") throw error;
+        failure = error;
+      }
+    }
+    throw failure ?? unreachable("cannot be reached");
+  }
+
+  private chooseAgain(key: string, tried: Set<Replica>, failure: UpstreamFailure | undefined): Replica | undefined {
+    try {
+      return this.upstream.choose(this.names.model, key, tried);
+    } catch (error) {
+      // What went wrong with those that were asked says more.
+      if (failure) return undefined;
+      throw error;
+    }
+  }
+
+  private async *ask(replica: Replica, request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
+    const { client, breaker, kind } = replica;
+    const { signal } = job.stop;
+    const { path, body } = this.encode(replica, request);
+    const answer = (job.answer = this.newAnswer(request, replica));
+    const decode = kind === "ollama" ? decodeLine : decodeChunk;
+    breaker.begin();
+    replica.inFlight++;
+    let heard = false;
+    try {
+      const response = await client.post(path, body, headersOf(replica, request), signal);
+      yield* this.accept(job, isDowngraded(request, replica, response));
+      for await (const message of readMessages(response, (next) => client.waiting(next, signal))) {
+        const failure = streamedFailure(message);
+        if (failure) throw failure;
+        if (!heard) breaker.succeeded();
+        heard = true;
+        for (const event of answer.add(decode(message))) {
+          if (job.firstAt === undefined) yield { type: "started" };
+          job.firstAt ??= this.clock.now();
+          job.answered = true;
+          yield event;
+        }
+        if (answer.isCut) return;
+      }
+      if (!answer.isFinished) throw unreachable("ended in the middle of the answer");
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw this.told(replica, error, job);
+    } finally {
+      replica.inFlight--;
+      if (!heard) breaker.abandoned();
+    }
+  }
+
+  /** Counts a failure for the replica's health and makes it one that clients understand. */
+  private told({ breaker }: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
+    if (error instanceof SvcError) {
+      breaker.failed();
+      return error;
+    }
+    const failure = error instanceof UpstreamFailure ? error : unreachable("broke the connection");
+    if (failure.sick) breaker.failed();
+    // Whoever refuses is well.
+    else breaker.succeeded();
+    if (!job.answered || !failure.sick) return failure;
+    return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
+  }
+
+  private *accept(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
+    if (job.accepted) return;
+    job.accepted = true;
+    yield { type: "accepted", promptTokens: 0, downgraded };
+  }
+
+  private encode({ kind }: Replica, request: GenerateRequest) {
+    const { model } = this.names;
+    if (kind !== "ollama") return encodeOpenAi(request, model, kind);
+    const known = this.upstream.models().find(({ id }) => id === model);
+    return encodeOllama(request, model, known?.capabilities.includes("reasoning") === true);
+  }
+
+  private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {
+    const traits = replica && traitsOf(replica.kind);
+    return new RemoteAnswer({
+      splitThinking: traits?.separatesReasoning === false && request.prompt === undefined,
+      beginning: traits?.repeatsBeginning && request.continueLast ? lastText(request) : "",
+      parallelToolCalls: request.parallelToolCalls,
+      stop: request.stop,
+      maxTokens: request.maxTokens,
+    });
+  }
+}
+
+function lastText({ messages }: GenerateRequest): string {
+  const content = messages.at(-1)?.content;
+  return typeof content === "string" ? content : "";
+}
+
+const noTokenizer = () =>
+  new SvcError("tokenize_unsupported", "This model is on another server, whose tokenizer is not within reach.", {
+    param: "model",
+  });
+
+/** The request's id in the server's log; among svc, whose request it is and until when it is of use. */
+function headersOf({ kind }: Replica, { id, client, deadline }: GenerateRequest): Record<string, string> {
+  const [correlation = ""] = id.split(" ");
+  if (kind !== "svc") return { "X-Request-ID": correlation };
+  const name = client?.replaceAll(" ", "_");
+  return {
+    "X-Request-ID": correlation,
+    ...(name !== undefined && { "X-Svc-Client": name }),
+    ...(deadline !== undefined && { "X-Svc-Deadline-Ms": String(Math.max(1, Math.round(deadline - Date.now()))) }),
+  };
+}
+
+/** A strict schema was asked for, and the server does not hold the model to it, or not to all of it. */
+function isDowngraded({ constraint }: GenerateRequest, { kind }: Replica, response: Response): boolean {
+  if (constraint?.strict !== true) return false;
+  if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
+  return constraint.inexpressible || !traitsOf(kind).enforcesSchemas;
+}

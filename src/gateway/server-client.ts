@@ -1,0 +1,119 @@
+// HTTP to one other server: its address, its key, time-outs for each phase, and the header that breaks circles.
+
+import { connect } from "node:net";
+import { within } from "./deadline.ts";
+import { failureOf, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { SvcError } from "../domain/errors.ts";
+
+/** Another svc that gets this answers by itself or not at all. */
+export const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
+
+export interface ServerAddress {
+  /** Without `/v1` and without a slash at its end. */
+  readonly url: string;
+  /** Bearer token; never logged. */
+  readonly key?: string;
+}
+
+export interface Timeouts {
+  /** Milliseconds for a connection. */
+  readonly connectMs: number;
+  /** Milliseconds of silence before and within an answer. */
+  readonly silenceMs: number;
+}
+
+/** What was heard of so lately that it is asked without a look whether it is there. */
+const FRESH_MS = 5000;
+
+export class ServerClient {
+  private heardAt = -Infinity;
+
+  constructor(
+    readonly address: ServerAddress,
+    private readonly timeouts: Timeouts,
+    private readonly now: () => number,
+  ) {}
+
+  /** A JSON document, or undefined when there is none within `ms`. Redirections are not followed: they would take the key along. */
+  async get(path: string, ms: number): Promise<{ readonly body: unknown; readonly headers: Headers } | undefined> {
+    try {
+      const response = await this.fetch(path, { method: "GET", signal: AbortSignal.timeout(ms) });
+      const body: unknown = await response.json();
+      return response.ok ? { body, headers: response.headers } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Sends JSON; resolves with the answer once its headers are there and its status is 200. Throws UpstreamFailure, or the
+   * signal's reason.
+   */
+  async post(
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    await this.checkConnection(signal);
+    const type = { "Content-Type": "application/json" };
+    const sent = this.fetch(path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { ...type, ...headers },
+      signal,
+    });
+    const response = await within(sent, { ms: this.timeouts.silenceMs, signal, late: () => this.silent() }).catch(
+      (error: unknown) => {
+        signal.throwIfAborted();
+        throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
+      },
+    );
+    this.heardAt = this.now();
+    if (response.status === 200) return response;
+    throw await failureOf(response, Date.now());
+  }
+
+  /** Waits for the next part of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
+  readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
+    within(next, { ms: this.timeouts.silenceMs, signal, late: () => this.silent() }).then((value) => {
+      this.heardAt = this.now();
+      return value;
+    });
+
+  private silent(): UpstreamFailure {
+    const seconds = this.timeouts.silenceMs / 1000;
+    const error = new SvcError("upstream_unavailable", `The server of this model was silent for ${seconds} s.`, {
+      retryAfterSeconds: 5,
+    });
+    return new UpstreamFailure(error, "never", true);
+  }
+
+  private fetch(path: string, init: RequestInit): Promise<Response> {
+    const { url, key } = this.address;
+    const headers = new Headers(init.headers);
+    headers.set(HOP_HEADER.name, HOP_HEADER.value);
+    if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
+    return fetch(url + path, { ...init, headers, redirect: "manual" });
+  }
+
+  /** `fetch` knows no time-out of its own for connecting, and an answer may well take minutes. */
+  private async checkConnection(signal: AbortSignal): Promise<void> {
+    if (this.now() - this.heardAt < FRESH_MS) return;
+    const { hostname, port, protocol } = new URL(this.address.url);
+    const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || (protocol === "https:" ? 443 : 80)),
+    });
+    const connected = new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", () => reject(unreachable("cannot be reached")));
+    });
+    try {
+      await within(connected, { ms: this.timeouts.connectMs, signal, late });
+    } finally {
+      socket.destroy();
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// What another server is and which models it has: asked of itself, in whatever way it tells.
+
+import { fields, number, objects, text, type Fields } from "./fields.ts";
+import type { ServerClient } from "./server-client.ts";
+import type { ServerKind } from "./server-kind.ts";
+
+/** A model as its server describes it. Absent means unknown, except for lists. */
+export interface RemoteModel {
+  /** Its name there. */
+  readonly id: string;
+  readonly created?: number;
+  readonly owner?: string;
+  readonly loaded: boolean;
+  readonly capabilities: readonly string[];
+  readonly contextLength?: number;
+  /** Known to take pictures, or known not to. */
+  readonly vision?: boolean;
+}
+
+export interface ServerDescription {
+  readonly kind: ServerKind;
+  readonly models: readonly RemoteModel[];
+}
+
+type Get = (path: string) => Promise<{ readonly body: unknown; readonly headers: Headers } | undefined>;
+
+/** What is certain of a chat model on any of these servers. */
+const CHAT = ["chat", "completion", "streaming"];
+const EMBEDDINGS = ["embeddings"];
+
+/** Describes the server, or undefined when it does not answer as one. `hint`: what usually listens at this address. */
+export async function describeServer(
+  client: ServerClient,
+  timeoutMs: number,
+  hint?: ServerKind,
+): Promise<ServerDescription | undefined> {
+  const get: Get = (path) => client.get(path, timeoutMs);
+  const listing = await get("/v1/models");
+  const { data } = fields(listing?.body);
+  if (!listing || !Array.isArray(data)) return describeOllama(get);
+  const entries = objects(data).filter(({ id }) => text(id) !== undefined);
+  if (listing.headers.has("compat-request-id")) return { kind: "svc", models: describeSvc(entries, listing.body) };
+  const owner = text(entries[0]?.["owned_by"]);
+  if (owner === "llamacpp") return { kind: "llama.cpp", models: await describeLlama(entries, get) };
+  if (owner === "vllm") return { kind: "vllm", models: entries.map((entry) => plain(entry)) };
+  if (owner === "library" || hint === "ollama") {
+    const ollama = await describeOllama(get);
+    if (ollama) return ollama;
+  }
+  const studio = owner === "organization_owner" || hint === "lm-studio" ? await describeLmStudio(get) : undefined;
+  if (studio) return studio;
+  const python = (listing.headers.get("server") ?? "").startsWith("BaseHTTP") && owner === undefined;
+  const kind = python ? "mlx-lm" : hint === "jan" ? "jan" : "openai";
+  return { kind, models: entries.map((entry) => plain(entry)) };
+}
+
+function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteModel {
+  const created = number(entry["created"]);
+  const owner = text(entry["owned_by"]);
+  const contextLength = ["max_model_len", "max_context_length", "context_length", "context_window", "n_ctx"]
+    .map((key) => number(entry[key]))
+    .find((length) => length !== undefined);
+  return {
+    id: text(entry["id"]) ?? "",
+    loaded: entry["loaded"] !== false,
+    capabilities,
+    ...(created !== undefined && { created: Math.floor(created) }),
+    ...(owner !== undefined && { owner }),
+    ...(contextLength !== undefined && { contextLength }),
+  };
+}
+
+function describeSvc(entries: readonly Fields[], body: unknown): RemoteModel[] {
+  const details = new Map(objects(fields(body)["models"]).map((model) => [text(model["name"]), model]));
+  return entries.map((entry) => {
+    const told = details.get(text(entry["id"]))?.["capabilities"];
+    const capabilities = Array.isArray(told) ? told.filter((one) => typeof one === "string") : CHAT;
+    return { ...plain(entry, capabilities), vision: capabilities.includes("vision") };
+  });
+}
+
+async function describeLlama(entries: readonly Fields[], get: Get): Promise<RemoteModel[]> {
+  const props = fields((await get("/props"))?.body);
+  const { vision, audio } = fields(props["modalities"]);
+  const caps = fields(props["chat_template_caps"]);
+  const contextLength = number(fields(props["default_generation_settings"])["n_ctx"]);
+  const capabilities = [
+    ...CHAT,
+    "logprobs",
+    "penalties",
+    "structured_output",
+    "grammar",
+    ...(caps["supports_tools"] === true || caps["supports_tool_calls"] === true ? ["tools"] : []),
+    ...(vision === true ? ["vision"] : []),
+    ...(audio === true ? ["audio"] : []),
+  ];
+  return entries.map((entry) => ({
+    ...plain(entry, capabilities),
+    ...(contextLength !== undefined && { contextLength }),
+    ...(typeof vision === "boolean" && { vision }),
+  }));
+}
+
+const OLLAMA_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
+  completion: CHAT,
+  embedding: EMBEDDINGS,
+  tools: ["tools"],
+  vision: ["vision"],
+  thinking: ["reasoning"],
+};
+
+async function describeOllama(get: Get): Promise<ServerDescription | undefined> {
+  const { models } = fields((await get("/api/tags"))?.body);
+  if (!Array.isArray(models)) return undefined;
+  const running = objects(fields((await get("/api/ps"))?.body)["models"]);
+  const loaded = new Set(running.map(({ name }) => name));
+  return {
+    kind: "ollama",
+    models: objects(models).flatMap((model) => {
+      const id = text(model["name"]) ?? text(model["model"]);
+      if (id === undefined) return [];
+      const changed = Date.parse(text(model["modified_at"]) ?? "");
+      const created = Number.isNaN(changed) ? {} : { created: Math.floor(changed / 1000) };
+      return [{ id, ...created, loaded: loaded.has(id), capabilities: CHAT }];
+    }),
+  };
+}
+
+/** What Ollama knows of one of its models beyond the list; the model as it is where it says nothing. */
+export async function describeOllamaModel(
+  client: ServerClient,
+  model: RemoteModel,
+  signal: AbortSignal,
+): Promise<RemoteModel> {
+  const response = await client.post("/api/show", { model: model.id }, {}, signal).catch(() => undefined);
+  const shown = fields(await response?.json().catch(() => undefined));
+  const told = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
+  const capabilities = told.flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
+  const info = fields(shown["model_info"]);
+  const contextLength = number(info[`${text(info["general.architecture"]) ?? ""}.context_length`]);
+  return {
+    ...model,
+    ...(capabilities.length > 0 && { capabilities, vision: capabilities.includes("vision") }),
+    ...(contextLength !== undefined && { contextLength }),
+  };
+}
+
+async function describeLmStudio(get: Get): Promise<ServerDescription | undefined> {
+  const { data } = fields((await get("/api/v0/models"))?.body);
+  if (!Array.isArray(data)) return undefined;
+  return {
+    kind: "lm-studio",
+    models: objects(data).map((entry) => {
+      const type = text(entry["type"]);
+      const told = Array.isArray(entry["capabilities"]) ? entry["capabilities"] : [];
+      const tools = told.includes("tool_use") ? ["tools"] : [];
+      const capabilities =
+        type === "embeddings" ? EMBEDDINGS : [...CHAT, ...tools, ...(type === "vlm" ? ["vision"] : [])];
+      const model = plain(entry, capabilities);
+      return { ...model, loaded: entry["state"] === "loaded", vision: type === "vlm" };
+    }),
+  };
+}

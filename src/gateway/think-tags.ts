@@ -1,0 +1,73 @@
+// Reasoning that a server left in the text, between `<think>` tags at its beginning.
+
+const OPEN = "<think>";
+const CLOSE = "</think>";
+
+export interface SplitText {
+  readonly reasoning: string;
+  readonly text: string;
+}
+
+/** Takes the reasoning out of a stream of text. Only what comes first can be reasoning. */
+export class ThinkTags {
+  private state: "start" | "reasoning" | "after" | "text" = "start";
+  private held = "";
+
+  /** What is certain by now; the rest is held back. */
+  push(piece: string): SplitText {
+    if (this.state === "text") return { reasoning: "", text: piece };
+    this.held += piece;
+    if (this.state === "start") {
+      const begun = this.held.trimStart();
+      if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { reasoning: "", text: "" };
+      if (!begun.startsWith(OPEN)) return { reasoning: "", text: this.release() };
+      this.state = "reasoning";
+      this.held = begun.slice(OPEN.length);
+    }
+    return this.state === "after" ? { reasoning: "", text: this.afterClose() } : this.inReasoning();
+  }
+
+  /** What was held back, when nothing more comes. */
+  end(): SplitText {
+    const rest = this.release();
+    return this.wasReasoning ? { reasoning: rest, text: "" } : { reasoning: "", text: rest };
+  }
+
+  private wasReasoning = false;
+
+  private inReasoning(): SplitText {
+    const end = this.held.indexOf(CLOSE);
+    if (end >= 0) {
+      const reasoning = this.held.slice(0, end);
+      this.held = this.held.slice(end + CLOSE.length);
+      this.state = "after";
+      return { reasoning, text: this.afterClose() };
+    }
+    const kept = tailThatBegins(this.held, CLOSE);
+    const reasoning = this.held.slice(0, this.held.length - kept);
+    this.held = this.held.slice(this.held.length - kept);
+    return { reasoning, text: "" };
+  }
+
+  /** The blank lines between reasoning and answer belong to neither. */
+  private afterClose(): string {
+    this.held = this.held.trimStart();
+    return this.held === "" ? "" : this.release();
+  }
+
+  private release(): string {
+    const rest = this.held;
+    this.wasReasoning = this.state === "reasoning";
+    this.state = "text";
+    this.held = "";
+    return rest;
+  }
+}
+
+/** Length of the longest end of `text` that is a beginning of `tag`. */
+function tailThatBegins(text: string, tag: string): number {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) {
+    if (tag.startsWith(text.slice(-length))) return length;
+  }
+  return 0;
+}

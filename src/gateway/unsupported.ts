@@ -1,0 +1,54 @@
+// What a request asks and the server of its model cannot be told: refused, so that nothing is lost in silence.
+
+import { SvcError } from "../domain/errors.ts";
+import type { GenerateRequest, Sampling } from "../domain/generate.ts";
+import type { ServerKind, ServerTraits } from "./server-kind.ts";
+
+/** A refusal that names the field of the request. */
+export function cannotCarry(param: string, kind: ServerKind): SvcError {
+  const server = kind === "openai" ? "the server of this model" : `a server of the kind ${kind}, which has this model,`;
+  return new SvcError("unsupported_parameter", `'${param}' cannot be passed on: ${server} has nothing like it.`, {
+    param,
+  });
+}
+
+/** Values that switch a setting off: a server without the setting does the same. */
+const OFF: Partial<Record<keyof Sampling, unknown>> = {
+  topK: 0,
+  minP: 0,
+  typicalP: 1,
+  topNSigma: -1,
+  xtcProbability: 0,
+  dynatempRange: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  dryMultiplier: 0,
+  mirostat: 0,
+  ignoreEos: false,
+  minTokens: 0,
+};
+
+/** The sampling settings of a request under the server's names. Throws SvcError `unsupported_parameter`. */
+export function carrySampling(sampling: Sampling, kind: ServerKind, traits: ServerTraits): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(sampling) as [keyof Sampling, unknown][]) {
+    const known = traits.sampling[name];
+    if (known !== undefined) fields[known] = name === "logitBias" ? biasOf(sampling.logitBias ?? []) : value;
+    else if (value !== OFF[name]) throw cannotCarry(wireName(name), kind);
+  }
+  return fields;
+}
+
+/** From this bias on a token is banned: beyond the range of the convention. */
+const biasOf = (bias: NonNullable<Sampling["logitBias"]>) =>
+  Object.fromEntries(bias.map(([token, value]) => [String(token), Math.max(value, -100)]));
+
+const wireName = (name: string): string =>
+  name === "repetitionWindow" ? "repeat_last_n" : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Refuses what no server but svc itself would do as asked. Throws SvcError `unsupported_parameter`. */
+export function checkCarried(request: GenerateRequest, kind: ServerKind, traits: ServerTraits): void {
+  if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
+  if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
+  if (request.suffix !== undefined && kind !== "svc" && kind !== "ollama") throw cannotCarry("suffix", kind);
+}

@@ -1,0 +1,110 @@
+// Another server's failures → ours. Its words stay out: they may hold parts of the request, or of its own set-up.
+
+import { SvcError } from "../domain/errors.ts";
+import { fields, number, parseJson, text } from "./fields.ts";
+
+/** A failure, and whether another replica, or the same one later, may do better. */
+export class UpstreamFailure extends Error {
+  override readonly name = "UpstreamFailure";
+
+  constructor(
+    readonly error: SvcError,
+    readonly retry: "elsewhere" | "never",
+    /** It says something about the server's health, not about this request or its load. */
+    readonly sick: boolean,
+  ) {
+    super(error.message);
+  }
+}
+
+/** Nothing can be sent to the server, or nothing comes back. `what` goes on from "The server of this model". */
+export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "elsewhere", true);
+
+const unavailable = (what: string, retryAfterSeconds = 5) =>
+  new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds });
+
+const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum context/i;
+const LONGEST_BODY = 64 * 1024;
+
+/** What an answer with an error status means. Reads its body. */
+export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
+  const body = parseJson((await response.text().catch(() => "")).slice(0, LONGEST_BODY));
+  return statusFailure(response.status, body, retryAfter(response.headers, now));
+}
+
+/** An error that came inside a stream. */
+export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
+  const error = fields(chunk)["error"];
+  if (error == null || error === false) return undefined;
+  const code = number(fields(error)["code"]) ?? number(fields(error)["status"]);
+  return statusFailure(code ?? statusOf(text(fields(error)["code"])), chunk, undefined);
+}
+
+/** Codes of svc and of the convention that say more than that something failed. */
+const statusOf = (code: string | undefined): number =>
+  code === "server_busy" || code === "engine_unavailable" || code === "shutting_down" ? 503 : 500;
+
+function statusFailure(status: number, body: unknown, retryAfterSeconds: number | undefined): UpstreamFailure {
+  const whole = fields(body);
+  const error = { ...whole, ...fields(whole["error"]) };
+  const message = text(error["message"]) ?? text(whole["error"]) ?? text(whole["detail"]) ?? "";
+  const code = text(error["code"]) ?? text(error["type"]) ?? "";
+  const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
+  if (status === 400 || status === 413 || status === 422) {
+    if (CONTEXT.test(code) || CONTEXT.test(message)) return never(contextExceeded(error));
+    if (status === 413)
+      return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
+    return never(refused(error, status));
+  }
+  if (status === 401 || status === 403) {
+    const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
+    return new UpstreamFailure(new SvcError("upstream_error", why), "never", true);
+  }
+  if (status === 404) {
+    return never(
+      new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
+    );
+  }
+  if (status === 508)
+    return never(new SvcError("loop_detected", "The servers behind this model lead back to each other."));
+  if (status === 429 || status === 503) {
+    const details = { retryAfterSeconds: retryAfterSeconds ?? 1, busy: "queue_full" } as const;
+    return new UpstreamFailure(
+      new SvcError("server_busy", "The server of this model is at capacity.", details),
+      "elsewhere",
+      false,
+    );
+  }
+  if (status === 502) return unreachable("cannot reach what it needs (502)");
+  const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
+  return new UpstreamFailure(failed, "never", status >= 500);
+}
+
+function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
+  const [asked, limit] = [number(error["n_prompt_tokens"]), number(error["n_ctx"])];
+  const numbers =
+    asked !== undefined && limit !== undefined ? `: it has ${asked} tokens, and the limit is ${limit}` : "";
+  const message = `The conversation is too long for the context of this model${numbers}.`;
+  return new SvcError("context_length_exceeded", message, { param: "messages" });
+}
+
+const IDENTIFIER = /^[a-z][a-z0-9_.]{1,60}$/;
+
+/** A refusal names the field where the server did, as far as that is a name and no text. */
+function refused(error: Readonly<Record<string, unknown>>, status: number): SvcError {
+  const param = text(error["param"]);
+  const known = param !== undefined && IDENTIFIER.test(param) ? param : undefined;
+  const code = text(error["code"]) ?? text(error["type"]);
+  const why = code !== undefined && IDENTIFIER.test(code) ? ` (${code})` : "";
+  const what = known === undefined ? "the request" : `'${known}'`;
+  const message = `The server of this model refused ${what} with status ${status}${why}.`;
+  return new SvcError("invalid_value", message, known === undefined ? {} : { param: known });
+}
+
+/** Whole seconds of a Retry-After header, in either of its forms. */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const given = headers.get("retry-after");
+  if (given === null) return undefined;
+  const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Math.ceil((Date.parse(given) - now) / 1000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}

@@ -1,0 +1,36 @@
+// The program in front of other servers: started as a user starts it, with nothing computed here.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { chatServer, helloStream } from "../gateway/fixture-server.ts";
+import { withServer } from "../support/server.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+test("--no-model with an upstream and with a found server serves both, and ends in order", async () => {
+  const [named, found] = [chatServer(helloStream), chatServer(helloStream)];
+  const flags = ["--no-model", "--upstream", `up=${named.url}/v1`, "--gateway", "--gateway-port", String(found.port)];
+  await withServer(flags, async ({ url }) => {
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual(["up/far", `localhost:${found.port}/far`]);
+    for (const { id: model } of data) {
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: "Bearer of the client" },
+        body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
+      });
+      expect(await answer.json()).toMatchObject({ model, choices: [{ message: { content: "Hello" } }] });
+    }
+    for (const { asked } of [named, found]) expect(asked.at(-1)?.headers.get("authorization")).toBeNull();
+  });
+}, 90_000);
+
+test("one answer needs a model here", async () => {
+  const child = Bun.spawn([process.execPath, MAIN, "--no-model", "-s", "hi"], {
+    env: { HOME: "/nonexistent" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--no-model")]);
+}, 30_000);

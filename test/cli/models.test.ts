@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { modelTable } from "../../src/cli/models.ts";
+import { serve } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+async function models(port: number) {
+  const child = Bun.spawn([process.execPath, MAIN, "models", "--port", String(port)], {
+    env: { HOME: "/nonexistent" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { code, out, err };
+}
+
+test("svc models prints what the running server can be asked for", async () => {
+  const { code, out } = await models(serve().port);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^NAME\s+OWNER\s+LOADED\s+CONTEXT\s+CAPABILITIES\nfake-model\s+svc\s+yes\s+4096\s+chat, /);
+}, 30_000);
+
+test("and says where it looked when no server is there", async () => {
+  const port = await freePort();
+  const { code, out, err } = await models(port);
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toContain(`http://127.0.0.1:${port}`);
+}, 30_000);
+
+test("columns are aligned, and what is unknown is left empty", () => {
+  const table = modelTable({
+    data: [
+      { id: "far/very-long-name", owned_by: "vllm", loaded: false },
+      { id: "a", owned_by: "svc", loaded: true, max_context_length: 4096 },
+    ],
+    models: [{ name: "a", capabilities: ["chat", "tools"] }],
+  });
+  expect(table).toBe(
+    [
+      "NAME                OWNER  LOADED  CONTEXT  CAPABILITIES",
+      "far/very-long-name  vllm   no",
+      "a                   svc    yes     4096     chat, tools",
+      "",
+    ].join("\n"),
+  );
+});

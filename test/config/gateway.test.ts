@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { resolvePorts, resolveUpstreams } from "../../src/config/gateway.ts";
+import { readSettings } from "../../src/config/settings.ts";
+
+const home = { HOME: "/nonexistent" };
+
+test("upstreams of one name are replicas, addresses lose /v1, keys find their upstream", () => {
+  const given = [
+    "gpu=http://10.0.0.1:8000/v1",
+    "gpu=http://10.0.0.2:8000",
+    "far=https://models.example/api/v1/",
+    "gpu=http://10.0.0.2:8000/",
+  ];
+  expect(resolveUpstreams(given, ["far=a=b"])).toEqual([
+    { name: "gpu", urls: ["http://10.0.0.1:8000", "http://10.0.0.2:8000"] },
+    { name: "far", urls: ["https://models.example/api"], key: "a=b" },
+  ]);
+  expect(resolvePorts(["1", "65535"])).toEqual([1, 65_535]);
+});
+
+test("what cannot be used is refused, and no key is ever shown", () => {
+  expect(() => resolveUpstreams(["http://10.0.0.1"], [])).toThrow("upstream must be name=url");
+  expect(() => resolveUpstreams(["a/b=http://10.0.0.1"], [])).toThrow("upstream must be name=url");
+  expect(() => resolveUpstreams(["gpu=ftp://10.0.0.1"], [])).toThrow("must be an http or https URL");
+  expect(() => resolveUpstreams(["gpu=http://me:hunter2@10.0.0.1"], [])).toThrow(/^((?!hunter2).)*$/);
+  expect(() => resolveUpstreams([], ["gpu=hunter2"])).toThrow('upstream-key is for "gpu"');
+  expect(() => resolveUpstreams([], ["hunter2"])).toThrow(/^((?!hunter2).)*$/);
+  expect(() => readSettings(new Map(), { ...home, SVC_UPSTREAM_KEY: "[hunter2" }, "/")).toThrow(/^((?!hunter2).)*$/);
+  for (const port of ["0", "65536", "http"]) expect(() => resolvePorts([port])).toThrow("1 to 65535");
+});
+
+test("nothing is looked for and nobody is asked unless the operator says so", () => {
+  const { config } = readSettings(new Map(), home, "/");
+  expect([config.gateway, config.serveModel]).toEqual([
+    { discover: false, ports: [], upstreams: [], timeoutMs: 300_000 },
+    true,
+  ]);
+  const environment = {
+    ...home,
+    SVC_UPSTREAM: "gpu=http://10.0.0.1",
+    SVC_UPSTREAM_KEY: "gpu=k",
+    SVC_NO_MODEL: "1",
+    SVC_GATEWAY: "1",
+  };
+  const { config: all } = readSettings(new Map(), environment, "/");
+  expect(all.gateway).toEqual({
+    discover: true,
+    ports: [],
+    upstreams: [{ name: "gpu", urls: ["http://10.0.0.1"], key: "k" }],
+    timeoutMs: 300_000,
+  });
+  expect(all.serveModel).toBe(false);
+  const both = new Map<string, string | boolean>([
+    ["model", "x.gguf"],
+    ["no-model", true],
+  ]);
+  expect(() => readSettings(both, home, "/")).toThrow("contradict");
+});

@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { Discovery } from "../../src/gateway/discovery.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { parseSockets } from "../../src/gateway/listening-ports.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { RecordingLog, serve, until } from "../http/harness.ts";
+import { chatServer, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
+import { remote } from "./remote.ts";
+
+const timeouts = { connectMs: 1000, silenceMs: 2000 };
+
+/** Looks at these ports alone: tests never ask the well-known ones. */
+function gatewayAt(ports: readonly number[]) {
+  const discovery = new Discovery({ ports, listeningPorts: async () => [], timeouts, clock: systemClock });
+  const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
+  return { discovery, gateway };
+}
+
+test("servers at the given ports are found under their address; what is no model server is not", async () => {
+  const far = chatServer(helloStream);
+  const svc = serve();
+  const web = fixtureServer(() => new Response("<html>hello</html>"));
+  const ports = [web.port, far.port, svc.port].toSorted((a, b) => a - b);
+  const { discovery, gateway } = gatewayAt(ports);
+  await gateway.start();
+  const found = () => gateway.models().map(({ id, ownedBy }) => `${id} ${ownedBy}`);
+  const expected = [`localhost:${far.port}/far someone`, `localhost:${svc.port}/fake-model svc`];
+  expect(found().toSorted()).toEqual(expected.toSorted());
+  expect(found()).toEqual(found());
+  expect(gateway.find("far")?.model).toBe(`localhost:${far.port}/far`);
+  expect(gateway.find(`localhost:${far.port}/other`)).toBeUndefined();
+  expect(gateway.find("other")).toBeUndefined();
+
+  // A server that goes away is shown as not loaded before it is forgotten.
+  await far.stop();
+  await discovery.askKnown();
+  await discovery.askKnown();
+  await until(() => gateway.models().find(({ id }) => id.endsWith("/far"))?.loaded === false);
+  gateway.stop();
+});
+
+test("excluded ports, such as svc's own, are not asked", async () => {
+  const far = chatServer(helloStream);
+  const { discovery, gateway } = gatewayAt([far.port]);
+  discovery.exclude(far.port);
+  await gateway.start();
+  gateway.stop();
+  expect([far.asked, [...gateway.models()]]).toEqual([[], []]);
+});
+
+test("two svc that look for each other list each other's own models once", async () => {
+  const [first, second] = [serve(), serve()];
+  const one = gatewayAt([second.port]);
+  await one.gateway.start();
+  const front = serve(undefined, {}, [one.gateway]);
+  const two = gatewayAt([front.port, first.port]);
+  await two.gateway.start();
+  expect(two.gateway.models().map(({ id }) => id)).toEqual(
+    [front.port, first.port].toSorted((a, b) => a - b).map((port) => `localhost:${port}/fake-model`),
+  );
+  one.gateway.stop();
+  two.gateway.stop();
+});
+
+test("kinds of servers are told apart by what they say of themselves", async () => {
+  const list = (owner?: string) => ({
+    ...modelList("m"),
+    data: [{ id: "m", object: "model", created: 5, owned_by: owner }],
+  });
+  const llama = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(list("llamacpp"));
+    const props = { modalities: { vision: true, audio: false }, default_generation_settings: { n_ctx: 4096 } };
+    return path === "/props" ? Response.json(props) : undefined;
+  });
+  const vllm = fixtureServer(({ path }) => {
+    const data = [{ id: "m", owned_by: "vllm", max_model_len: 2048 }];
+    return path === "/v1/models" ? Response.json({ object: "list", data }) : undefined;
+  });
+  const mlx = fixtureServer(({ path }) =>
+    path === "/v1/models" ? Response.json(list(), { headers: { server: "BaseHTTP/0.6 Python/3.12" } }) : undefined,
+  );
+  const studio = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(list("organization_owner"));
+    const entry = { id: "m", type: "vlm", state: "not-loaded", max_context_length: 8192, capabilities: ["tool_use"] };
+    return path === "/api/v0/models" ? Response.json({ data: [entry] }) : undefined;
+  });
+  const described = await Promise.all(
+    [llama, vllm, mlx, studio].map(async ({ url }) => {
+      const { gateway, replicas } = await remote([url]);
+      const [model] = gateway.models();
+      return [replicas[0]?.kind, model?.ownedBy, model?.loaded, model?.contextLength, model?.capabilities.slice(3)];
+    }),
+  );
+  const llamaCan = ["logprobs", "penalties", "structured_output", "grammar", "vision"];
+  expect(described).toEqual([
+    ["llama.cpp", "llamacpp", true, 4096, llamaCan],
+    ["vllm", "vllm", true, 2048, []],
+    ["mlx-lm", "mlx-lm", true, undefined, []],
+    ["lm-studio", "lmstudio", false, 8192, ["tools", "vision"]],
+  ]);
+});
+
+test("the kernel's table of sockets gives the listening ports within reach of loopback", () => {
+  const table = `  sl  local_address rem_address   st tx_queue
+   0: 0100007F:2CCA 00000000:0000 0A 00000000:00000000
+   1: 00000000:04D2 00000000:0000 0A 00000000:00000000
+   2: 0100007F:0539 0100007F:9999 01 00000000:00000000
+   3: 0A00020F:1F90 00000000:0000 0A 00000000:00000000
+   4: 00000000000000000000000000000000:1F91 00000000000000000000000000000000:0000 0A 00000000:00000000`;
+  expect(parseSockets(table)).toEqual([11_466, 1234, 8081]);
+});

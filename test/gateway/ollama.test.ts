@@ -1,0 +1,115 @@
+// A server that speaks nothing but Ollama's API: svc's own, with everything else hidden.
+
+import { expect, test } from "bun:test";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { serve } from "../http/harness.ts";
+import { fixtureServer } from "./fixture-server.ts";
+import { finishOf, generate, remote, textOf } from "./remote.ts";
+
+function ollamaOnly(script: FakeScript) {
+  const server = serve(script);
+  const hidden = fixtureServer(async ({ path, body }, request) => {
+    if (!path.startsWith("/api/")) return undefined;
+    const sent = request.method === "POST" ? { method: "POST", body: JSON.stringify(body) } : {};
+    const { signal } = request;
+    const answer = await fetch(server.url + path, { ...sent, headers: { "content-type": "application/json" }, signal });
+    const type = answer.headers.get("content-type") ?? "";
+    return new Response(answer.body, { status: answer.status, headers: { "content-type": type } });
+  });
+  return { server, hidden };
+}
+
+test("its models are listed with what they can do and how long they may be", async () => {
+  const { hidden } = ollamaOnly({ steps: [] });
+  const { gateway, replicas } = await remote([hidden.url]);
+  expect(replicas[0]?.kind).toBe("ollama");
+  expect(gateway.models()).toEqual([
+    {
+      id: "up/fake-model",
+      created: 1_700_000_000,
+      ownedBy: "ollama",
+      loaded: true,
+      capabilities: ["chat", "completion", "streaming", "tools", "reasoning"],
+      contextLength: 4096,
+      remote: true,
+    },
+  ]);
+});
+
+test("a conversation with tools, thoughts and settings goes there and back", async () => {
+  const { server, hidden } = ollamaOnly({
+    steps: [
+      { type: "reasoning", text: "hm" },
+      { text: "Let me see." },
+      { type: "tool_call", index: 0, id: "x", name: "add" },
+      { type: "tool_arguments", index: 0, text: '{"a":1}' },
+      { type: "tool_call", index: 1, id: "y", name: "add" },
+      { type: "tool_arguments", index: 1, text: '{"a":2}' },
+    ],
+    reason: "tool_calls",
+  });
+  const parameters = { type: "object", properties: { a: { type: "integer" } } };
+  const events = await generate(await remote([hidden.url]), {
+    messages: [
+      { role: "user", content: "Add." },
+      { role: "assistant", content: "", toolCalls: [{ id: "c1", name: "add", arguments: '{"a":0}' }] },
+      { role: "tool", content: "0", name: "add", toolCallId: "c1" },
+    ],
+    tools: [{ name: "add", description: "adds", parameters, enforced: parameters }],
+    thinking: true,
+    sampling: { temperature: 0, topK: 5, repetitionPenalty: 1.1 },
+    maxTokens: 20,
+    stop: ["END"],
+  });
+  expect(textOf(events)).toBe("Let me see.");
+  expect(events.filter(({ type }) => type === "tool_call" || type === "tool_arguments")).toEqual([
+    { type: "tool_call", index: 0, id: expect.stringMatching(/^call_/), name: "add" },
+    { type: "tool_arguments", index: 0, text: '{"a":1}' },
+    { type: "tool_call", index: 1, id: expect.stringMatching(/^call_/), name: "add" },
+    { type: "tool_arguments", index: 1, text: '{"a":2}' },
+  ]);
+  expect(finishOf(events)).toMatchObject({ reason: "tool_calls", usage: { promptTokens: 12 } });
+  expect(server.engine.requests.at(-1)).toMatchObject({
+    model: "fake-model",
+    messages: [
+      { role: "user", content: "Add." },
+      { role: "assistant", toolCalls: [{ name: "add", arguments: '{"a":0}' }] },
+      { role: "tool", content: "0", name: "add", toolCallId: "c1" },
+    ],
+    tools: [{ name: "add", description: "adds", parameters }],
+    thinking: true,
+    sampling: { temperature: 0, topK: 5, repetitionPenalty: 1.1 },
+    maxTokens: 20,
+    stop: ["END"],
+  });
+});
+
+test("a schema, raw text, pictures in base64 and log probabilities are carried", async () => {
+  const token = { token: "Hi", logprob: -0.1, bytes: [72, 105], top: [] };
+  const { server, hidden } = ollamaOnly({ steps: [{ text: "Hi", logprobs: [token] }] });
+  const far = await remote([hidden.url]);
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+  const events = await generate(far, { constraint: { schema, strict: true, inexpressible: false }, topLogprobs: 0 });
+  expect(events).toContainEqual({ type: "text", text: "Hi", logprobs: [token] });
+  expect(server.engine.requests.at(-1)).toMatchObject({ constraint: { schema }, topLogprobs: 0 });
+  expect(textOf(await generate(far, { messages: [], prompt: "Say: " }))).toBe("Hi");
+  expect(server.engine.requests.at(-1)).toMatchObject({ prompt: "Say: ", messages: [] });
+});
+
+test("what that API has no word for is refused", async () => {
+  const { hidden } = ollamaOnly({ steps: [] });
+  const far = await remote([hidden.url]);
+  const parameters = { type: "object" };
+  const tools = [{ name: "f", description: "", parameters, enforced: parameters }];
+  const refused = (param: string) => ({ code: "unsupported_parameter", details: { param } });
+  expect(generate(far, { tools, toolChoice: "required" })).rejects.toMatchObject(refused("tool_choice"));
+  expect(generate(far, { sampling: { logitBias: [[1, 2]] } })).rejects.toMatchObject(refused("logit_bias"));
+  expect(generate(far, { messages: [], prompt: [1, 2] })).rejects.toMatchObject(refused("prompt"));
+  await Bun.sleep(20);
+});
+
+test("a failure in the stream is told", async () => {
+  const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }, { fail: new Error("bug") }] });
+  expect(generate(await remote([hidden.url]))).rejects.toMatchObject({ code: "upstream_error" });
+  await Bun.sleep(50);
+});

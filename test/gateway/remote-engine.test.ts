@@ -1,0 +1,227 @@
+import { expect, test } from "bun:test";
+import { until } from "../http/harness.ts";
+import { freePort } from "../support/free-port.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
+import { finishOf, generate, remote, textOf } from "./remote.ts";
+
+const failing = (code: string) => expect.objectContaining({ code });
+
+test("an answer streams through: text, usage, reason; the request says what was asked", async () => {
+  const server = chatServer(helloStream);
+  const events = await generate(await remote([server.url], { key: "secret" }), {
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "hi" },
+    ],
+    sampling: { temperature: 0.5, seed: 7 },
+    maxTokens: 9,
+    stop: ["\n"],
+    topLogprobs: 2,
+  });
+  expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "text", "text", "finish"]);
+  expect(textOf(events)).toBe("Hello");
+  expect(finishOf(events)).toMatchObject({
+    reason: "stop",
+    usage: { promptTokens: 7, completionTokens: 2, cachedTokens: 3 },
+  });
+  const { body, headers } = server.asked.at(-1) ?? { body: {}, headers: new Headers() };
+  expect(body).toEqual({
+    model: "far",
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "hi" },
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature: 0.5,
+    seed: 7,
+    max_tokens: 9,
+    stop: ["\n"],
+    logprobs: true,
+    top_logprobs: 2,
+  });
+  expect(headers.get("authorization")).toBe("Bearer secret");
+  expect(headers.get("via")).toBe("1.1 svc");
+  expect(headers.get("x-request-id")).toBe("r1");
+});
+
+test("calls, reasoning and log probabilities come through; whole calls under one number are several", async () => {
+  const call = (id: string, name: string, json: string) => ({ index: 0, id, function: { name, arguments: json } });
+  const logprobs = { content: [{ token: "x", logprob: -0.5, bytes: [120], top_logprobs: [] }] };
+  const server = chatServer(() =>
+    eventStream([
+      delta({ reasoning_content: "hm" }),
+      { choices: [{ index: 0, delta: { content: "x" }, logprobs, finish_reason: null }] },
+      delta({ tool_calls: [call("a", "f", '{"n":')] }),
+      delta({ tool_calls: [{ index: 0, function: { arguments: "1}" } }] }),
+      delta({ tool_calls: [call("b", "g", "{}")] }),
+      delta({}, "tool_calls"),
+    ]),
+  );
+  const far = await remote([server.url]);
+  const events = await generate(far);
+  expect(events.slice(2, -1)).toEqual([
+    { type: "reasoning", text: "hm" },
+    { type: "text", text: "x", logprobs: [{ token: "x", logprob: -0.5, bytes: [120], top: [] }] },
+    { type: "tool_call", index: 0, id: "a", name: "f" },
+    { type: "tool_arguments", index: 0, text: '{"n":' },
+    { type: "tool_arguments", index: 0, text: "1}" },
+    { type: "tool_call", index: 1, id: "b", name: "g" },
+    { type: "tool_arguments", index: 1, text: "{}" },
+  ]);
+  expect(finishOf(events)).toMatchObject({ reason: "tool_calls" });
+  const one = await generate(far, { parallelToolCalls: false });
+  expect(one.filter(({ type }) => type === "tool_call")).toHaveLength(1);
+  expect(finishOf(one)).toMatchObject({ reason: "tool_calls" });
+});
+
+test("a server that answers in one piece is understood as well", async () => {
+  const message = { role: "assistant", content: "<think>hm</think>\n\nHello" };
+  const answer = { choices: [{ index: 0, message, finish_reason: "length" }], usage: usage(3, 4).usage };
+  const server = chatServer(() => Response.json(answer));
+  const events = await generate(await remote([server.url]));
+  expect(textOf(events)).toBe("Hello");
+  expect(events).toContainEqual({ type: "reasoning", text: "hm" });
+  expect(finishOf(events)).toMatchObject({ reason: "length", contextFull: true, usage: { promptTokens: 3 } });
+});
+
+test("who leaves and who cancels ends the work there", async () => {
+  const server = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
+  const far = await remote([server.url]);
+  const client = new AbortController();
+  const left = generate(far, {}, client.signal);
+  await until(() => server.asked.some(({ path }) => path.endsWith("completions")));
+  await Bun.sleep(20);
+  client.abort(new Error("gone"));
+  expect(left).rejects.toThrow("gone");
+  await until(() => server.left.length === 1);
+
+  const cancelled = generate(far, { id: "c" });
+  await until(() => far.engine.status().stats.running === 1);
+  await Bun.sleep(20);
+  far.engine.cancel("c");
+  const events = await cancelled;
+  expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "text", "finish"]);
+  expect(finishOf(events)).toMatchObject({ reason: "cancelled", usage: { completionTokens: 1 } });
+  await until(() => server.left.length === 2);
+  expect(far.replicas[0]?.isWell).toBe(true);
+});
+
+test("a request that is cancelled before its answer begins has an end as well", async () => {
+  const server = chatServer(() => new Promise<never>(() => {}));
+  const far = await remote([server.url]);
+  const cancelled = generate(far, { id: "c" });
+  await until(() => server.asked.length === 2);
+  far.engine.cancel("c");
+  expect((await cancelled).map(({ type }) => type)).toEqual(["accepted", "finish"]);
+});
+
+test("before an answer begins, another replica takes over; a failure after that is told", async () => {
+  const healthy = chatServer(helloStream);
+  for (const bad of [
+    () => Response.json({ error: { message: "busy" } }, { status: 503, headers: { "retry-after": "60" } }),
+    () => Response.json({ error: { message: "later" } }, { status: 429 }),
+    () => new Response("bad gateway", { status: 502 }),
+    () => eventStream([], { done: false }),
+  ]) {
+    const server = chatServer(bad);
+    const far = await remote([server.url, healthy.url]);
+    for (const content of ["a", "b", "c", "d", "e", "f"]) {
+      expect(textOf(await generate(far, { messages: [{ role: "user", content }] }))).toBe("Hello");
+    }
+    expect(server.asked.filter(({ path }) => path.endsWith("completions")).length).toBeGreaterThan(0);
+  }
+  const broken = chatServer(() => eventStream([delta({ content: "a" })], { done: false }));
+  expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
+});
+
+test("what a server refuses is refused under our codes, once, and without its words", async () => {
+  const cases: [status: number, error: object, code: string, param?: string][] = [
+    [400, { message: "your secret prompt", code: "invalid_value", param: "messages" }, "invalid_value", "messages"],
+    [400, { type: "exceed_context_size_error", n_prompt_tokens: 90, n_ctx: 64 }, "context_length_exceeded", "messages"],
+    [401, { message: "bad key" }, "upstream_error"],
+    [404, { message: "no model" }, "model_not_found", "model"],
+    [413, { message: "big" }, "payload_too_large"],
+    [500, { message: "trace" }, "upstream_error"],
+    [302, {}, "upstream_error"],
+  ];
+  for (const [status, error, code, param] of cases) {
+    const server = chatServer(() => Response.json({ error }, { status }));
+    const failure = await generate(await remote([server.url])).catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code, details: param === undefined ? {} : { param } });
+    expect(String(failure)).not.toContain("secret");
+    expect(server.asked.filter(({ path }) => path.endsWith("completions"))).toHaveLength(1);
+  }
+  const server = chatServer(() => Response.json({ error: {} }, { status: 503, headers: { "retry-after": "9" } }));
+  const busy = await generate(await remote([server.url])).catch((thrown: unknown) => thrown);
+  expect(busy).toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 9 } });
+});
+
+test("silence before an answer, and within it, is given up", async () => {
+  const silent = chatServer(() => new Promise<never>(() => {}));
+  expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_unavailable"));
+  const stuck = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
+  expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
+});
+
+test("a server that is gone is left alone, and asked again when it is back", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const far = await remote([url]);
+  const [replica] = far.replicas;
+  expect(generate(far)).rejects.toEqual(failing("upstream_unavailable"));
+  await until(() => replica?.isWell === false);
+  expect(far.gateway.models()).toEqual([]);
+
+  const back = chatServer(helloStream, port);
+  await until(() => replica?.breaker.state === "half-open");
+  await replica?.refresh();
+  expect(replica?.isWell).toBe(true);
+  expect(textOf(await generate(far))).toBe("Hello");
+  expect(back.asked.length).toBeGreaterThan(1);
+});
+
+test("what another svc passed on is not passed on again, and what cannot be carried is refused", async () => {
+  const server = chatServer(helloStream);
+  const far = await remote([server.url]);
+  expect(generate(far, { forwarded: true })).rejects.toEqual(failing("loop_detected"));
+  expect(generate(far, { sampling: { mirostat: 2 } })).rejects.toMatchObject({ details: { param: "mirostat" } });
+  expect(generate(far, { constraint: { grammar: "root ::= x", strict: false, inexpressible: false } })).rejects.toEqual(
+    failing("unsupported_parameter"),
+  );
+  const image = { kind: "image", url: "holiday.png", detail: "auto" } as const;
+  const content = [{ type: "media" as const, source: image, param: "messages.0.content.0.image_url.url" }];
+  expect(generate(far, { messages: [{ role: "user", content }] })).rejects.toEqual(failing("unsupported_media_input"));
+  expect(far.engine.tokenize("x", new AbortController().signal)).rejects.toEqual(failing("tokenize_unsupported"));
+  await Bun.sleep(10);
+  expect(server.asked.map(({ path }) => path)).toEqual(["/v1/models"]);
+  // What is off anyway needs no carrying.
+  expect(textOf(await generate(far, { sampling: { mirostat: 0, repetitionPenalty: 1 } }))).toBe("Hello");
+});
+
+test("llama.cpp is handed an answer that was begun, and what it repeats of it is left out", async () => {
+  const llama = (content: readonly string[]) =>
+    fixtureServer(({ path }) => {
+      if (path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: "llamacpp" }] });
+      const pieces = content.map((piece) => delta({ content: piece }));
+      return path === "/v1/chat/completions" ? eventStream([...pieces, delta({}, "stop")]) : undefined;
+    });
+  const begun = {
+    messages: [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "The capital" },
+    ],
+    continueLast: true,
+  } as const;
+  for (const content of [
+    ["The cap", "ital of", " France"],
+    ["The capital of France"],
+    [" of France"],
+    [" of", " France"],
+  ]) {
+    expect(textOf(await generate(await remote([llama(content).url]), begun))).toBe(" of France");
+  }
+  const other = chatServer(helloStream);
+  expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
+  await Bun.sleep(10);
+});

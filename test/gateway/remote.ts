@@ -1,0 +1,47 @@
+// A gateway over fixture servers, and what a generation through it gives.
+
+import { systemClock } from "../../src/domain/clock.ts";
+import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
+import { RecordingLog } from "../http/harness.ts";
+import { plainRequest } from "../support/request.ts";
+
+export interface RemoteOptions {
+  readonly silenceMs?: number;
+  readonly key?: string;
+}
+
+/** The upstream `far` with a replica at each address, asked once what it has. */
+export async function remote(urls: readonly string[], { silenceMs = 5000, key }: RemoteOptions = {}) {
+  const timeouts = { connectMs: 1000, silenceMs };
+  const address = (url: string) => ({ url, ...(key !== undefined && { key }) });
+  const replicas = urls.map((url) => new Replica(address(url), timeouts, systemClock));
+  const upstream = new Upstream("up", replicas, true);
+  const log = new RecordingLog();
+  const gateway = new Gateway({ configured: [upstream], clock: systemClock, log });
+  await gateway.start();
+  gateway.stop();
+  const model = upstream.models()[0]?.id ?? "far";
+  const backend = gateway.find(`up/${model}`);
+  if (!backend) throw new Error("no backend");
+  return { gateway, upstream, replicas, log, engine: backend.engine };
+}
+
+export type Remote = Awaited<ReturnType<typeof remote>>;
+
+export async function generate(
+  { engine }: Pick<Remote, "engine">,
+  changes: Partial<GenerateRequest> = {},
+  signal = new AbortController().signal,
+): Promise<EngineEvent[]> {
+  const events: EngineEvent[] = [];
+  for await (const event of engine.generate(plainRequest("hi", changes), signal)) events.push(event);
+  return events;
+}
+
+export const textOf = (events: readonly EngineEvent[]): string =>
+  events.map((event) => (event.type === "text" ? event.text : "")).join("");
+
+export const finishOf = (events: readonly EngineEvent[]) => events.findLast((event) => event.type === "finish");

@@ -1,0 +1,82 @@
+// Three replicas under load, one of which dies and comes back.
+
+import { expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import { until } from "../http/harness.ts";
+import { chatServer, delta, eventStream, type FixtureServer } from "./fixture-server.ts";
+import { finishOf, generate, remote, textOf } from "./remote.ts";
+
+const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path.endsWith("completions")).length;
+
+/** Ten pieces with pauses, so that streams are under way when a server dies. */
+function slowStream(): Response {
+  const encoder = new TextEncoder();
+  const write = (chunk: unknown) => encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
+  const body = new ReadableStream({
+    async start(controller) {
+      try {
+        for (let piece = 0; piece < 10; piece++) {
+          controller.enqueue(write(delta({ content: "x" })));
+          await Bun.sleep(5);
+        }
+        controller.enqueue(write(delta({}, "stop")));
+        controller.close();
+      } catch {
+        // The reader has gone.
+      }
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+test("a replica that dies under load fails nothing that could be retried, and gets its traffic back", async () => {
+  const servers = [chatServer(slowStream), chatServer(slowStream), chatServer(slowStream)];
+  const far = await remote(servers.map(({ url }) => url));
+  let number = 0;
+  const conversation = () =>
+    generate(far, { id: `r${number}`, messages: [{ role: "user", content: `conversation ${number++}` }] }).then(
+      (events) => (textOf(events) === "x".repeat(10) && finishOf(events) ? "whole" : "incomplete"),
+      (error: unknown) => (error instanceof SvcError ? error.code : String(error)),
+    );
+  const load = async (count: number) => {
+    const results: string[] = [];
+    const client = async () => {
+      for (let turn = 0; turn < count; turn++) results.push(await conversation());
+    };
+    await Promise.all(Array.from({ length: 9 }, client));
+    return results;
+  };
+  expect(new Set(await load(3))).toEqual(new Set(["whole"]));
+  const [victim] = servers as [FixtureServer];
+  const [replica] = far.replicas;
+  expect(Math.min(...servers.map(asked))).toBeGreaterThan(0);
+
+  const running = load(8);
+  await until(() => (replica?.inFlight ?? 0) > 1);
+  await Bun.sleep(25);
+  const inFlight = replica?.inFlight ?? 0;
+  await victim.stop();
+  const results = await running;
+  const failed = results.filter((result) => result !== "whole");
+  expect(failed.length).toBeGreaterThan(0);
+  expect(new Set(failed)).toEqual(new Set(["upstream_error"]));
+  // Those whose stream had begun, and a few that reached it while it died.
+  expect(failed.length).toBeLessThanOrEqual(inFlight + 2);
+  expect(replica?.isWell).toBe(false);
+
+  const back = chatServer(slowStream, victim.port);
+  await until(() => replica?.breaker.state === "half-open");
+  await replica?.refresh();
+  expect(new Set(await load(2))).toEqual(new Set(["whole"]));
+  expect(asked(back)).toBeGreaterThan(0);
+}, 30_000);
+
+test("a server that answers and breaks off before its first word is tried elsewhere", async () => {
+  const broken = chatServer(() => eventStream([], { done: false }));
+  const healthy = chatServer(slowStream);
+  const far = await remote([broken.url, healthy.url]);
+  const answers = await Promise.all(
+    ["a", "b", "c", "d"].map((content) => generate(far, { id: content, messages: [{ role: "user", content }] })),
+  );
+  expect(answers.map(textOf)).toEqual(Array.from({ length: 4 }, () => "x".repeat(10)));
+});

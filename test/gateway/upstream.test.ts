@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { byAffinity, prefixKey } from "../../src/gateway/prefix-key.ts";
+import { CircuitBreaker } from "../../src/gateway/circuit-breaker.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
+import { plainRequest } from "../support/request.ts";
+
+const clock = { now: () => 0, wall: () => 0 };
+const timeouts = { connectMs: 1, silenceMs: 1 };
+const replicas = (count: number) =>
+  Array.from({ length: count }, (_, index) => new Replica({ url: `http://127.0.0.1:${index + 1}` }, timeouts, clock));
+const none: ReadonlySet<Replica> = new Set();
+
+test("the turns of a conversation have one key, others have others", () => {
+  const turn = { role: "user" as const, content: "first" };
+  const system = { role: "system" as const, content: "Be brief." };
+  const begun = plainRequest("", { messages: [system, turn] });
+  const later = plainRequest("", {
+    messages: [system, turn, { role: "assistant", content: "a" }, { ...turn, content: "b" }],
+  });
+  expect(prefixKey(later)).toBe(prefixKey(begun));
+  expect(prefixKey(plainRequest("", { messages: [system, { ...turn, content: "other" }] }))).not.toBe(prefixKey(begun));
+  expect(prefixKey(plainRequest("", { messages: [turn] }))).not.toBe(prefixKey(begun));
+  const [long, longer] = [500, 600].map((words) => plainRequest("", { messages: [], prompt: "word ".repeat(words) }));
+  expect(long && prefixKey(long)).toBe(longer ? prefixKey(longer) : "");
+});
+
+test("when a replica leaves, only its own conversations move, and all have about as many", () => {
+  const all = replicas(3);
+  const keys = Array.from({ length: 600 }, (_, index) => `conversation ${index}`);
+  const favourite = (candidates: readonly Replica[], key: string) => byAffinity(candidates, key)[0];
+  const before = keys.map((key) => favourite(all, key));
+  for (const replica of all) {
+    const share = before.filter((one) => one === replica).length;
+    expect(share).toBeGreaterThan(140);
+    expect(share).toBeLessThan(260);
+  }
+  const after = keys.map((key) => favourite(all.slice(1), key));
+  expect(after.filter((one, index) => one !== before[index] && before[index] !== all[0])).toEqual([]);
+});
+
+test("the favourite is chosen until it has much more to do than the others, then the one with the least", () => {
+  const all = replicas(3);
+  const upstream = new Upstream("up", all, true);
+  const favourite = upstream.choose("m", "key", none);
+  favourite.inFlight = 1;
+  expect(upstream.choose("m", "key", none)).toBe(favourite);
+  favourite.inFlight = 2;
+  const [other, idle] = all.filter((replica) => replica !== favourite) as [Replica, Replica];
+  other.inFlight = 1;
+  expect(upstream.choose("m", "key", none)).toBe(idle);
+  idle.inFlight = other.inFlight = 2;
+  expect(upstream.choose("m", "key", none)).toBe(favourite);
+});
+
+test("sick replicas are left out, and a request that was tried everywhere has nowhere to go", () => {
+  const all = replicas(2);
+  const upstream = new Upstream("up", all, true);
+  const favourite = upstream.choose("m", "key", none);
+  const other = upstream.choose("m", "key", new Set([favourite]));
+  expect(other).not.toBe(favourite);
+  favourite.breaker.failed();
+  favourite.breaker.failed();
+  expect(upstream.choose("m", "key", none)).toBe(other);
+  const nowhere = expect.objectContaining({ code: "upstream_unavailable", details: { retryAfterSeconds: 1 } });
+  expect(() => upstream.choose("m", "key", new Set(all))).toThrow(nowhere);
+});
+
+test("a breaker opens after failures in a row, lets one request try, and waits longer each time", () => {
+  const time = { now: 0 };
+  const breaker = new CircuitBreaker(() => time.now);
+  breaker.failed();
+  breaker.succeeded();
+  breaker.failed();
+  expect(breaker.state).toBe("closed");
+  breaker.failed();
+  // Those under way when it broke do not count again.
+  for (let stray = 0; stray < 8; stray++) breaker.failed();
+  expect([breaker.state, breaker.pauseMs]).toEqual(["open", 1000]);
+  time.now = 1000;
+  expect(breaker.state).toBe("half-open");
+  breaker.begin();
+  expect(breaker.state).toBe("open");
+  breaker.failed();
+  expect([breaker.state, breaker.pauseMs]).toEqual(["open", 2000]);
+  time.now = 3000;
+  breaker.begin();
+  breaker.abandoned();
+  expect(breaker.state).toBe("half-open");
+  breaker.begin();
+  breaker.succeeded();
+  expect(breaker.state).toBe("closed");
+});

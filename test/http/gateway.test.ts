@@ -1,0 +1,147 @@
+// Models of other servers through every route that generates.
+
+import { describe, expect, test } from "bun:test";
+import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { hello, messages, serve, until } from "./harness.ts";
+
+const body = async (response: Response) => (await response.json()) as Record<string, any>;
+
+/** A server with a model of its own beside the upstream `up`, or without one. */
+async function gatewayServer(answer: Parameters<typeof chatServer>[0], serveModel = true) {
+  const far = chatServer(answer);
+  const { gateway } = await remote([far.url], { key: "secret" });
+  return { far, server: serve(hello, { serveModel }, [gateway]) };
+}
+
+describe("a model of another server", () => {
+  test("answers in every dialect under its listed name", async () => {
+    const { server, far } = await gatewayServer(() =>
+      eventStream([delta({ reasoning_content: "hm" }), delta({ content: "Hi" }), delta({}, "stop")]),
+    );
+    const model = "up/far";
+    const chat = await body(await server.chat({ model }));
+    expect(chat).toMatchObject({ model, choices: [{ message: { content: "Hi", reasoning_content: "hm" } }] });
+    const responses = await body(await server.post("/v1/responses", { model, input: "hi" }));
+    expect(responses).toMatchObject({ model, status: "completed" });
+    expect(JSON.stringify(responses["output"])).toContain('"text":"Hi"');
+    const message = await body(await server.post("/v1/messages", { model, max_tokens: 5, messages }));
+    expect(message).toMatchObject({ model, content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" });
+    const ollama = await body(await server.post("/api/chat", { model, messages, stream: false }));
+    expect(ollama).toMatchObject({ model, message: { content: "Hi", thinking: "hm" } });
+    expect(server.engine.requests).toEqual([]);
+    expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(4);
+    // Its bare name is enough where nobody else has it.
+    expect(await body(await server.chat({ model: "far" }))).toMatchObject({ model });
+  });
+
+  test("continues raw text", async () => {
+    const chunk = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
+    const { server, far } = await gatewayServer(() => eventStream([chunk("lo", null), chunk("", "length")]));
+    const answer = await body(await server.post("/v1/completions", { model: "up/far", prompt: "Hel", max_tokens: 1 }));
+    expect(answer).toMatchObject({ model: "up/far", choices: [{ text: "lo", finish_reason: "length" }] });
+    expect(far.asked.at(-1)?.body).toMatchObject({ prompt: "Hel", max_tokens: 1, model: "far" });
+  });
+
+  test("streams, with errors in the middle told before the end", async () => {
+    const { server } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { done: false }));
+    const stream = await (await server.chat({ model: "up/far", stream: true })).text();
+    expect(stream).toContain('"content":"Hi"');
+    expect(stream).toContain('"code":"upstream_error"');
+    expect(stream.trimEnd().endsWith("data: [DONE]")).toBe(true);
+  });
+
+  test("is cancelled by the id of the request", async () => {
+    const { server, far } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { hold: true }));
+    const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
+    await until(() => server.generation.registeredCount === 1 && far.asked.length === 2);
+    await Bun.sleep(50);
+    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
+    expect(await body(await answer)).toMatchObject({ choices: [{ finish_reason: "cancelled" }] });
+    await until(() => far.left.length === 1);
+  });
+
+  test("has places of its own: a full queue there holds up nobody here", async () => {
+    const { server } = await gatewayServer(() => eventStream([], { hold: true }));
+    const left = new AbortController();
+    for (let count = 0; count < 20; count++) {
+      void fetch(`${server.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "up/far", messages }),
+        signal: left.signal,
+      }).catch(() => {});
+    }
+    await until(() => server.generation.activeCount === 20);
+    expect((await server.chat({})).status).toBe(200);
+    left.abort();
+    await until(() => server.generation.activeCount === 0);
+  });
+
+  test("tells of what it cannot do with the status and the field", async () => {
+    const { server } = await gatewayServer(helloStream);
+    const refused = await server.chat({ model: "up/far", min_p: 0.1 });
+    expect([refused.status, await body(refused)]).toMatchObject([
+      400,
+      { error: { code: "unsupported_parameter", param: "min_p" } },
+    ]);
+    const count = await server.post("/v1/messages/count_tokens", { model: "up/far", messages });
+    expect(count.status).toBe(422);
+    const looped = await server.post(
+      "/v1/chat/completions",
+      { model: "up/far", messages },
+      { via: "1.1 nginx, 1.1 svc" },
+    );
+    expect([looped.status, await body(looped)]).toMatchObject([508, { error: { code: "loop_detected" } }]);
+    // What is computed here is answered whoever asks.
+    expect((await server.post("/v1/chat/completions", { messages }, { via: "1.1 svc" })).status).toBe(200);
+  });
+
+  test("is listed after the loaded one, stable, and not for another svc", async () => {
+    const { server } = await gatewayServer(helloStream);
+    const list = async (headers = {}) => body(await fetch(`${server.url}/v1/models`, { headers }));
+    const { data, models } = await list();
+    expect(data.map(({ id, owned_by }: Record<string, string>) => [id, owned_by])).toEqual([
+      ["fake-model", "svc"],
+      ["up/far", "someone"],
+    ]);
+    expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
+    expect(await list()).toEqual({ object: "list", data, models });
+    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(1);
+    expect((await fetch(`${server.url}/v1/models/${encodeURIComponent("up/far")}`)).status).toBe(200);
+  });
+
+  test("leaves no key and no text in the log", async () => {
+    const { server } = await gatewayServer(() =>
+      Response.json({ error: { message: "private words" } }, { status: 500 }),
+    );
+    const answer = await (await server.chat({ model: "up/far" })).text();
+    expect(JSON.stringify(server.log.lines) + answer).not.toMatch(/secret|private words/);
+  });
+});
+
+describe("a server without a model of its own", () => {
+  test("serves other servers' models, the first where none is named, and refuses unknown names", async () => {
+    const { server } = await gatewayServer(helloStream, false);
+    expect(await body(await server.chat({}))).toMatchObject({ model: "up/far" });
+    const unknown = await server.chat({ model: "gpt-4o" });
+    expect([unknown.status, await body(unknown)]).toMatchObject([404, { error: { code: "model_not_found" } }]);
+    expect((await server.post("/v1/tokenize", { text: "hi" })).status).toBe(422);
+    expect(await body(await fetch(`${server.url}/health`))).toMatchObject({
+      status: "healthy",
+      engine: { state: "none" },
+    });
+    for (const path of ["/metrics", "/api/tags", "/api/ps", "/openapi.json"]) {
+      expect((await fetch(server.url + path)).status).toBe(200);
+    }
+    expect((await fetch(`${server.url}/props`)).status).toBe(404);
+  });
+
+  test("and without any model says so", async () => {
+    const server = serve(hello, { serveModel: false });
+    const none = await server.chat({});
+    expect([none.status, await body(none)]).toMatchObject([503, { error: { code: "upstream_unavailable" } }]);
+    expect(none.headers.get("retry-after")).toBe("5");
+    expect(await body(await fetch(`${server.url}/v1/models`))).toEqual({ object: "list", data: [], models: [] });
+  });
+});
