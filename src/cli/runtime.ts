@@ -7,6 +7,7 @@ import { engineEnvironment, processEnvironment } from "../config/environment.ts"
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
+import { LazyEngine } from "../engine/lazy-engine.ts";
 import { NoEngine } from "../engine/none.ts";
 import type { EnginePort } from "../engine/port.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
@@ -16,6 +17,7 @@ import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
+import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
@@ -25,11 +27,16 @@ import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
 
+/** `created`: of svc-mini, for listings before it is unpacked. */
+const SYSTEM_ENGINE = { context: 4096, parallel: 4, idleMs: 5 * 60_000, created: 1_767_225_600 } as const;
+
 /** What a server needs, with or without an engine. */
 export interface Services {
   readonly config: Config;
   readonly log: Logger;
   readonly engine: EnginePort;
+  /** Computes the system model; it may be `engine`. */
+  readonly system: EnginePort;
   readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly metrics: PrometheusMetrics;
@@ -46,13 +53,22 @@ export interface Runtime extends Services {
   readonly engine: EngineHost;
 }
 
+/** The engine of one model, and what is known of it before it is started. */
+interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" | "context"> {}
+
 /**
  * Checks the model file, unpacks the native libraries and prepares the engine; `engine.start()` is the caller's.
  * Throws ExitError when the model file or the cache folder cannot be used.
  */
 export function createRuntime(config: Config): Runtime {
-  const clock = systemClock;
   const log = logger(config);
+  const prepared = prepareEngine(config, log);
+  const system = prepared.modelGiven ? systemEngine(config, log) : prepared.engine;
+  return { ...services(config, log, prepared.engine, system), ...prepared };
+}
+
+function prepareEngine(config: Config, log: Logger): PreparedEngine {
+  const clock = systemClock;
   // A bad file must fail before anything is unpacked.
   const given = config.model === undefined ? undefined : modelFile(config.model);
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
@@ -108,17 +124,39 @@ export function createRuntime(config: Config): Runtime {
     log,
     clock,
   });
-  return { ...services(config, log, engine), engine, file, modelGiven: given !== undefined, context };
+  return { engine, file, modelGiven: given !== undefined, context };
+}
+
+/** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
+function systemEngine(config: Config, log: Logger): LazyEngine {
+  const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
+  const { context: ctx, parallel } = SYSTEM_ENGINE;
+  const own: Config = { ...plain, alias: SYSTEM_MODEL, ctx, parallel, gpuLayers: 0, sampling: {}, chatTemplate: "" };
+  return new LazyEngine({
+    model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created },
+    idleMs: SYSTEM_ENGINE.idleMs,
+    start: () => {
+      const { engine } = prepareEngine(own, log);
+      engine.start();
+      return engine;
+    },
+    onFailure: (error) => log.error("the system model cannot be started", { error: String(error) }),
+  });
 }
 
 /** A server that has no model of its own. */
-export const createGatewayServices = (config: Config): Services => services(config, logger(config), new NoEngine());
+export function createGatewayServices(config: Config): Services {
+  const log = logger(config);
+  return services(config, log, new NoEngine(), systemEngine(config, log));
+}
 
-function services(config: Config, log: Logger, engine: EnginePort): Services {
+/** `system`: what computes the system model; the same engine where it is what is served. */
+function services(config: Config, log: Logger, engine: EnginePort, system: EnginePort): Services {
   const clock = systemClock;
   const metrics = new PrometheusMetrics(clock);
   const others = createGateway(config, clock, log);
-  const sources = others ? [others.gateway] : [];
+  const systemParallel = system === engine ? config.parallel : SYSTEM_ENGINE.parallel;
+  const sources = [...(others ? [others.gateway] : []), new SystemModel(system, systemParallel)];
   const router = config.serveModel ? localRouter(engine, config.parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
@@ -132,7 +170,7 @@ function services(config: Config, log: Logger, engine: EnginePort): Services {
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, engine, router, generation, metrics, clock, ...(others && { others }) };
+  return { config, log, engine, system, router, generation, metrics, clock, ...(others && { others }) };
 }
 
 const logger = (config: Config): Logger =>

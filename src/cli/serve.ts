@@ -85,7 +85,10 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal({ engine, others, log, generation, config }: Services, server: RunningServer): Promise<number> {
+function stopOnSignal(
+  { engine, system, others, log, generation, config }: Services,
+  server: RunningServer,
+): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
@@ -94,7 +97,7 @@ function stopOnSignal({ engine, others, log, generation, config }: Services, ser
     log.info("stopping", { signal, active: generation.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();
-    await engine.stop();
+    await Promise.all([engine.stop(), system === engine ? undefined : system.stop()]);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
