@@ -26,6 +26,7 @@ export class SystemModel implements ModelSource {
         id: SYSTEM_MODEL,
         created,
         ownedBy: "system",
+        everywhere: true,
         loaded: state === "ready",
         capabilities: CAPABILITIES,
         ...(model && { contextLength: model.maxModelLen, file: model }),

@@ -48,6 +48,7 @@ describe("the system model", () => {
       ["fake-model", "svc"],
       [SYSTEM_MODEL, "system"],
     ]);
+    expect(router.models(true).map(({ id }) => id)).toEqual(["fake-model"]);
     expect(router.models()[1]?.capabilities).not.toContain("logprobs");
     expect([router.route().model, router.route("other").model]).toEqual(["fake-model", "fake-model"]);
     const { engine, model } = router.route(SYSTEM_MODEL);
