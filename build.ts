@@ -6,12 +6,13 @@ import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
+import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
-  native   the native libraries for runs from source
+  native   the native libraries and the embedding model for runs from source
   media    native, and the library for images and sound (a minute, once)
   all      dist/svc, the one executable
   bench    native, and llama-server and llama.cpp's benchmarks with the same libraries (some minutes, once)`;
@@ -19,10 +20,11 @@ const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
 
-async function buildBinary(libraries: string): Promise<void> {
+async function buildBinary(libraries: string, embeddingModel: string | undefined): Promise<void> {
   const embedded = await pack([
     ...readdirSync(libraries).map((name) => join(libraries, name)),
     join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
+    ...(embeddingModel === undefined ? [] : [embeddingModel]),
   ]);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
   const outfile = `${executable}.part-${process.pid}`;
@@ -53,7 +55,7 @@ async function pack(paths: readonly string[]): Promise<Embedded> {
   const id = hash.digest("hex").slice(0, 16);
   const archive = join(out, `embedded-${id}.zst`);
   if (!(await Bun.file(archive).exists())) {
-    await step("packed the libraries and svc-mini", async () => {
+    await step("packed the libraries and models", async () => {
       mkdirSync(out, { recursive: true });
       for (const name of readdirSync(out)) if (name.startsWith("embedded-")) rmSync(join(out, name));
       await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level: 12 }));
@@ -106,10 +108,10 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { target, flavour } = given;
-  const { libraries, sources } = await buildLlama(flavour);
+  const [{ libraries, sources }, embeddingModel] = await Promise.all([buildLlama(flavour), buildAllMinilm()]);
   // Text must not wait for it: it takes longer than all the rest. Who had it once keeps it.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) await buildMedia(flavour);
-  if (target === "all") await buildBinary(libraries);
+  if (target === "all") await buildBinary(libraries, embeddingModel);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");
     await buildLlamaServer({ sources, libraries, out });

@@ -9,6 +9,9 @@ const [first, second] = process.argv.slice(2);
 if (first === "__engine" && second === "llama") {
   const { runEngine } = await import("./engine/child/main.ts");
   await runEngine();
+} else if (first === "__engine" && second === "embedding") {
+  const { runEmbedder } = await import("./engine/child/embedding/main.ts");
+  await runEmbedder();
 } else {
   const { main } = await import("./cli/main.ts");
   process.exitCode = await main(process.argv.slice(2));

@@ -25,7 +25,8 @@ import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
 const ABI_VERSION = 4;
-const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
+/** Name of the shim in its folder. */
+export const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
 const GRAMMAR_BYTES = 4 * 1024 * 1024;
@@ -46,6 +47,8 @@ export interface NativeLlama extends Llama {
   modelPointer(): bigint;
   /** The GBNF that llama.cpp makes of a JSON schema. Throws LlamaError when it cannot. */
   schemaGrammar(schema: unknown): string;
+  /** Returns `result`, or throws LlamaError with the library's own sentence when it is negative. */
+  check(result: number, action: string): number;
   /** Whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
   grammarAccepts(grammar: string, text: string): boolean;
 }
@@ -296,7 +299,6 @@ class Binding implements NativeLlama {
     }
   }
 
-  /** Returns `result`, or throws with the library's own sentence when it is negative. */
   check(result: number, action: string): number {
     if (result < 0) throw new LlamaError(`cannot ${action}: ${this.lastError()}`);
     return result;

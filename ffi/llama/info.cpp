@@ -31,6 +31,8 @@ std::string cpu_variant() {
     return path.substr(from, path.find('.', from) - from);
 }
 
+} // namespace
+
 std::string describe_device() {
     std::string gpus;
     for (size_t i = 0; state.offloads && i < ggml_backend_dev_count(); i++) {
@@ -49,6 +51,8 @@ std::string meta(const char * key) {
     char text[256];
     return llama_model_meta_val_str(state.model, key, text, sizeof text) >= 0 ? text : "";
 }
+
+namespace {
 
 common_json sampling_of_file() {
     static const std::pair<const char *, llama_model_meta_key> numbers[] = {

@@ -12,6 +12,13 @@
 #include <stdexcept>
 
 namespace svc {
+
+llama_flash_attn_type flash_attention(const std::string & name) {
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    return LLAMA_FLASH_ATTN_TYPE_AUTO;
+}
+
 namespace {
 
 enum class Phase { idle, loading, ready, failed };
@@ -30,12 +37,6 @@ ggml_type kv_type(const std::string & name) {
     throw std::runtime_error("unknown KV cache type " + name);
 }
 
-llama_flash_attn_type flash_attention(const std::string & name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    return LLAMA_FLASH_ATTN_TYPE_AUTO;
-}
-
 bool on_progress(float share, void *) {
     load_progress = share;
     return true;
@@ -52,17 +53,21 @@ llama_model_params model_params(const common_json & config) {
     return params;
 }
 
-void load_model(const common_json & config) {
+void open_model(const common_json & config) {
     const llama_model_params params = model_params(config);
     state.offloads = params.n_gpu_layers != 0;
     const auto path = config.at("path").get<std::string>();
     state.model = llama_model_load_from_file(path.c_str(), params);
     if (!state.model) throw std::runtime_error(with_complaint("llama.cpp cannot load " + path));
+    state.vocab = llama_model_get_vocab(state.model);
+    state.n_vocab = llama_vocab_n_tokens(state.vocab);
+}
+
+void load_model(const common_json & config) {
+    open_model(config);
     if (!llama_model_has_decoder(state.model) || llama_model_has_encoder(state.model)) {
         throw std::runtime_error("this model does not generate text from left to right");
     }
-    state.vocab = llama_model_get_vocab(state.model);
-    state.n_vocab = llama_vocab_n_tokens(state.vocab);
 }
 
 // Rows for guessed tokens in a batch.
@@ -140,6 +145,7 @@ void unload() {
     forget_prompts();
     forget_formats();
     forget_chat_template();
+    forget_embedding();
     free_samplers();
     free_draft();
     free_chunk_context();
@@ -156,6 +162,15 @@ void unload() {
 void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
+    if (config.contains("embedding")) {
+        open_model(config);
+        create_embedding_context(config);
+        create_threadpool();
+        prepare(state.context, false);
+        if (config.at("warmup").get<bool>()) warm_up_embedding();
+        state.ready = true;
+        return;
+    }
     load_model(config);
     const llama_context_params params = create_context(config);
     create_threadpool();

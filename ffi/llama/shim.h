@@ -33,6 +33,9 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 // gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
 // (Jinja source in place of the model's own, or ""), draft?: {path, pMin}: a model that guesses for this one, see svc_draft}.
 // 0, or negative.
+// For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
+// input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
+// those about embeddings, svc_load_*, svc_unload and svc_abort_listen are for such a model.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // 0 still loading, 1 ready, negative failed.
 SVC_API int32_t svc_load_poll(void);
@@ -178,6 +181,21 @@ SVC_API double svc_kv_save(uint8_t * out, double capacity);
 // not possible: the sequence is empty then.
 SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first);
 SVC_API void svc_kv_clear(void);
+
+// ---- embeddings: a model loaded with `embedding` ----
+
+// Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext, dimensions
+// (1 for rank), pooling: "mean"|"cls"|"last"|"rank", batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep,
+// stripsAccents: its tokenizer is BERT's, for text without accents, rerankTemplate?}. Returns the length, or negative.
+SVC_API int32_t svc_embed_info(uint8_t * out, int32_t capacity);
+// Token ids of a text. `add_special`: with those that the model puts around an input; `parse_special`: those spelt in the
+// text count. Returns their number, or the negated number needed.
+SVC_API int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_special, int32_t parse_special,
+                                   int32_t * out, int32_t capacity);
+// Computes `count` inputs together, whose tokens lie one after the other in `tokens`: at most `sequences` inputs and
+// `batch` tokens. Writes `dimensions` numbers each: vectors of length 1, or the score. An abort request for `owner` stops it,
+// as in svc_decode. Returns 0 done, 2 aborted, negative failed.
+SVC_API int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count, int32_t owner, float * out);
 
 #ifdef __cplusplus
 }

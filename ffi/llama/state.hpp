@@ -97,6 +97,13 @@ bool is_stopping();
 void free_samplers();
 void forget_prompts();
 
+// ---- embeddings ----
+
+llama_flash_attn_type flash_attention(const std::string & name);
+void create_embedding_context(const common_json & config);
+void warm_up_embedding();
+void forget_embedding();
+
 // ---- helpers ----
 
 // Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
@@ -107,6 +114,12 @@ bool can_roll_back(const llama_model * model);
 
 // Whether the end of a sequence, however long, can be cut off and the rest still be used.
 bool can_remove_partial();
+
+// "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.
+std::string describe_device();
+
+// A value of the model file as text; empty when it has none.
+std::string meta(const char * key);
 
 // A function of the CPU variant that was chosen at run time; null when there is none.
 void * cpu_function(const char * name);

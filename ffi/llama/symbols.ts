@@ -53,4 +53,8 @@ export const symbols = {
   svc_kv_save: { args: [buffer, "f64"], returns: "f64" },
   svc_kv_restore: { args: [i32, buffer, "f64", i32], returns: i32 },
   svc_kv_clear: { args: [], returns: "void" },
+
+  svc_embed_info: { args: [buffer, i32], returns: i32 },
+  svc_embed_tokenize: { args: [buffer, i32, i32, i32, buffer, i32], returns: i32 },
+  svc_embed: { args: [buffer, buffer, i32, i32, buffer], returns: i32 },
 } as const satisfies Record<string, FFIFunction>;

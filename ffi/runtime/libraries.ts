@@ -11,6 +11,8 @@ export interface NativeFiles {
   readonly libraries: string;
   /** The small chat model that serves when no other is given. */
   readonly embeddedModel: string;
+  /** The embedding model that serves when no other is given; absent when the build left it out. */
+  readonly embeddedEmbeddings?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
 }
@@ -22,9 +24,21 @@ const root = join(import.meta.dir, "../..");
  * Throws an Error with one plain sentence when that is not possible.
  */
 export function nativeFiles(cacheDir: string): NativeFiles {
-  if (!embedded) return { libraries: developmentLibraries(), embeddedModel: join(root, "vendor/svc-mini", MODEL) };
+  if (!embedded) {
+    const embeddedEmbeddings = join(root, "vendor/.build/embedding/current", EMBEDDINGS);
+    return {
+      libraries: developmentLibraries(),
+      embeddedModel: join(root, "vendor/svc-mini", MODEL),
+      ...(existsSync(embeddedEmbeddings) && { embeddedEmbeddings }),
+    };
+  }
   const { directory, warning } = extract(embedded, cacheDir);
-  return { libraries: directory, embeddedModel: join(directory, MODEL), ...(warning && { warning }) };
+  return {
+    libraries: directory,
+    embeddedModel: join(directory, MODEL),
+    ...(embedded.files.some(({ name }) => name === EMBEDDINGS) && { embeddedEmbeddings: join(directory, EMBEDDINGS) }),
+    ...(warning && { warning }),
+  };
 }
 
 /** The set that `npm run build:native` made last. */
@@ -35,3 +49,4 @@ export function developmentLibraries(): string {
 }
 
 const MODEL = "svc-mini-q8_0.gguf";
+const EMBEDDINGS = "all-minilm-l6-v2.gguf";

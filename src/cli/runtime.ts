@@ -23,6 +23,8 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { EmbeddingService } from "../service/embeddings.ts";
+import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -39,6 +41,7 @@ export interface Services {
   readonly system: EnginePort;
   readonly router: ModelRouter;
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
   /** Models of other servers; its `start` is the caller's. */
@@ -62,6 +65,8 @@ interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" 
  */
 export function createRuntime(config: Config): Runtime {
   const log = logger(config);
+  // A bad file must fail before anything is unpacked.
+  readEmbeddingFiles(config);
   const prepared = prepareEngine(config, log);
   const system = prepared.modelGiven ? systemEngine(config, log) : prepared.engine;
   return { ...services(config, log, prepared.engine, system), ...prepared };
@@ -118,7 +123,7 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
       stallBudgetMs,
     },
     model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
-    command: engineCommand(),
+    command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
     log,
@@ -170,7 +175,17 @@ function services(config: Config, log: Logger, engine: EnginePort, system: Engin
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, engine, system, router, generation, metrics, clock, ...(others && { others }) };
+  const launch: EmbeddingLaunch = {
+    native: unpack(config.cacheDir),
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(readEmbeddingFiles(config), config, launch);
+  const { parallel, maxQueue } = config;
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
+  return { config, log, engine, system, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
 
 const logger = (config: Config): Logger =>
@@ -182,9 +197,9 @@ const logger = (config: Config): Logger =>
   });
 
 /** This program again, as an engine: the executable itself, or Bun with the entry file. */
-function engineCommand(): string[] {
+function engineCommand(kind: "llama" | "embedding"): string[] {
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-  return [...program, "__engine", "llama"];
+  return [...program, "__engine", kind];
 }
 
 /** Bytes for what leaves the KV cache. What is to come from disk must find room for the longest conversation. */

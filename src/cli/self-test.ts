@@ -52,7 +52,7 @@ export async function selfTest(given: Config): Promise<number> {
     return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
   } finally {
     await server.stop();
-    await runtime.engine.stop();
+    await Promise.all([runtime.engine.stop(), runtime.embeddings.stop()]);
   }
 }
 

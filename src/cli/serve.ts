@@ -16,7 +16,7 @@ export function serve(config: Config): Promise<number> {
 
 async function serveModel(config: Config): Promise<number> {
   const runtime = createRuntime(config);
-  const { engine } = runtime;
+  const { engine, embeddings } = runtime;
   // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
   // there: a busy one is known at once, and early requests wait instead of being refused.
   engine.start();
@@ -36,7 +36,7 @@ async function serveModel(config: Config): Promise<number> {
   } catch (error) {
     progress?.end();
     await server.stop();
-    await engine.stop();
+    await Promise.all([engine.stop(), embeddings.stop()]);
     const reason = error instanceof Error ? error.message : String(error);
     throw new ExitError("model", `${runtime.file.path} could not be loaded: ${reason}`);
   }
@@ -68,7 +68,10 @@ async function startListening(runtime: Services): Promise<RunningServer> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
-    return listen(createApp({ ...runtime, version }), runtime.config, runtime.generation);
+    const app = createApp({ ...runtime, version });
+    const server = listen(app, runtime.config, runtime.generation);
+    app.batches.start();
+    return server;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const hint = error.reason === "in-use" ? " Choose another with --port (0 takes a free one)." : "";
@@ -86,7 +89,7 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
 function stopOnSignal(
-  { engine, system, others, log, generation, config }: Services,
+  { engine, system, embeddings, others, log, generation, config }: Services,
   server: RunningServer,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
@@ -97,7 +100,7 @@ function stopOnSignal(
     log.info("stopping", { signal, active: generation.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();
-    await Promise.all([engine.stop(), system === engine ? undefined : system.stop()]);
+    await Promise.all([engine.stop(), embeddings.stop(), system === engine ? undefined : system.stop()]);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

@@ -23,6 +23,12 @@ export interface Config {
   /** false: nothing is computed here. */
   readonly serveModel: boolean;
   readonly gateway: GatewayConfig;
+  /** Absolute paths of the GGUF files that give vectors; none: the embedded one does. */
+  readonly embeddingModels: readonly string[];
+  /** Absolute paths of rerankers. */
+  readonly rerankModels: readonly string[];
+  /** Most tokens of an input of these. */
+  readonly embeddingCtx: number;
 
   readonly host: string;
   readonly port: number;
@@ -46,6 +52,9 @@ export interface Config {
 
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };
+
+  /** Files of batches: most bytes and lines, and how long they are kept; null: until they are deleted. */
+  readonly files: { readonly bytes: number; readonly lines: number; readonly keepSeconds: number | null };
 
   /** Tokens in the KV cache; absent: from the model, capped by memory. */
   readonly ctx?: number;

@@ -27,7 +27,8 @@ export type Option = OptionBase &
         readonly absent?: string;
       }
     | { readonly type: "boolean"; readonly default: boolean }
-    | { readonly type: "list"; readonly placeholder: string }
+    /** `paths`: relative ones mean the folder they were written for. */
+    | { readonly type: "list"; readonly placeholder: string; readonly paths?: true }
     | { readonly type: "json" }
   );
 

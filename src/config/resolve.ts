@@ -46,6 +46,9 @@ export function resolveConfig(values: Values, environment: Environment): Config 
       upstreams: resolveUpstreams(list("upstream"), list("upstream-key")),
       timeoutMs: milliseconds("upstream-timeout"),
     },
+    embeddingModels: list("embedding-model"),
+    rerankModels: list("rerank-model"),
+    embeddingCtx: number("embedding-ctx") as number,
     host: text("host") as string,
     port: number("port") as number,
     corsOrigins: list("cors-origin"),
@@ -61,6 +64,11 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     storedResponses: {
       count: number("stored-responses") as number,
       bytes: (number("stored-responses-mb") as number) * 1_000_000,
+    },
+    files: {
+      bytes: (number("max-file-mb") as number) * 2 ** 20,
+      lines: number("max-batch-lines") as number,
+      keepSeconds: (number("keep-files") as number) * 86_400 || null,
     },
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,

@@ -54,11 +54,13 @@ function readConfigFile(named: string | undefined, environment: Environment, hom
 /** Paths mean the folder they were written for: the working directory, or that of the config file. */
 function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
   const absolute = new Map<string, OptionValue>(values);
+  const toAbsolute = (path: string) =>
+    resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
   for (const option of options) {
-    const path = option.type === "path" ? values.get(option.name) : undefined;
-    if (typeof path !== "string") continue;
-    const expanded = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
-    absolute.set(option.name, resolve(base, expanded));
+    const value = values.get(option.name);
+    if (option.type === "path" && typeof value === "string") absolute.set(option.name, toAbsolute(value));
+    if (option.type === "list" && option.paths && Array.isArray(value))
+      absolute.set(option.name, value.map(toAbsolute));
   }
   return absolute;
 }

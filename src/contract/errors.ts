@@ -40,6 +40,9 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   upstream_error: { status: 502, type: "server_error", retry: false },
   loop_detected: { status: 508, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
+  // Somebody has to look after the disk first.
+  storage_full: { status: 507, type: "server_error", retry: false },
+  storage_unavailable: { status: 503, type: "server_error", retry: false },
   // A bug is deterministic more often than not.
   internal_error: { status: 500, type: "server_error", retry: false },
 };

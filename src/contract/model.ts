@@ -34,6 +34,7 @@ export const ModelDetails = t.Object({
   parameters: t.Optional(t.Integer()),
   bytes: t.Optional(t.Integer()),
   trained_context: t.Optional(t.Integer()),
+  dimensions: t.Optional(t.Integer({ description: "Numbers of a vector." })),
   device: t.Optional(t.String()),
 });
 

@@ -2,6 +2,7 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
+import type { EmbeddingKind, EmbeddingModel } from "../domain/embedding.ts";
 import type { ListedModel } from "../domain/model.ts";
 
 /** The part of an engine's status that these answers are made of. */
@@ -13,11 +14,22 @@ export interface EngineView {
   readonly restarts: number;
 }
 
-/** GET /v1/models: the models in their order, and in the same order what each can do. */
-export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
+/** The part of an embedding engine that the list is made of. */
+export interface EmbeddingView {
+  readonly modelId: string;
+  readonly kind: EmbeddingKind;
+  readonly created: number;
+  readonly state: string;
+  readonly maxTokens: number;
+  /** All of it is told. */
+  readonly model?: EmbeddingModel;
+}
+
+/** GET /v1/models: the models in their order, then those for embeddings, and in the same order what each can do. */
+export const encodeModels = (models: readonly ListedModel[], embeddings: readonly EmbeddingView[] = []): ModelList => ({
   object: "list",
-  data: models.map(encodeEntry),
-  models: models.map(encodeDetails),
+  data: [...models.map(encodeEntry), ...embeddings.map(embeddingEntry)],
+  models: [...models.map(encodeDetails), ...embeddings.map(embeddingDetails)],
 });
 
 function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedModel): ModelList["data"][number] {
@@ -28,13 +40,7 @@ function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedMode
     owned_by: ownedBy,
     loaded,
     status: { value: loaded ? "loaded" : "unloaded" },
-    ...(contextLength !== undefined && {
-      max_context_length: contextLength,
-      max_model_len: contextLength,
-      context_length: contextLength,
-      context_window: contextLength,
-      n_ctx: contextLength,
-    }),
+    ...(contextLength !== undefined && contextKeys(contextLength)),
   };
 }
 
@@ -48,6 +54,24 @@ function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["mode
     device: file.device,
   };
   return { name: id, model: id, capabilities: [...capabilities], ...details };
+}
+
+const contextKeys = (length: number) => ({
+  max_context_length: length,
+  max_model_len: length,
+  context_length: length,
+  context_window: length,
+  n_ctx: length,
+});
+
+function embeddingEntry({ modelId, created, state, maxTokens }: EmbeddingView): ModelList["data"][number] {
+  const loaded = state === "ready";
+  const status = { value: loaded ? ("loaded" as const) : ("unloaded" as const) };
+  return { id: modelId, object: "model", created, owned_by: "svc", loaded, status, ...contextKeys(maxTokens) };
+}
+
+function embeddingDetails({ modelId, kind, model }: EmbeddingView): ModelList["models"][number] {
+  return { name: modelId, model: modelId, capabilities: [kind === "embed" ? "embeddings" : "rerank"], ...model };
 }
 
 /** GET /health. `healthy` means that a request would be computed now. */

@@ -24,6 +24,8 @@ export type ErrorCode =
   | "upstream_error"
   | "loop_detected"
   | "shutting_down"
+  | "storage_full"
+  | "storage_unavailable"
   | "internal_error";
 
 /** Why a request is turned away with `server_busy`. */

@@ -128,6 +128,8 @@ export interface GenerateRequest {
   readonly choices: number;
   /** Whose request it is: clients take turns. Absent: nobody's in particular. */
   readonly client?: string;
+  /** Nobody waits for it: it takes what room others leave, and gives it back when they come. */
+  readonly background?: true;
   /** Milliseconds since 1970 after which nobody wants an answer; what there is by then is the answer. */
   readonly deadline?: number;
   /** Requests of one group have the same prompt: inside the engine, the answers to one request. */

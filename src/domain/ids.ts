@@ -12,6 +12,11 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 export const newResponseId = (): string => `resp_${hex(32)}`;
 export const newItemId = (kind: "rs" | "msg" | "fc" | "item"): string => `${kind}_${hex(32)}`;
 
+/** Id of a file, of a batch, and of the answer to one of its lines. */
+export const newFileId = (): string => `file-${hex(24)}`;
+export const newBatchId = (): string => `batch_${hex(24)}`;
+export const newBatchAnswerId = (): string => `batch_req_${hex(24)}`;
+
 /** Id of a message of the messages convention. */
 export const newMessageId = (): string => `msg_${hex(24)}`;
 

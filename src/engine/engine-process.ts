@@ -1,7 +1,7 @@
 // One engine process as seen from its parent: messages, abort requests, the tail of its stderr, and its end.
 
 import { writeSync } from "node:fs";
-import type { FromEngine, RequestKey, ToEngine } from "./protocol.ts";
+import type { RequestKey } from "./protocol.ts";
 
 const STDERR_LINES = 20;
 
@@ -12,29 +12,30 @@ export interface EngineExit {
   readonly stderr: readonly string[];
 }
 
-export interface EngineProcessOptions {
+export interface EngineProcessOptions<From> {
   /** Program and arguments that turn this binary into an engine. */
   readonly command: readonly string[];
   /** Working directory: the library folder, because the prebuilt libraries also look there. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly onMessage: (message: FromEngine) => void;
+  readonly onMessage: (message: From) => void;
   readonly onExit: (exit: EngineExit) => void;
 }
 
-export class EngineProcess {
+/** `To` and `From` are the messages that its kind of engine understands and sends. */
+export class EngineProcess<To, From> {
   private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   private readonly stderrTail: string[] = [];
   private readonly abortFd: number;
 
-  constructor(options: EngineProcessOptions) {
+  constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
       cwd: options.cwd,
       // No crash reports, no stray backends, and no life after the parent's.
       env: { ...options.env, DO_NOT_TRACK: "1", BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
       stdio: ["ignore", "ignore", "pipe", "pipe"],
       serialization: "advanced",
-      ipc: (message) => options.onMessage(message as FromEngine),
+      ipc: (message) => options.onMessage(message as From),
     });
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
@@ -49,7 +50,7 @@ export class EngineProcess {
     return this.child.pid;
   }
 
-  send(message: ToEngine): void {
+  send(message: To): void {
     if (this.child.exitCode === null && !this.child.killed) this.child.send(message);
   }
 

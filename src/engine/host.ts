@@ -75,7 +75,7 @@ const sum = (a: Counts, b: Counts): Counts =>
 
 export class EngineHost implements EnginePort {
   private state: EngineState = "starting";
-  private process: EngineProcess | undefined;
+  private process: EngineProcess<ToEngine, FromEngine> | undefined;
   private model: ModelInfo | undefined;
   private progress = 0;
   private lastError: string | undefined;
@@ -251,7 +251,7 @@ export class EngineHost implements EnginePort {
     this.state = "loading";
     this.progress = 0;
     const { command, env, engine } = this.options;
-    const process = new EngineProcess({
+    const process: EngineProcess<ToEngine, FromEngine> = new EngineProcess({
       command,
       env,
       cwd: engine.libraries,

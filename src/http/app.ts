@@ -4,19 +4,25 @@ import { Elysia, type AnyElysia } from "elysia";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { EnginePort } from "../engine/port.ts";
+import type { EmbeddingService } from "../service/embeddings.ts";
+import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { createJobs } from "./jobs.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
 import { RouteTable } from "./route-table.ts";
+import { batchRoutes } from "./routes/batches.ts";
 import { cancelRoutes } from "./routes/cancel.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { completionRoutes } from "./routes/completions.ts";
 import { docsRoutes } from "./routes/docs.ts";
+import { embeddingRoutes } from "./routes/embeddings.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
@@ -34,6 +40,7 @@ export interface AppDeps {
   readonly engine: EnginePort;
   readonly generation: GenerationService;
   readonly router: ModelRouter;
+  readonly embeddings: EmbeddingService;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -45,6 +52,8 @@ export interface App {
   readonly fetch: (request: Request, connection?: string) => Promise<Response>;
   /** Responses whose body is not closed yet. */
   readonly activeCount: () => number;
+  /** What runs without a request, once it is started. */
+  readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
   readonly routes: Elysia["routes"];
 }
@@ -56,6 +65,7 @@ export function createApp(deps: AppDeps): App {
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
+  const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
@@ -71,6 +81,9 @@ export function createApp(deps: AppDeps): App {
     .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
+    .use(embeddingRoutes(deps, contexts))
+    .use(fileRoutes(jobs.files))
+    .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))
@@ -78,5 +91,10 @@ export function createApp(deps: AppDeps): App {
     .use(docsRoutes(async () => (await import("./openapi.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
-  return { fetch: lifecycle.fetch, activeCount: () => lifecycle.activeCount, routes: elysia.routes };
+  return {
+    fetch: lifecycle.fetch,
+    activeCount: () => lifecycle.activeCount,
+    batches: jobs.batches,
+    routes: elysia.routes,
+  };
 }

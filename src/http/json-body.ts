@@ -1,14 +1,12 @@
 // Reading a JSON request body: media type, size while reading, UTF-8, nesting, syntax. Every failure is ours to word.
 
 import { SvcError } from "../domain/errors.ts";
+import { DEEPEST_JSON, deeperThan } from "../domain/json-depth.ts";
 
 const MB = 1024 * 1024;
 
 /** Largest request body in bytes, by kind of route. */
-export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB } as const;
-
-/** Containers inside one another. Real requests stay far below; a bomb of brackets costs seconds to parse. */
-const DEEPEST = 128;
+export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
 /**
  * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
@@ -18,8 +16,8 @@ export async function readJson(request: Request, ceiling: number): Promise<unkno
   checkMediaType(request.headers);
   const bytes = await readBytes(request, ceiling);
   if (bytes.length === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-  if (deeperThan(DEEPEST, bytes)) {
-    throw new SvcError("invalid_json", `The request body nests deeper than ${DEEPEST} levels.`);
+  if (deeperThan(DEEPEST_JSON, bytes)) {
+    throw new SvcError("invalid_json", `The request body nests deeper than ${DEEPEST_JSON} levels.`);
   }
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -64,18 +62,4 @@ async function readBytes(request: Request, ceiling: number): Promise<Uint8Array>
 function tooLarge(ceiling: number): SvcError {
   const message = `The request body is too long: this route accepts ${ceiling / MB} MB. Shorten the conversation.`;
   return new SvcError("payload_too_large", message);
-}
-
-function deeperThan(limit: number, bytes: Uint8Array): boolean {
-  let depth = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === 0x22) {
-      // A string: brackets inside it do not count.
-      while (++i < bytes.length && bytes[i] !== 0x22) if (bytes[i] === 0x5c) i++;
-    } else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limit) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return false;
 }

@@ -61,7 +61,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       description: commonRules,
     },
     servers: [{ url: "/" }],
-    tags: ["Generation", "Models", "Tokenizer", "Operations"].map((name) => ({ name })),
+    tags: ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Operations"].map((name) => ({ name })),
     paths: generated.paths,
     components: {
       schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },

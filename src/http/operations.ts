@@ -1,8 +1,11 @@
 // What the API description says about each route beyond its schemas: the rules of all routes here, the routes themselves
 // in `operations/`. One entry a route: a test compares both ways.
 
+import { batchesOperations } from "./operations/batches.ts";
 import { chatOperations } from "./operations/chat.ts";
 import { completionsOperations } from "./operations/completions.ts";
+import { embeddingsOperations } from "./operations/embeddings.ts";
+import { filesOperations } from "./operations/files.ts";
 import { llamaOperations } from "./operations/llama.ts";
 import { messagesOperations } from "./operations/messages.ts";
 import { modelsOperations } from "./operations/models.ts";
@@ -34,6 +37,9 @@ export const operations: Operations = {
   ...messagesOperations,
   ...completionsOperations,
   ...multiplexOperations,
+  ...embeddingsOperations,
+  ...filesOperations,
+  ...batchesOperations,
   ...modelsOperations,
   ...tokenizeOperations,
   ...llamaOperations,

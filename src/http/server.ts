@@ -30,7 +30,7 @@ export interface RunningServer {
 }
 
 /** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
-const BUN_BODY_LIMIT = 2 * bodyCeilings.generation;
+const bunBodyLimit = ({ files }: Config) => 2 * Math.max(bodyCeilings.generation, files.bytes);
 /** How long cancelled generations and written responses have to leave. */
 const LAST_BYTES_MS = 1000;
 
@@ -44,6 +44,7 @@ export function listen(app: App, config: Config, generation: GenerationService):
     port,
     async stop() {
       const closed = server.stop();
+      await app.batches.stop();
       const drained = generation.drain();
       await atMost(config.drainTimeoutMs, drained);
       generation.cancelAll();
@@ -57,7 +58,8 @@ export function listen(app: App, config: Config, generation: GenerationService):
   };
 }
 
-function serve(app: App, { host, port }: Config) {
+function serve(app: App, config: Config) {
+  const { host, port } = config;
   try {
     return Bun.serve({
       hostname: host,
@@ -65,7 +67,7 @@ function serve(app: App, { host, port }: Config) {
       reusePort: false,
       // A long prefill is silence, not a dead connection.
       idleTimeout: 0,
-      maxRequestBodySize: BUN_BODY_LIMIT,
+      maxRequestBodySize: bunBodyLimit(config),
       development: false,
       fetch(request, bun) {
         const peer = bun.requestIP(request);

@@ -52,5 +52,11 @@ export function whyUnserved(architecture: string): string | undefined {
   return `has the architecture '${printable(architecture)}', which this version does not support`;
 }
 
+/** Why a model of this architecture gives no vectors: those that generate can do that too, and so can encoders. */
+export function whyNoEmbedding(architecture: string): string | undefined {
+  const reason = whyUnserved(architecture);
+  return reason === EMBEDDING || architecture === "t5encoder" ? undefined : reason;
+}
+
 /** A name out of a file may hold anything; messages show it short and in visible ASCII. */
 const printable = (name: string): string => name.slice(0, 40).replaceAll(/[^\x21-\x7e]/g, "?");

@@ -16,6 +16,8 @@ export type MetadataValue = string | number | boolean | readonly number[] | { re
 export interface Gguf {
   readonly metadata: ReadonlyMap<string, MetadataValue>;
   readonly tensors: number;
+  /** Whether there is a head that gives an input a score. */
+  readonly classifies: boolean;
   readonly tensorBytes: number;
   readonly fileBytes: number;
   /** Metadata and table of tensors. */
@@ -69,7 +71,11 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function parse(fd: number, fileBytes: number, name: string): Omit<Gguf, "fileBytes" | "modified"> {
+function parse(
+  fd: number,
+  fileBytes: number,
+  name: string,
+): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes" | "headerBytes"> {
   const cursor = new GgufCursor(fd, Math.min(fileBytes, LARGEST_HEADER));
   try {
     checkPreamble(cursor, name);
@@ -78,11 +84,11 @@ function parse(fd: number, fileBytes: number, name: string): Omit<Gguf, "fileByt
     if (tensors * SMALLEST_TENSOR + entries * SMALLEST_ENTRY > cursor.remaining) throw new HeaderOutOfBounds();
     const metadata = new Map<string, MetadataValue>();
     for (let i = 0; i < entries; i++) metadata.set(cursor.string(), value(cursor, cursor.u32(), name));
-    const { end, bytes } = tensorExtent(cursor, tensors, name);
+    const { end, bytes, classifies } = tensorExtent(cursor, tensors, name);
     const headerBytes = cursor.position;
     const dataStart = align(headerBytes, alignment(metadata, name));
     if (tensors > 0 && dataStart + end > fileBytes) throw incomplete(name, fileBytes, dataStart + end);
-    return { metadata, tensors, tensorBytes: bytes, headerBytes };
+    return { metadata, tensors, classifies, tensorBytes: bytes, headerBytes };
   } catch (error) {
     if (!(error instanceof HeaderOutOfBounds)) throw error;
     const message = `${name} has an incomplete or corrupt header (${fileBytes} bytes in all); get the file again.`;
@@ -152,12 +158,13 @@ function scalar(cursor: GgufCursor, type: number, name: string): number {
   }
 }
 
-/** Where the last tensor ends, counted from the start of the data, and the bytes of all. */
-function tensorExtent(cursor: GgufCursor, tensors: number, name: string): { end: number; bytes: number } {
+/** Where the last tensor ends, counted from the start of the data, the bytes of all, and a look at their names. */
+function tensorExtent(cursor: GgufCursor, tensors: number, name: string) {
   let end = 0;
   let bytes = 0;
+  let classifies = false;
   for (let i = 0; i < tensors; i++) {
-    cursor.string();
+    if (/^cls\.(output\.)?weight$/.test(cursor.string())) classifies = true;
     const dimensions = cursor.u32();
     if (dimensions > MOST_DIMENSIONS) throw corrupt(name, `a tensor of ${dimensions} dimensions`);
     let elements = 1;
@@ -171,7 +178,7 @@ function tensorExtent(cursor: GgufCursor, tensors: number, name: string): { end:
     end = Math.max(end, offset + size);
     bytes += size;
   }
-  return { end, bytes };
+  return { end, bytes, classifies };
 }
 
 function alignment(metadata: Gguf["metadata"], name: string): number {

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { whyUnserved } from "./architectures.ts";
+import { whyNoEmbedding, whyUnserved } from "./architectures.ts";
 import { ModelFileError, readGguf, type Gguf, type MetadataValue } from "./gguf.ts";
 
 /** A corrupt count must not cost memory; llama.cpp's own limit is lower. */
@@ -37,14 +37,41 @@ export interface ModelFile {
   readonly modified: number;
 }
 
+/** A model that turns texts into vectors, or scores pairs of them. */
+export interface EmbeddingFile extends ModelFile {
+  readonly ranks: boolean;
+}
+
+/** What llama.cpp calls the pooling of a reranker. */
+const RANK_POOLING = 4;
+
 /**
  * Reads the header of the model at `path` and checks that it can be served: readable, GGUF 2 or 3, whole, all parts
  * there, a language model of a supported architecture. Takes milliseconds. Throws ModelFileError.
  */
 export function readModelFile(path: string): ModelFile {
+  return describeFile(path, readGguf(path), whyUnserved);
+}
+
+/**
+ * The same for a model that gives vectors, or, where `ranks` is asked for, scores of a query and a document. Language models
+ * can do the former too.
+ */
+export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   const header = readGguf(path);
+  const file = describeFile(path, header, whyNoEmbedding);
   const name = basename(path);
-  const architecture = servedArchitecture(header, name);
+  if (ranks && !header.classifies)
+    throw new ModelFileError(`${name} is no reranker: it has no tensor that gives a score.`);
+  if (!ranks && header.metadata.get(`${file.architecture}.pooling_type`) === RANK_POOLING) {
+    throw new ModelFileError(`${name} is a reranker: it gives scores and no vectors.`);
+  }
+  return { ...file, ranks };
+}
+
+function describeFile(path: string, header: Gguf, whyNot: (architecture: string) => string | undefined): ModelFile {
+  const name = basename(path);
+  const architecture = servedArchitecture(header, name, whyNot);
   const paths = [path, ...otherParts(path, header)];
   const parts = [header, ...paths.slice(1).map(readGguf)];
   const facts = new Facts(header.metadata, architecture, name);
@@ -74,7 +101,11 @@ export function readModelFile(path: string): ModelFile {
   };
 }
 
-function servedArchitecture({ metadata, tensors }: Gguf, name: string): string {
+function servedArchitecture(
+  { metadata, tensors }: Gguf,
+  name: string,
+  whyNot: (architecture: string) => string | undefined,
+): string {
   const kind = metadata.get("general.type");
   if (kind === "adapter")
     throw new ModelFileError(`${name} is an adapter (LoRA), not a model; it needs its base model.`);
@@ -86,7 +117,7 @@ function servedArchitecture({ metadata, tensors }: Gguf, name: string): string {
   }
   const architecture = metadata.get("general.architecture");
   if (typeof architecture !== "string") throw new ModelFileError(`${name} does not say which architecture it has.`);
-  const reason = whyUnserved(architecture);
+  const reason = whyNot(architecture);
   if (reason) throw new ModelFileError(`${name} ${reason}.`);
   if (tensors === 0 && !metadata.has("split.count")) {
     throw new ModelFileError(`${name} has a vocabulary but no weights.`);

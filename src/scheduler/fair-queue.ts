@@ -1,6 +1,6 @@
 // Who is admitted next. Clients take turns by what they have been served so far, counted in tokens (as in Sheng et al.,
 // "Fairness in Serving Large Language Models", 2024), so that one client's flood of requests does not hold back another's
-// single one. Within a client: first come, first served.
+// single one. Within a client: first come, first served. Background requests come after all others, whosever they are.
 
 import type { Sequence } from "./sequence.ts";
 
@@ -25,7 +25,7 @@ export class FairQueue {
     return this.count;
   }
 
-  /** Tokens that they hold. */
+  /** Tokens that they hold, those of background requests aside. */
   get tokens(): number {
     return this.tokenCount;
   }
@@ -70,7 +70,8 @@ export class FairQueue {
   inOrder(): Sequence[] {
     const clients = [...this.clients.values()].filter(({ waiting }) => waiting.length > 0);
     clients.sort((a, b) => a.served - b.served || keyOf(a) - keyOf(b));
-    return clients.flatMap(({ waiting }) => waiting);
+    const order = clients.flatMap(({ waiting }) => waiting);
+    return [...order.filter(({ background }) => !background), ...order.filter(({ background }) => background)];
   }
 
   /** A newcomer has no claim on the time before it came. */
@@ -81,9 +82,9 @@ export class FairQueue {
     return client;
   }
 
-  private changed(by: 1 | -1, { length }: Sequence): void {
+  private changed(by: 1 | -1, { length, background }: Sequence): void {
     this.count += by;
-    this.tokenCount += by * length;
+    if (!background) this.tokenCount += by * length;
   }
 }
 

@@ -23,11 +23,13 @@ export interface PrefillLimits {
 
 /**
  * Shortest remaining work first, so that a short question does not wait for a long document; the time that a request has
- * waited counts against its work, so that the document is not overtaken for longer than it takes itself.
+ * waited counts against its work, so that the document is not overtaken for longer than it takes itself. Background requests
+ * come after all others.
  */
 export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, now: number): Sequence[] {
   const score = (sequence: Sequence) => cost.prefillMs(sequence.remaining) - (now - sequence.addedAt);
-  return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
+  const rank = ({ background }: Sequence) => Number(background);
+  return sequences.toSorted((a, b) => rank(a) - rank(b) || score(a) - score(b) || a.key - b.key);
 }
 
 /** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one go. */

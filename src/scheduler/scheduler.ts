@@ -7,7 +7,8 @@
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// computed again later, so that no request fails because of another's size. Background requests take what room is left,
+// and give it back at once when somebody needs it.
 
 import type { GuessTally } from "../domain/guesses.ts";
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
@@ -34,6 +35,7 @@ import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slices } from "./slices.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
+import { victimFor, yieldingTo } from "./turns.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
 export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
@@ -49,8 +51,6 @@ const HEADROOM = 32;
 const WORTH_WAITING = 32;
 /** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
 const MULTI_STEP_MS = 10;
-/** A request that makes room for another client's has run for at least so long. */
-const SHORTEST_TURN_MS = 250;
 
 export class Scheduler {
   private readonly queue = new FairQueue();
@@ -149,7 +149,7 @@ export class Scheduler {
     const sequence = new Sequence(request, now);
     const isFull = this.running.length >= this.limits.parallel;
     // In time, any of another client's that has more than its share makes room.
-    const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const waits = isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
@@ -354,9 +354,12 @@ export class Scheduler {
     return sampled;
   }
 
-  /** The cache refused a batch that should have fitted: gives back the newest request's room. False if it is alone. */
+  /**
+   * The cache refused a batch that should have fitted: gives back the room of the newest request, of the newest background
+   * one where there is any. False if it is alone.
+   */
   preemptNewest(now: number): boolean {
-    const newest = this.running.at(-1);
+    const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
     if (!newest || this.running.length === 1) return false;
     this.preempt(newest, now, false);
     return true;
@@ -376,8 +379,14 @@ export class Scheduler {
         .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
       const isFull = this.running.length >= this.limits.parallel;
-      const victim = isFull ? this.victimFor(next, now) : undefined;
-      if ((isFull && !victim) || !this.fits(next, now)) return;
+      const victim = isFull ? victimFor(next, this.running, now) : undefined;
+      if (isFull && !victim) return;
+      if (!this.fits(next, now)) {
+        const yielding = yieldingTo(next, this.running);
+        if (!yielding) return;
+        this.preempt(yielding, now, true);
+        continue;
+      }
       if (victim) this.preempt(victim, now, true);
       this.queue.take(next);
       this.kv.acquire(next, now, this.cost.prefillTokenMs);
@@ -395,7 +404,8 @@ export class Scheduler {
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
     for (const leader of this.running) {
-      if (leader.decoding) continue;
+      // Nobody waits for what yields to him.
+      if (leader.decoding || (leader.background && !sequence.background)) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
       if (shared < length || shared <= leader.computed) continue;
       sequence.awaits = { leader, length: shared };
@@ -415,17 +425,6 @@ export class Scheduler {
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
     const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
-  }
-
-  /** A running request of a client with more than its share, which has had its turn. */
-  private victimFor(sequence: Sequence, now: number): Sequence | undefined {
-    const counts = new Map<string, number>();
-    for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return undefined;
-    return this.running.findLast(
-      ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
-    );
   }
 
   /** Prompts whose next tokens are text. */

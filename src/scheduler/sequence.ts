@@ -17,6 +17,8 @@ export interface SequenceRequest {
   readonly media?: readonly MediaSpan[];
   /** Whose request it is: clients get equal shares. */
   readonly client?: string;
+  /** It yields to all that are not. */
+  readonly background?: boolean;
   /** Whether its next tokens may be guessed. */
   readonly guess?: boolean;
   /** Whether several of its tokens may be sampled before anybody looks at the first. */
@@ -30,6 +32,7 @@ export class Sequence {
   readonly maxTokens: number;
   readonly media: readonly MediaSpan[];
   readonly client: string;
+  readonly background: boolean;
   readonly multiStep: boolean;
   /** Absent: nothing is guessed. */
   readonly guesses: Guesses | undefined;
@@ -61,6 +64,7 @@ export class Sequence {
     this.maxTokens = request.maxTokens;
     this.media = request.media ?? [];
     this.client = request.client ?? "";
+    this.background = request.background ?? false;
     this.multiStep = request.multiStep ?? false;
     this.guesses = request.guess ? new Guesses() : undefined;
     this.ids = request.prompt;

@@ -8,6 +8,7 @@ const FIRST_GUESS_MS = 2000;
 
 export class Admission {
   private inFlight = 0;
+  private background = 0;
   private meanMs = FIRST_GUESS_MS;
 
   /** `parallel` generations run at once and `maxQueue` more may wait. */
@@ -19,7 +20,16 @@ export class Admission {
   ) {}
 
   get count(): number {
-    return this.inFlight;
+    return this.inFlight + this.background;
+  }
+
+  /** Places for what yields to everybody: they take none of the others'. Whoever asks for them keeps them few. */
+  enterBackground(places: number): void {
+    this.background += places;
+  }
+
+  leaveBackground(places: number): void {
+    this.background -= places;
   }
 
   /** Takes so many places, or throws what `check` throws. */

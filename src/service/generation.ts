@@ -73,11 +73,11 @@ export class GenerationService {
     options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline, model }] = requests;
+    const [{ id, deadline, model, background }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
-    const admission = this.admit(backend, answers, options);
+    const admission = this.admit(backend, answers, { ...options, ...(background && { background }) });
     const admittedAt = clock.now();
     const entry = this.registry.add(id, (key) => backend.engine.cancel(key), answers);
     report.cancel = () => {
@@ -85,7 +85,7 @@ export class GenerationService {
       entry.stop();
     };
     const limits = new TimeLimits(signal, {
-      queueTimeoutMs: this.deps.queueTimeoutMs,
+      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
       ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
       retryAfterSeconds: () => admission.retryAfterSeconds(),
       cut: entry.stop,
@@ -137,7 +137,8 @@ export class GenerationService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.generationFailed(report.error, ms);
       else metrics.generationFinished(report.reason ?? "cancelled", report.usage ?? noUsage(promptTokens), ms);
-      admission.leave(ms, answers);
+      if (background) admission.leaveBackground(answers);
+      else admission.leave(ms, answers);
       this.leave(answers);
     }
   }
@@ -178,10 +179,15 @@ export class GenerationService {
     this.turnAway(() => admission.check());
   }
 
-  private admit(backend: Backend, places: number, { assured }: GenerationOptions): Admission {
+  private admit(
+    backend: Backend,
+    places: number,
+    { assured, background }: GenerationOptions & { readonly background?: true },
+  ): Admission {
     if (this.draining) throw shuttingDown();
     const admission = this.admissionOf(backend);
-    if (assured) admission.enterAssured(places);
+    if (background) admission.enterBackground(places);
+    else if (assured) admission.enterAssured(places);
     else this.turnAway(() => admission.enter(places));
     this.active += places;
     return admission;

@@ -8,6 +8,7 @@ import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
@@ -78,7 +79,18 @@ export class ScriptedModel {
       queueTimeoutMs: 0,
       mediaLimits,
     });
-    const app = createApp({ config, engine, router, generation, metrics, log, clock, version: "0.0.0-test" });
+    const embeddings = new EmbeddingService({ engines: [], metrics, clock, parallel: 4, maxQueue: 8 });
+    const app = createApp({
+      config,
+      engine,
+      router,
+      generation,
+      embeddings,
+      metrics,
+      log,
+      clock,
+      version: "0.0.0-test",
+    });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
   }
 

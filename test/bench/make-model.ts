@@ -2,8 +2,8 @@
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { GgufValue, TensorPlan } from "./gguf-writer.ts";
-import { rowBytes, writeGguf } from "./gguf-writer.ts";
+import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
+import { rowBytes, writeGguf } from "../../vendor/gguf-writer.ts";
 import { makeVocabulary } from "./vocabulary.ts";
 
 export interface ModelShape {

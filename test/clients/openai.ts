@@ -4,6 +4,8 @@
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, summary, untilIdle } from "./checks.ts";
 import { answerChecks } from "./openai-answers.ts";
+import { embeddingChecks } from "./openai-embeddings.ts";
+import { batchChecks } from "./openai-batches.ts";
 import { structuredChecks } from "./openai-structured.ts";
 import { toolChecks } from "./openai-tools.ts";
 import { failure as failureOf, loadSdk } from "./sdk.ts";
@@ -169,4 +171,6 @@ await check("cancelling by request id ends the stream cleanly", async () => {
 await toolChecks(sdk);
 await structuredChecks(sdk);
 await answerChecks(sdk);
+await embeddingChecks(sdk);
+await batchChecks(sdk);
 summary();

@@ -1,5 +1,8 @@
 // A real server on a free port over a scripted engine, with everything it reports recorded.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { afterEach } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
@@ -7,17 +10,22 @@ import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
 import { NoEngine } from "../../src/engine/none.ts";
+import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
+import { EmbeddingService } from "../../src/service/embeddings.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
 export const testConfig: Config = {
   serveModel: true,
   gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
+  embeddingModels: [],
+  rerankModels: [],
+  embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
   corsOrigins: [],
@@ -60,6 +68,7 @@ export const testConfig: Config = {
   logFormat: "json",
   cacheDir: "/nonexistent",
   dataDir: "/nonexistent",
+  files: { bytes: 1_000_000, lines: 1000, keepSeconds: null },
 };
 
 /** Every metric call as a line, connections as a level. */
@@ -122,7 +131,10 @@ export class RecordingLog implements Logger {
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
   readonly router: ModelRouter;
+  /** One for vectors and one for scores. */
+  readonly embedders: readonly FakeEmbedder[];
   readonly generation: GenerationService;
+  readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -130,10 +142,20 @@ export interface TestServer extends RunningServer {
 }
 
 const running = new Set<RunningServer>();
+const folders = new Set<string>();
 afterEach(async () => {
   await Promise.all([...running].map((server) => server.stop()));
   running.clear();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
 });
+
+/** A folder that is there until the end of the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+  folders.add(folder);
+  return folder;
+}
 
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
@@ -144,7 +166,7 @@ export function serve(
   overrides: Partial<Config> = {},
   others: readonly ModelSource[] = [],
 ): TestServer {
-  const config = { ...testConfig, ...overrides };
+  const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
@@ -159,17 +181,21 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
+  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
+  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
   const app = createApp({
     config,
     engine: config.serveModel ? engine : new NoEngine(),
     router,
     generation,
+    embeddings,
     metrics,
     log,
     clock,
     version: "0.0.0-test",
   });
   const server = listen(app, config, generation);
+  app.batches.start();
   running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {
@@ -181,7 +207,9 @@ export function serve(
     ...server,
     engine,
     router,
+    embedders,
     generation,
+    embeddings,
     metrics,
     log,
     post,

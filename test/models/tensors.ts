@@ -1,6 +1,6 @@
 // Tensors with random values, as plans for the GGUF writer. The same seed gives the same values.
 
-import type { TensorPlan } from "../bench/gguf-writer.ts";
+import type { TensorPlan } from "../../vendor/gguf-writer.ts";
 
 /** A number from -1 to 1. */
 export type Random = () => number;

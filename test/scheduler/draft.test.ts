@@ -82,7 +82,7 @@ describe("streams with a draft model", () => {
     return engine;
   };
   const add = (engine: FakeEngine, keys: number, maxTokens = 100) => {
-    for (let key = 1; key <= keys; key++) engine.add(key, 40, maxTokens, "", true);
+    for (let key = 1; key <= keys; key++) engine.add(key, 40, maxTokens, "", { guess: true });
   };
   const plain = (keys: number, maxTokens = 100) => {
     const engine = start({ draftMax: 0 });
@@ -148,7 +148,7 @@ describe("streams with a draft model", () => {
       [...Array(40).keys()].map((at) => (at * 7) % 11),
       200,
       "",
-      true,
+      { guess: true },
     );
     engine.run();
     const { draft, ngram } = engine.scheduler.guesses;
@@ -158,7 +158,7 @@ describe("streams with a draft model", () => {
   test("a long prompt is fed in pieces of the stall budget", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 1;
-    engine.add(1, 3000, 400, "", true);
+    engine.add(1, 3000, 400, "", { guess: true });
     engine.run();
     expect(engine.largestFeed).toBeLessThanOrEqual(Math.max(64, LIMITS.stallBudgetMs));
     expect(rightOf(engine.scheduler.guesses.draft)).toBeGreaterThan(100);
@@ -168,7 +168,7 @@ describe("streams with a draft model", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 10;
     for (let key = 1; key <= 8; key++) {
-      engine.add(key, 2000, 4, "", true);
+      engine.add(key, 2000, 4, "", { guess: true });
       engine.run();
     }
     expect(engine.fed).toBeLessThan(500);
@@ -183,13 +183,13 @@ describe("streams with a draft model", () => {
 
   test("cancelled, preempted and reused sequences begin again", () => {
     const engine = start({ cells: 256, parallel: 3, sequences: 4 });
-    for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, true);
+    for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, { guess: true });
     for (let steps = 0; steps < 20; steps++) engine.step();
     engine.leave(1);
     engine.run();
     expect(engine.scheduler.preemptions).toBeGreaterThan(0);
     const without = start({ draftMax: 0, cells: 4096, parallel: 3 });
-    for (let key = 1; key <= 12; key++) without.add(key, 50 + key, 60, "", true);
+    for (let key = 1; key <= 12; key++) without.add(key, 50 + key, 60, "", { guess: true });
     without.run();
     for (let key = 2; key <= 12; key++) expect(engine.output(key)).toEqual(without.output(key));
   });
@@ -201,7 +201,7 @@ describe("streams with a draft model", () => {
     engine.run();
     for (const key of [1, 2]) expect(engine.output(key)).toEqual(plain(2).output(key));
     expect(engine.drafts).toBeLessThan(20);
-    engine.add(3, 20, 20, "", true);
+    engine.add(3, 20, 20, "", { guess: true });
     engine.run();
     expect(engine.output(3).length).toBe(20);
   });

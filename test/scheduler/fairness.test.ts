@@ -51,6 +51,58 @@ describe("clients take turns", () => {
   });
 });
 
+describe("background requests", () => {
+  const background = true;
+
+  test("give their sequences back at once, and lose nothing that they had computed", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
+    for (let key = 1; key <= 8; key++) engine.add(key, 50, 100, "batch", { background });
+    while (engine.output(1).length < 5) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.add(101, 20, 10, "chat");
+    engine.run(100_000);
+    for (const key of [100, 101]) expect(firstTokenMs(engine, key)).toBeLessThan(100);
+    for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(100);
+    expect(engine.prefilled).toBeLessThanOrEqual(8 * 50 + 2 * 20 + 4);
+  });
+
+  test("are not begun while others wait, whosever they are", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    for (let key = 1; key <= 3; key++) engine.add(key, 50, 5, "busy");
+    engine.add(10, 5, 5, "batch", { background });
+    for (let key = 4; key <= 6; key++) engine.add(key, 50, 5, "busy");
+    engine.run();
+    const begun = engine.jobs.get(10)?.tokenAt[0] ?? 0;
+    for (let key = 1; key <= 6; key++) expect(engine.jobs.get(key)?.tokenAt[0]).toBeLessThan(begun);
+  });
+
+  test("make room in the cache for a prompt that would not fit beside them", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 1000, sequences: 16 }, cost);
+    for (let key = 1; key <= 4; key++) engine.add(key, 150, 80, "batch", { background });
+    while (engine.output(4).length === 0) engine.step();
+    engine.add(100, 800, 10, "chat");
+    engine.run(100_000);
+    expect(firstTokenMs(engine, 100)).toBeLessThan(1300);
+    for (let key = 1; key <= 4; key++) expect(engine.output(key).length).toBe(80);
+  });
+
+  test("of several clients share what is left", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    for (let key = 1; key <= 20; key++) engine.add(key, 40, 20, "one", { background });
+    engine.add(100, 40, 20, "other", { background });
+    engine.run();
+    expect(firstTokenMs(engine, 100)).toBeLessThan(1000);
+  });
+
+  test("are not what others wait for, and their tokens do not fill the queue", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    for (let key = 1; key <= 5; key++) engine.add(key, 100, 5, "batch", { background });
+    expect(engine.scheduler.waitingTokens).toBe(0);
+    engine.add(6, 30, 5, "chat");
+    expect(engine.scheduler.waitingTokens).toBe(30);
+  });
+});
+
 describe("the order of prompts", () => {
   test("a short question goes before the rest of a long document", () => {
     const engine = new FakeEngine(ROOMY, cost);

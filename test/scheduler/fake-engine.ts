@@ -144,10 +144,17 @@ export class FakeEngine {
   }
 
   /** The prompt is given, or so many tokens that no other request has. */
-  add(key: number, prompt: number | readonly number[], maxTokens: number, client = "", guess = false): void {
+  add(
+    key: number,
+    prompt: number | readonly number[],
+    maxTokens: number,
+    client = "",
+    { guess = false, background = false } = {},
+  ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess, multiStep: this.multiStep };
+    const { multiStep } = this;
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, background, guess, multiStep };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }

@@ -46,7 +46,7 @@ describe("a stream whose next tokens are guessed", () => {
         Array.from({ length: 40 }, (_, at) => (at * 7) % 11),
         200,
         "",
-        guess,
+        { guess },
       );
     engine.run();
     return engine;
@@ -69,7 +69,7 @@ describe("a stream whose next tokens are guessed", () => {
   test("leaves no wrong guess in the cache for later requests", () => {
     const engine = steps(true);
     expect(engine.scheduler.cellsCached).toBe(engine.cells);
-    engine.add(2, [...(engine.jobs.get(1)?.tokens ?? [])], 20, "", true);
+    engine.add(2, [...(engine.jobs.get(1)?.tokens ?? [])], 20, "", { guess: true });
     engine.run();
     expect(engine.cached.get(2)).toBe(239);
     expect(engine.output(2).length).toBe(20);

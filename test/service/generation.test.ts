@@ -36,6 +36,19 @@ async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEv
 }
 
 describe("a generation", () => {
+  test("in the background takes no place of others, and is waited for when the server stops", async () => {
+    const { generation, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
+    const background = generation.generate({ ...request("b"), background: true }, live);
+    await background.next();
+    const other = generation.generate(request("r"), live);
+    expect((await other.next()).value?.type).toBe("accepted");
+    expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
+    expect(generation.activeCount).toBe(2);
+    await Promise.all([background.return(), other.return()]);
+    expect(generation.activeCount).toBe(0);
+    expect(metrics.calls).toContain("rejected queue_full");
+  });
+
   test("passes events through, reports and measures itself once", async () => {
     const { generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: GenerationReport = {};

@@ -53,7 +53,8 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
   const begin = ({ at, key, arrival }: Due) => {
     if (!arrival) return engine.leave(key);
     arrivals.set(key, arrival);
-    engine.add(key, arrival.prompt, arrival.maxTokens, arrival.client);
+    const { prompt, maxTokens, client, background = false } = arrival;
+    engine.add(key, prompt, maxTokens, client, { background });
     if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
   };
   for (;;) {

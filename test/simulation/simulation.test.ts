@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
-import { agents, chat, flood, leavers } from "./traces.ts";
+import { agents, backgroundFlood, chat, flood, leavers, type Trace } from "./traces.ts";
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 
@@ -15,13 +15,16 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), leavers(60)])("$name", (trace) => {
-    const { outcomes } = simulate(trace, limits, cost, true);
-    for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
-      if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
-    }
-    expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
-  });
+  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), leavers(60)])(
+    "$name",
+    (trace) => {
+      const { outcomes } = simulate(trace, limits, cost, true);
+      for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
+        if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
+      }
+      expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
+    },
+  );
 });
 
 test("nobody starves: the longest wait for a first token is bounded by the work before it", () => {
@@ -30,4 +33,14 @@ test("nobody starves: the longest wait for a first token is bounded by the work 
   const people = outcomes.filter(({ client }) => client !== "batch");
   expect(Math.max(...people.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(2_000);
   expect(Math.max(...outcomes.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(ms);
+});
+
+test("people beside background work get their first token as if they were alone", () => {
+  const limits = { ...LIMITS, cells: 8192, sequences: 24 };
+  const slowest = (trace: Trace) => {
+    const people = simulate(trace, limits, cost).outcomes.filter(({ client }) => client !== "batch");
+    return Math.max(...people.map(({ firstTokenMs }) => firstTokenMs));
+  };
+  const alone = slowest({ name: "people", arrivals: flood(0, 30).arrivals });
+  expect(slowest(backgroundFlood(64, 30))).toBeLessThan(2 * alone);
 });

@@ -17,6 +17,7 @@ export interface Arrival {
   readonly client: string;
   readonly prompt: readonly number[];
   readonly maxTokens: number;
+  readonly background?: boolean;
   /** Leaves after so many milliseconds, finished or not. */
   readonly leavesAfter?: number;
   /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
@@ -74,6 +75,14 @@ export function flood(jobs: number, users: number, seed = 3): Trace {
   }));
   const people = chat(users, 2_000, seed).arrivals;
   return { name: `${jobs} jobs of one client, ${users} people`, arrivals: [...batch, ...people] };
+}
+
+/** The same with the flood in the background. */
+export function backgroundFlood(jobs: number, users: number, seed = 3): Trace {
+  const arrivals = flood(jobs, users, seed).arrivals.map((arrival) =>
+    arrival.client === "batch" ? { ...arrival, background: true } : arrival,
+  );
+  return { name: `${jobs} jobs in the background, ${users} people`, arrivals };
 }
 
 /** People who leave at any moment. */

@@ -51,9 +51,11 @@ export async function killEngine(server: TestServer): Promise<string[]> {
   const streams = Array.from({ length: 8 }, () => streamChat(server.url, body));
   while ((await server.levels()).running < 8) await Bun.sleep(10);
   process.kill(server.enginePid(), "SIGKILL");
-  const failures = (await Promise.all(streams))
+  // A fast model may have come to the end of its context before the kill.
+  const cut = (await Promise.all(streams)).filter(({ finishReason }) => finishReason !== "length");
+  const failures = cut
     .filter(({ done, error }) => !done || error?.code !== "engine_crashed")
-    .map((stream) => `a stream of a killed engine ended with ${JSON.stringify(stream.error)}`);
+    .map((stream) => `a stream of a killed engine ended with ${describe(stream)}`);
   // Engines that die soon after each other come back later and later, by design: wait for this one.
   await server.untilReady();
   const after = await streamChat(server.url, { ...body, max_tokens: 4 });

@@ -31,6 +31,10 @@ export const layers: Layers = {
     ],
     why: "a use case knows neither HTTP nor which engine answers",
   },
+  "src/service/batch": {
+    may: ["src/contract", "src/dialect", "src/domain", "src/store", "src/telemetry"],
+    why: "a batch answers its lines as the chat route does, but without HTTP",
+  },
   "src/engine": {
     may: ["src/engine/port.ts", "src/engine/protocol.ts", "src/domain", "src/config", "src/telemetry"],
     why: "the front process never loads native code, and the engine side is reached by messages",
@@ -49,7 +53,15 @@ export const layers: Layers = {
   "src/store": { may: ["src/domain"], why: "what is kept does not depend on who asks" },
   "src/telemetry": { may: ["src/domain"], why: "everybody reports to it, so it must not look back" },
   "src/http": {
-    may: ["src/contract", "src/dialect", "src/service", "src/telemetry", "src/config", "src/domain"],
+    may: [
+      "src/contract",
+      "src/dialect",
+      "src/service",
+      "src/service/batch",
+      "src/telemetry",
+      "src/config",
+      "src/domain",
+    ],
     why: "routes validate, translate and call a service; they never reach past it",
   },
   "src/config": { may: ["src/domain", "package.json"], why: "configuration is known before everything else" },

@@ -46,6 +46,24 @@ export const deviations = {
     extensions: ["error", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error", null] },
   },
+  // What is not there yet is null, as the convention's own service says it.
+  Batch: {
+    values: Object.fromEntries(
+      [
+        "errors",
+        "output_file_id",
+        "error_file_id",
+        "in_progress_at",
+        "finalizing_at",
+        "completed_at",
+        "failed_at",
+        "expired_at",
+        "cancelling_at",
+        "cancelled_at",
+      ].map((field) => [field, [null]]),
+    ),
+  },
+  FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
   ResponseStreamEvent: {
     extensions: [

@@ -28,6 +28,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
+  files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
+  batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.
   "ollama-chat": { whole: "ChatResponse", part: "ChatResponse" },
   "ollama-generate": { whole: "GenerateResponse", part: "GenerateResponse" },
@@ -55,6 +57,8 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
     const body = JSON.parse(text) as { readonly error: unknown };
     if (refusal) yield part(refusal, refusal === "ErrorResponse" ? body : body.error);
   } else if (file.endsWith(".json")) yield part(types.whole, JSON.parse(text));
+  // The clients have no type for the lines of a batch's output.
+  else if (file.endsWith(".jsonl")) return;
   else if (file.endsWith(".ndjson")) {
     for (const [index, line] of text.trimEnd().split("\n").entries()) {
       const value = JSON.parse(line) as { readonly done?: boolean };

@@ -53,6 +53,6 @@ export const outputOptions: readonly Option[] = [
     group: "Output and files",
     type: "path",
     placeholder: "DIR",
-    help: "Folder for what the server keeps (nothing yet); default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
+    help: "Folder for what the server keeps, made when there is something: files and batches; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
   },
 ];

@@ -1,10 +1,10 @@
 // Items as they are kept: what a request said, each with an id, and what an id refers to later.
 
 import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
-import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
+import type { PageQuery } from "../fields/page.ts";
 import { flatName } from "./functions.ts";
 
 type InputItem = Exclude<NonNullable<ResponsesRequest["input"]>, string>[number];
@@ -54,34 +54,8 @@ function turnOf(item: OutputItem): ChatMessage {
   }
 }
 
-export interface ItemPage {
-  readonly limit: number;
-  readonly order: "asc" | "desc";
-  readonly after: string | undefined;
-}
-
-const ORDERS = ["asc", "desc"] as const;
-const MOST_ITEMS = 100;
-
-/** Throws SvcError `invalid_value` about a limit or an order that is none. */
-export function decodePage(query: URLSearchParams): ItemPage {
-  const limit = Number(query.get("limit") ?? 20);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ITEMS) {
-    throw new SvcError("invalid_value", `'limit' must be an integer from 1 to ${MOST_ITEMS}; got ${limit}.`, {
-      param: "limit",
-    });
-  }
-  const asked = query.get("order") ?? "desc";
-  const order = ORDERS.find((known) => known === asked);
-  if (!order) {
-    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(asked)}.`;
-    throw new SvcError("invalid_value", message, { param: "order" });
-  }
-  return { limit, order, after: query.get("after") ?? undefined };
-}
-
 /** One page of items, in the convention's list layout. Throws SvcError `not_found` when it is to begin after none of them. */
-export function listItems(items: readonly unknown[], { limit, order, after }: ItemPage) {
+export function listItems(items: readonly unknown[], { limit, order, after }: PageQuery) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex((item) => idOf(item) === after) + 1;

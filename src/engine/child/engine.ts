@@ -194,7 +194,7 @@ export class Engine {
     const { runningCount, waitingCount, waitingTokens } = this.scheduler;
     const { parallel, maxQueueTokens: limit } = this.options;
     // Some that wait have a free sequence and start with the next step.
-    if (runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
+    if (!request.background && runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
       const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
       this.refuse(key, { code: "server_busy", message, busy: "queue_tokens" });
       return false;
@@ -239,6 +239,7 @@ export class Engine {
       maxTokens: Math.min(request.maxTokens ?? room, room),
       ...(media && { media: media.spans }),
       ...(request.client !== undefined && { client: request.client }),
+      ...(request.background && { background: true }),
       // Of several tokens in one step, log probabilities are kept of the last alone.
       guess: this.guesses && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,

@@ -1,7 +1,7 @@
 // What is said about a route, and sentences that many routes share.
 
 export interface Operation {
-  readonly tag: "Generation" | "Models" | "Tokenizer" | "Operations" | "Conveniences";
+  readonly tag: "Generation" | "Embeddings" | "Models" | "Tokenizer" | "Batches" | "Operations" | "Conveniences";
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
@@ -37,6 +37,12 @@ export const generationErrors = {
   502: "`upstream_error`: the other server that has the model failed, or broke off.",
   508: "`loop_detected`: another svc passed the request on, and its model is on yet another server.",
   504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over before anything of the answer was there.",
+};
+
+/** Errors of routes that keep something on disk. */
+export const storageErrors = {
+  503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost what is asked for.",
+  507: "`storage_full`: the disk is full.",
 };
 
 /** Errors of routes of the tokenizer. */

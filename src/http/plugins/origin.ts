@@ -12,7 +12,8 @@ export interface OriginPolicy {
 
 /** Schemes of pages that come out of an installed application, not out of the web. */
 const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
-const EXPOSED = "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints";
+const EXPOSED =
+  "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, Content-Range, Content-Disposition";
 const DEFAULT_HEADERS =
   "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";

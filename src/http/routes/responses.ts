@@ -23,7 +23,8 @@ import {
 } from "../../dialect/responses/encode.ts";
 import type { NamedEvent } from "../../dialect/fields/stream.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
-import { decodePage, findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
+import { decodePage } from "../../dialect/fields/page.ts";
+import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -38,6 +39,9 @@ import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
+
+/** Items of a page of input. */
+const PAGE = { usual: 20, most: 100 };
 
 /** The responses convention: answers with an id of their own. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
@@ -169,7 +173,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
         const { input } = stored(params.id);
-        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams)));
+        return Response.json(listItems(input, decodePage(new URL(request.url).searchParams, PAGE)));
       },
       { detail: { responses: { 200: jsonContent(InputItemList) } } },
     );

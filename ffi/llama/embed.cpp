@@ -1,0 +1,192 @@
+// Vectors and relevance scores of whole inputs, several inputs in one computation.
+
+#include "state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace svc {
+namespace {
+
+struct Embedding {
+    llama_batch batch{};
+    bool allocated = false;
+    bool ranks = false;
+    int32_t dimensions = 0;
+};
+Embedding & embedding = *new Embedding;
+
+// The C API has a function of the same name.
+using Pooling = enum llama_pooling_type;
+
+const char * pooling_name(Pooling type) {
+    switch (type) {
+        case LLAMA_POOLING_TYPE_MEAN: return "mean";
+        case LLAMA_POOLING_TYPE_CLS:  return "cls";
+        case LLAMA_POOLING_TYPE_LAST: return "last";
+        case LLAMA_POOLING_TYPE_RANK: return "rank";
+        default:                      return "none";
+    }
+}
+
+// What the file says; files that say nothing come from times when the mean was the only way.
+Pooling pooling_of_file() {
+    const std::string key = meta("general.architecture") + ".pooling_type";
+    const std::string value = meta(key.c_str());
+    return value.empty() || value == "0" ? LLAMA_POOLING_TYPE_MEAN : LLAMA_POOLING_TYPE_UNSPECIFIED;
+}
+
+// Whether the model's word pieces are those of text without accents, as BERT's are where the file says nothing else.
+bool strips_accents() {
+    const std::string value = meta("tokenizer.ggml.normalizer.strip_accents");
+    return llama_vocab_type(state.vocab) == LLAMA_VOCAB_TYPE_WPM && value != "false";
+}
+
+// A state that is updated in place exists once for each input, so only one is computed at a time.
+uint32_t inputs_at_once(const common_json & config) {
+    if (llama_model_is_recurrent(state.model) || llama_model_is_hybrid(state.model)) return 1;
+    return static_cast<uint32_t>(std::min<size_t>(config.at("sequences").get<uint32_t>(), llama_max_parallel_sequences()));
+}
+
+void add_row(llama_token token, int32_t position, int32_t sequence) {
+    llama_batch & batch = embedding.batch;
+    const int32_t row = batch.n_tokens++;
+    batch.token[row] = token;
+    batch.pos[row] = position;
+    batch.n_seq_id[row] = 1;
+    batch.seq_id[row][0] = sequence;
+    batch.logits[row] = 1;
+}
+
+int32_t compute() {
+    llama_memory_t memory = llama_get_memory(state.context);
+    if (memory) llama_memory_clear(memory, false);
+    const bool encoder_alone = llama_model_has_encoder(state.model) && !llama_model_has_decoder(state.model);
+    return encoder_alone ? llama_encode(state.context, embedding.batch) : llama_decode(state.context, embedding.batch);
+}
+
+// False when the model computed something that is no number.
+bool write_vector(const float * from, float * to) {
+    const int32_t size = embedding.dimensions;
+    if (embedding.ranks) {
+        to[0] = from[0];
+    } else {
+        common_embd_normalize(from, to, size, 2);
+    }
+    return std::all_of(to, to + size, [](float value) { return std::isfinite(value); });
+}
+
+} // namespace
+
+void create_embedding_context(const common_json & config) {
+    embedding.ranks = config.at("embedding").get<std::string>() == "rank";
+    llama_context_params params = llama_context_default_params();
+    params.embeddings = true;
+    params.pooling_type = embedding.ranks ? LLAMA_POOLING_TYPE_RANK : pooling_of_file();
+    // All at once: what is pooled, and what attends in both directions, cannot be computed in parts. For the same reason the
+    // cache of models that have one is not divided.
+    params.n_ctx = params.n_batch = params.n_ubatch = config.at("batch").get<uint32_t>();
+    params.kv_unified = true;
+    params.swa_full = true;
+    params.n_seq_max = inputs_at_once(config);
+    params.n_threads = params.n_threads_batch = state.threads;
+    params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
+    params.no_perf = true;
+    params.abort_callback = abort_requested;
+    state.context = llama_init_from_model(state.model, params);
+    if (!state.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context (is there enough memory?)"));
+    state.n_batch = static_cast<int32_t>(params.n_batch);
+    state.n_seq_max = static_cast<int32_t>(params.n_seq_max);
+    embedding.dimensions = embedding.ranks ? 1 : llama_model_n_embd_out(state.model);
+    embedding.batch = llama_batch_init(state.n_batch, 0, 1);
+    embedding.allocated = true;
+}
+
+void warm_up_embedding() {
+    embedding.batch.n_tokens = 0;
+    add_row(0, 0, 0);
+    if (compute() != 0) throw std::runtime_error(with_complaint("the first computation failed"));
+}
+
+void forget_embedding() {
+    if (embedding.allocated) llama_batch_free(embedding.batch);
+    embedding.allocated = false;
+}
+
+} // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        if (!state.ready || !embedding.allocated) return fail("no embedding model is loaded");
+        char description[256] = "";
+        llama_model_desc(state.model, description, sizeof description);
+        common_json info = common_json::object();
+        info["description"] = std::string(description);
+        info["architecture"] = meta("general.architecture");
+        info["parameters"] = llama_model_n_params(state.model);
+        info["bytes"] = llama_model_size(state.model);
+        info["vocabulary"] = state.n_vocab;
+        info["trainedContext"] = llama_model_n_ctx_train(state.model);
+        info["dimensions"] = embedding.dimensions;
+        info["pooling"] = std::string(pooling_name(llama_pooling_type(state.context)));
+        info["batch"] = state.n_batch;
+        info["sequences"] = state.n_seq_max;
+        info["device"] = describe_device();
+        info["bos"] = llama_vocab_bos(state.vocab);
+        info["eos"] = llama_vocab_eos(state.vocab);
+        info["sep"] = llama_vocab_sep(state.vocab);
+        info["addBos"] = llama_vocab_get_add_bos(state.vocab);
+        info["addEos"] = llama_vocab_get_add_eos(state.vocab);
+        info["addSep"] = llama_vocab_get_add_sep(state.vocab);
+        info["stripsAccents"] = strips_accents();
+        const char * rerank_template = llama_model_chat_template(state.model, "rerank");
+        if (rerank_template) info["rerankTemplate"] = std::string(rerank_template);
+        return copy_out(info.dump_safe(), out, capacity);
+    });
+}
+
+int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_special, int32_t parse_special, int32_t * out,
+                           int32_t capacity) {
+    return guarded<int32_t>(0, [&] {
+        if (!state.ready) return fail("no embedding model is loaded");
+        return llama_tokenize(state.vocab, reinterpret_cast<const char *>(text), length, out, capacity, add_special != 0,
+                              parse_special != 0);
+    });
+}
+
+int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count, int32_t owner, float * out) {
+    return guarded<int32_t>(-1, [&] {
+        if (!state.ready || !embedding.allocated) return fail("no embedding model is loaded");
+        if (count < 1 || count > state.n_seq_max) return fail("too many inputs at once");
+        embedding.batch.n_tokens = 0;
+        for (int32_t sequence = 0; sequence < count; sequence++) {
+            const int32_t length = lengths[sequence];
+            if (length < 1 || length > state.n_batch - embedding.batch.n_tokens) return fail("too many tokens at once");
+            for (int32_t position = 0; position < length; position++, tokens++) {
+                if (*tokens < 0 || *tokens >= state.n_vocab) return fail("a token id outside the vocabulary");
+                add_row(*tokens, position, sequence);
+            }
+        }
+        AbortScope scope(owner);
+        if (scope.aborted_already()) return 2;
+        const int32_t result = compute();
+        if (result == 2 || scope.aborted_already()) return 2;
+        if (result != 0) return fail(with_complaint("the computation failed with " + std::to_string(result)));
+        llama_synchronize(state.context);
+        for (int32_t sequence = 0; sequence < count; sequence++) {
+            const float * vector = llama_get_embeddings_seq(state.context, sequence);
+            if (!vector) return fail("llama.cpp gave no vector");
+            if (!write_vector(vector, out + static_cast<size_t>(sequence) * embedding.dimensions)) {
+                return fail("the model computed something that is no number");
+            }
+        }
+        return 0;
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,102 @@
+// /v1/batches: creating a batch, batch objects, and the lines of the input and output files.
+
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+
+const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+
+/** The one endpoint that lines may name. */
+export const BATCH_ENDPOINT = "/v1/chat/completions";
+
+const Metadata = t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 });
+
+export const BatchRequest = t.Object({
+  input_file_id: t.String({ minLength: 1, maxLength: 64 }),
+  endpoint: t.Literal(BATCH_ENDPOINT),
+  completion_window: opt(
+    t.String({
+      description: "How long the batch may take: a number with s, m, h or d, at most 30d. Default 24h.",
+      pattern: "^[1-9][0-9]{0,6}[smhd]$",
+    }),
+  ),
+  metadata: opt(Metadata),
+  output_expires_after: opt(
+    t.Object({ anchor: t.Literal("created_at"), seconds: t.Integer({ minimum: 3600, maximum: 2_592_000 }) }),
+  ),
+});
+
+const Fault = t.Object({
+  code: t.String(),
+  message: t.String(),
+  param: nullable(t.String()),
+  line: nullable(t.Integer({ description: "Of the input file; the first is 1." })),
+});
+
+const time = nullable(t.Integer());
+
+export const Batch = t.Object({
+  id: t.String(),
+  object: t.Literal("batch"),
+  endpoint: t.String(),
+  model: t.String(),
+  errors: nullable(t.Object({ object: t.Literal("list"), data: t.Array(Fault) })),
+  input_file_id: t.String(),
+  completion_window: t.String(),
+  status: oneOf("validating", "in_progress", "finalizing", "completed", "failed", "cancelling", "cancelled", "expired"),
+  output_file_id: nullable(t.String()),
+  error_file_id: t.Null({ description: "Failures of lines are in the output file." }),
+  created_at: t.Integer(),
+  in_progress_at: time,
+  expires_at: time,
+  finalizing_at: time,
+  completed_at: time,
+  failed_at: time,
+  expired_at: time,
+  cancelling_at: time,
+  cancelled_at: time,
+  request_counts: t.Object({ total: t.Integer(), completed: t.Integer(), failed: t.Integer() }),
+  usage: nullable(
+    t.Object({
+      input_tokens: t.Integer(),
+      input_tokens_details: t.Object({ cached_tokens: t.Integer() }),
+      output_tokens: t.Integer(),
+      output_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
+      total_tokens: t.Integer(),
+    }),
+  ),
+  metadata: nullable(t.Record(t.String(), t.String())),
+});
+
+export const BatchList = t.Object({
+  object: t.Literal("list"),
+  data: t.Array(Batch),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
+  has_more: t.Boolean(),
+});
+
+/** A line of an input file. What is in `body` is the business of the line's endpoint. */
+export const BatchInputLine = t.Object({
+  custom_id: t.String({ minLength: 1, maxLength: 512 }),
+  method: t.Literal("POST"),
+  url: t.Literal(BATCH_ENDPOINT),
+  body: JsonObject,
+});
+
+/** A line of an output file. */
+export const BatchOutputLine = t.Object({
+  id: t.String(),
+  custom_id: t.String(),
+  response: nullable(
+    t.Object({
+      status_code: t.Integer(),
+      request_id: t.String(),
+      body: t.Unknown({ description: "What the endpoint answers, be it an error." }),
+    }),
+  ),
+  error: nullable(t.Object({ code: t.String(), message: t.String() })),
+});
+
+export type BatchRequest = Static<typeof BatchRequest>;
+export type Batch = Static<typeof Batch>;
+export type BatchList = Static<typeof BatchList>;
+export type BatchOutputLine = Static<typeof BatchOutputLine>;

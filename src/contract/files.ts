@@ -1,0 +1,38 @@
+// /v1/files: file objects and lists of them.
+
+import { oneOf, t, type Static } from "./schema.ts";
+
+const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
+
+export const FileObject = t.Object({
+  id: t.String(),
+  object: t.Literal("file"),
+  bytes: t.Integer(),
+  created_at: t.Integer({ description: "Unix seconds, like all times." }),
+  expires_at: nullable(t.Integer({ description: "When it is deleted by itself." })),
+  filename: t.String(),
+  purpose: oneOf("batch", "batch_output"),
+  status: t.Literal("processed"),
+  status_details: t.Null(),
+});
+
+export const FileList = t.Object({
+  object: t.Literal("list"),
+  data: t.Array(FileObject),
+  first_id: nullable(t.String()),
+  last_id: nullable(t.String()),
+  has_more: t.Boolean(),
+});
+
+export const DeletedFile = t.Object({ id: t.String(), object: t.Literal("file"), deleted: t.Boolean() });
+
+/** The parts of an upload, for the API description: they are read one after the other, not as one value. */
+export const FileUpload = t.Object({
+  file: t.String({ format: "binary", description: "JSON Lines; its file name is kept." }),
+  purpose: t.Optional(t.Literal("batch")),
+  "expires_after[anchor]": t.Optional(t.Literal("created_at")),
+  "expires_after[seconds]": t.Optional(t.Integer({ minimum: 3600, maximum: 2_592_000 })),
+});
+
+export type FileObject = Static<typeof FileObject>;
+export type FileList = Static<typeof FileList>;

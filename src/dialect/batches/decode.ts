@@ -1,0 +1,62 @@
+// What creates a batch, and the lines of its input.
+
+import { BatchInputLine, BatchRequest } from "../../contract/batches.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+
+export interface BatchCall {
+  readonly inputFileId: string;
+  readonly endpoint: string;
+  /** As it was asked for. */
+  readonly window: string;
+  readonly windowSeconds: number;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  /** Seconds that the output file is kept; absent: as the server says. */
+  readonly outputSeconds?: number;
+}
+
+export interface InputLine {
+  readonly customId: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const LONGEST_WINDOW_S = 30 * 86_400;
+const LONGEST_KEY = 64;
+
+const checkBatch = checker(BatchRequest);
+const checkLine = checker(BatchInputLine);
+
+/** Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeBatch(body: unknown): BatchCall {
+  const asked = checkBatch(body);
+  const window = asked.completion_window ?? "24h";
+  const [key] = Object.keys(asked.metadata ?? {}).filter(({ length }) => length > LONGEST_KEY);
+  if (key !== undefined) {
+    const message = `A key of 'metadata' must have at most ${LONGEST_KEY} characters; one has ${key.length}.`;
+    throw new SvcError("invalid_value", message, { param: "metadata" });
+  }
+  return {
+    inputFileId: asked.input_file_id,
+    endpoint: asked.endpoint,
+    window,
+    windowSeconds: secondsOf(window),
+    metadata: asked.metadata ?? null,
+    ...(asked.output_expires_after && { outputSeconds: asked.output_expires_after.seconds }),
+  };
+}
+
+function secondsOf(window: string): number {
+  const [, count, unit = ""] = /^(\d+)([smhd])$/.exec(window) ?? [];
+  const seconds = Number(count) * (UNIT_S[unit] ?? Number.NaN);
+  if (seconds <= LONGEST_WINDOW_S) return seconds;
+  const param = "completion_window";
+  const message = `'${param}' must be a number with s, m, h or d, at most 30d; got a string of length ${window.length}.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+/** Throws SvcError naming the field of the line. What is in the body is not looked at. */
+export function decodeInputLine(value: unknown): InputLine {
+  const { custom_id, body } = checkLine(value);
+  return { customId: custom_id, body };
+}

@@ -1,0 +1,69 @@
+// The lines of a batch's output: one for each line of its input, answered or not.
+
+import type { BatchOutputLine } from "../../contract/batches.ts";
+import type { ChatCompletion } from "../../contract/chat.ts";
+import { chatErrors, errorObject } from "../../contract/errors.ts";
+import type { SvcError } from "../../domain/errors.ts";
+import type { BatchUsage } from "../../store/batch-records.ts";
+
+/** The line that an output line belongs to, and its ids. */
+export interface LineIds {
+  readonly id: string;
+  readonly customId: string;
+  readonly requestId: string;
+}
+
+/** What counts of an output line. */
+export interface OutputTally {
+  readonly customId: string;
+  readonly failed: boolean;
+  readonly usage: BatchUsage;
+}
+
+/** A line that was answered. */
+export const answeredLine = ({ id, customId, requestId }: LineIds, body: ChatCompletion): BatchOutputLine => ({
+  id,
+  custom_id: customId,
+  response: { status_code: 200, request_id: requestId, body },
+  error: null,
+});
+
+/** A line whose request was refused or failed: the status and body that the endpoint gives, and the error again. */
+export const failedLine = ({ id, customId, requestId }: LineIds, error: SvcError): BatchOutputLine => ({
+  id,
+  custom_id: customId,
+  response: {
+    status_code: chatErrors[error.code].status,
+    request_id: requestId,
+    body: { error: errorObject(error, requestId) },
+  },
+  error: { code: error.code, message: error.message },
+});
+
+const REASONS = {
+  batch_expired: "The completion window was over before this request was answered.",
+  batch_cancelled: "The batch was cancelled before this request was answered.",
+} as const;
+
+/** A line that nobody asked the endpoint about. */
+export const skippedLine = (id: string, customId: string, code: keyof typeof REASONS): BatchOutputLine => ({
+  id,
+  custom_id: customId,
+  response: null,
+  error: { code, message: REASONS[code] },
+});
+
+/** Counts an output line, written now or by an earlier process. */
+export function tallyLine({ custom_id, response, error }: BatchOutputLine): OutputTally {
+  const usage = error ? undefined : (response?.body as ChatCompletion | undefined)?.usage;
+  return {
+    customId: custom_id,
+    failed: error !== null,
+    usage: {
+      promptTokens: usage?.prompt_tokens ?? 0,
+      cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      completionTokens: usage?.completion_tokens ?? 0,
+      reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// Requests of /v1/embeddings and /v1/rerank as work for an embedding engine.
+
+import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
+import { checker } from "../../contract/schema.ts";
+import type { EmbeddingInput } from "../../domain/embedding.ts";
+import { SvcError } from "../../domain/errors.ts";
+
+export interface DecodedEmbeddings {
+  readonly model?: string;
+  readonly inputs: readonly EmbeddingInput[];
+  readonly base64: boolean;
+  readonly dimensions?: number;
+}
+
+export interface DecodedRerank {
+  readonly model?: string;
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly topN: number;
+  readonly returnDocuments: boolean;
+}
+
+const checkEmbeddings = checker(EmbeddingsRequest);
+const checkRerank = checker(RerankRequest);
+
+/** Throws SvcError naming the field at fault. */
+export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
+  const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
+  const inputs = isSeveral(input) ? input : [input];
+  inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
+  return {
+    inputs,
+    base64: encoding_format === "base64",
+    ...(model && { model }),
+    ...(typeof dimensions === "number" && { dimensions }),
+  };
+}
+
+/** Throws SvcError naming the field at fault. */
+export function decodeRerank(body: unknown): DecodedRerank {
+  const { query, documents: named, texts, model, top_n, return_documents } = checkRerank(body);
+  const given = named ?? texts;
+  if (!given) {
+    const message = "'documents' is required: an array of 1 to 2048 texts ('texts' is another name for it).";
+    throw new SvcError("missing_required_parameter", message, { param: "documents" });
+  }
+  refuseBlank(query, "query");
+  return {
+    query,
+    documents: given.map((document) => (typeof document === "string" ? document : document.text)),
+    topN: Math.min(top_n ?? given.length, given.length),
+    returnDocuments: return_documents === true,
+    ...(model && { model }),
+  };
+}
+
+/** Several texts, or several arrays of ids; an array of ids is one input. */
+function isSeveral(input: EmbeddingsRequest["input"]): input is string[] | number[][] {
+  return Array.isArray(input) && typeof input[0] !== "number";
+}
+
+/** Blank text has no meaning to compare: its vector would be that of the special tokens around it. */
+function refuseBlank(input: EmbeddingInput, param: string): void {
+  if (typeof input !== "string" || /\S/.test(input)) return;
+  const message = `'${param}' must not be blank; got a string of length ${input.length} without any visible character.`;
+  throw new SvcError("invalid_value", message, { param });
+}

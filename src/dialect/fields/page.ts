@@ -1,0 +1,42 @@
+// Which page of a list a client wants.
+
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  /** Id of the item before the first that is wanted. */
+  readonly after: string | undefined;
+}
+
+const ORDERS = ["asc", "desc"] as const;
+
+/** Reads limit, order and after. Throws SvcError `invalid_value` about a limit or an order that is none. */
+export function decodePage(
+  query: URLSearchParams,
+  limits: { readonly usual: number; readonly most: number },
+): PageQuery {
+  const limit = Number(query.get("limit") ?? limits.usual);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limits.most) {
+    throw new SvcError("invalid_value", `'limit' must be an integer from 1 to ${limits.most}; got ${limit}.`, {
+      param: "limit",
+    });
+  }
+  const asked = query.get("order") ?? "desc";
+  const order = ORDERS.find((known) => known === asked);
+  if (!order) {
+    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(asked)}.`;
+    throw new SvcError("invalid_value", message, { param: "order" });
+  }
+  return { limit, order, after: query.get("after") ?? undefined };
+}
+
+/** A page of items that have ids, in the convention's list layout. */
+export const listOf = <Item extends { readonly id: string }>(data: readonly Item[], hasMore: boolean) => ({
+  object: "list" as const,
+  data: [...data],
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more: hasMore,
+});

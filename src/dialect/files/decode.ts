@@ -1,0 +1,47 @@
+// What an upload says beside the content.
+
+import { received } from "../../contract/schema.ts";
+import { shownName, SvcError } from "../../domain/errors.ts";
+
+/** Fields by their names, as form parts or query parameters bring them. */
+export type UploadFields = ReadonlyMap<string, string>;
+
+export interface UploadCall {
+  /** Seconds until the file is deleted; absent: as the server says. */
+  readonly expiresSeconds?: number;
+}
+
+const KNOWN = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]", "filename"]);
+const [LEAST_S, MOST_S] = [3600, 2_592_000];
+
+/** Throws SvcError naming the field. */
+export function decodeUpload(fields: UploadFields): UploadCall {
+  for (const name of fields.keys()) {
+    if (KNOWN.has(name)) continue;
+    const param = shownName(name);
+    throw new SvcError("unsupported_parameter", `'${param}' is not supported here.`, { param });
+  }
+  const purpose = fields.get("purpose") ?? "batch";
+  if (purpose !== "batch") throw invalid("purpose", '"batch"', purpose);
+  const anchor = fields.get("expires_after[anchor]");
+  const seconds = fields.get("expires_after[seconds]");
+  if (anchor !== undefined && anchor !== "created_at") throw invalid("expires_after[anchor]", '"created_at"', anchor);
+  if (seconds === undefined) {
+    if (anchor === undefined) return {};
+    const param = "expires_after[seconds]";
+    throw new SvcError("missing_required_parameter", `'${param}' is required with an anchor.`, { param });
+  }
+  const given = /^\d{1,12}$/.test(seconds) ? Number(seconds) : undefined;
+  if (given !== undefined && given >= LEAST_S && given <= MOST_S) return { expiresSeconds: given };
+  throw invalid("expires_after[seconds]", `an integer from ${LEAST_S} to ${MOST_S}`, given ?? seconds);
+}
+
+/** The purpose that a list of files is to have; undefined: any. Throws SvcError `invalid_value` about one that is none. */
+export function decodePurpose(query: URLSearchParams): string | undefined {
+  const purpose = query.get("purpose");
+  if (purpose === null || purpose === "batch" || purpose === "batch_output") return purpose ?? undefined;
+  throw invalid("purpose", "one of batch, batch_output", purpose);
+}
+
+const invalid = (param: string, rule: string, got: unknown) =>
+  new SvcError("invalid_value", `'${param}' must be ${rule}; got ${received(got)}.`, { param });

@@ -1,0 +1,32 @@
+// Texts as vectors, and documents by their relevance to a query.
+
+/** A text, or the token ids of a whole input, special tokens included. */
+export type EmbeddingInput = string | readonly number[];
+
+export type EmbeddingWork =
+  | { readonly kind: "embed"; readonly inputs: readonly EmbeddingInput[] }
+  | { readonly kind: "rank"; readonly query: string; readonly documents: readonly string[] };
+
+/** What an embedding engine is for: vectors, or scores of pairs. */
+export type EmbeddingKind = EmbeddingWork["kind"];
+
+export interface EmbeddingResult {
+  /** A vector of length 1 for each input, or one score for each document, one after the other. */
+  readonly values: Float32Array;
+  /** Numbers for each input. */
+  readonly dimensions: number;
+  /** Tokens that were computed. */
+  readonly tokens: number;
+  /** Inputs that were longer than the model takes and were cut. */
+  readonly truncated: number;
+}
+
+/** What loading a model tells about it. */
+export interface EmbeddingModel {
+  readonly architecture: string;
+  readonly description: string;
+  readonly parameters: number;
+  readonly bytes: number;
+  readonly dimensions: number;
+  readonly device: string;
+}

@@ -1,0 +1,92 @@
+// Which inputs are computed together: those of all requests, in turns, the short ones of each request first.
+
+/** The inputs of one request, as token ids, and what is known of their results. */
+export class EmbeddingJob {
+  /** Numbers of the inputs that wait, the longest first: they are taken from the end. */
+  readonly waiting: number[];
+  readonly values: Float32Array;
+  started = false;
+  private left: number;
+
+  constructor(
+    readonly key: number,
+    readonly inputs: readonly Int32Array[],
+    private readonly dimensions: number,
+    readonly truncated: number,
+  ) {
+    this.values = new Float32Array(inputs.length * dimensions);
+    this.left = inputs.length;
+    const length = (index: number) => inputs[index]?.length ?? 0;
+    this.waiting = inputs.map((_, index) => index).sort((a, b) => length(b) - length(a));
+  }
+
+  get tokens(): number {
+    return this.inputs.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Keeps the numbers of an input; true when they were the last ones. */
+  keep(index: number, numbers: Float32Array): boolean {
+    this.values.set(numbers, index * this.dimensions);
+    return --this.left === 0;
+  }
+}
+
+export interface BatchItem {
+  readonly job: EmbeddingJob;
+  readonly index: number;
+  readonly tokens: Int32Array;
+}
+
+export class BatchQueue {
+  private jobs: EmbeddingJob[] = [];
+
+  /** A batch has at most `tokens`, unless its only input has more, and at most `inputs`. */
+  constructor(
+    private readonly tokens: number,
+    private readonly inputs: number,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.jobs.length === 0;
+  }
+
+  add(job: EmbeddingJob): void {
+    this.jobs.push(job);
+  }
+
+  /** Drops what a request still waits for. */
+  remove(key: number): void {
+    this.jobs = this.jobs.filter((job) => job.key !== key);
+  }
+
+  /** The next batch; empty when nothing waits. Whoever was served goes behind the others. */
+  next(): BatchItem[] {
+    const batch: BatchItem[] = [];
+    let room = this.tokens;
+    for (let took = true; took && batch.length < this.inputs;) {
+      took = false;
+      for (const job of this.jobs) {
+        const index = job.waiting.at(-1);
+        const tokens = index === undefined ? undefined : job.inputs[index];
+        if (index === undefined || !tokens || batch.length === this.inputs) continue;
+        if (tokens.length > room && batch.length > 0) continue;
+        job.waiting.pop();
+        batch.push({ job, index, tokens });
+        room -= tokens.length;
+        took = true;
+      }
+    }
+    const served = new Set(batch.map(({ job }) => job));
+    const behind = this.jobs.filter((job) => served.has(job) && job.waiting.length > 0);
+    this.jobs = [...this.jobs.filter((job) => !served.has(job)), ...behind];
+    return batch;
+  }
+
+  /** Takes back what was not computed. */
+  putBack(batch: readonly BatchItem[]): void {
+    for (const { job, index } of batch.toReversed()) {
+      job.waiting.push(index);
+      if (!this.jobs.includes(job)) this.jobs.unshift(job);
+    }
+  }
+}

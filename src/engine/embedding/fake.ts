@@ -1,0 +1,66 @@
+// An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
+
+import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
+import type { EmbeddingPort, EmbeddingStatus } from "./port.ts";
+
+export const FAKE_DIMENSIONS = 4;
+/** Inputs of more characters or ids are cut. */
+export const FAKE_MAX_TOKENS = 32;
+
+export class FakeEmbedder implements EmbeddingPort {
+  state: EmbeddingStatus["state"] = "unloaded";
+  /** What was asked, in order. */
+  readonly asked: EmbeddingWork[] = [];
+  /** Settled by a test, answers wait for it. */
+  gate: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly modelId: string,
+    readonly kind: EmbeddingKind = "embed",
+  ) {}
+
+  status(): EmbeddingStatus {
+    return {
+      modelId: this.modelId,
+      kind: this.kind,
+      created: 1_700_000_000,
+      maxTokens: FAKE_MAX_TOKENS,
+      dimensions: this.kind === "rank" ? 1 : FAKE_DIMENSIONS,
+      state: this.state,
+      restarts: 0,
+    };
+  }
+
+  async run(work: EmbeddingWork, signal: AbortSignal): Promise<EmbeddingResult> {
+    this.state = "ready";
+    this.asked.push(work);
+    await this.gate;
+    signal.throwIfAborted();
+    if (work.kind === "rank") {
+      const scores = work.documents.map((document) => shared(work.query, document));
+      return result(scores, 1, work.documents);
+    }
+    return result(work.inputs.flatMap(vectorOf), FAKE_DIMENSIONS, work.inputs);
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+  }
+}
+
+type Sized = { readonly length: number };
+
+function result(values: readonly number[], dimensions: number, inputs: readonly Sized[]): EmbeddingResult {
+  const tokens = inputs.reduce((sum, { length }) => sum + Math.min(length, FAKE_MAX_TOKENS), 0);
+  const truncated = inputs.filter(({ length }) => length > FAKE_MAX_TOKENS).length;
+  return { values: Float32Array.from(values), dimensions, tokens, truncated };
+}
+
+/** 3, 4, 0 and the length, brought to length 1. */
+function vectorOf({ length }: Sized): number[] {
+  const size = Math.hypot(3, 4, length);
+  return [3 / size, 4 / size, 0, length / size];
+}
+
+const shared = (query: string, document: string): number =>
+  [...query].filter((letter) => document.includes(letter)).length;

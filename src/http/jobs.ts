@@ -1,0 +1,31 @@
+// Files and batches over the services that all routes share.
+
+import { newChatCompletionId } from "../domain/ids.ts";
+import { chatLines } from "../service/batch/answer-line.ts";
+import { BatchesService } from "../service/batch/batches.ts";
+import { FilesService } from "../service/batch/files.ts";
+import { JobFolder } from "../service/batch/job-folder.ts";
+import { answerOrigin } from "./answer-origin.ts";
+import type { AppDeps } from "./app.ts";
+import { logUnexpected } from "./log-unexpected.ts";
+
+/** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */
+const LINES_AHEAD = 2;
+
+/** Nothing runs before `batches.start()`, and nothing is on disk before something is stored. */
+export function createJobs(deps: AppDeps): { readonly files: FilesService; readonly batches: BatchesService } {
+  const { config, clock, log } = deps;
+  const { bytes, lines, keepSeconds } = config.files;
+  const folder = new JobFolder(config.dataDir);
+  const batches = new BatchesService({
+    folder,
+    clock,
+    log,
+    keepSeconds,
+    maxLines: lines,
+    linesAtOnce: config.parallel + LINES_AHEAD,
+    answer: chatLines(deps.generation, config, () => answerOrigin(deps, newChatCompletionId())),
+    onUnexpected: (error, requestId) => logUnexpected(log, error, requestId),
+  });
+  return { files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines } }), batches };
+}

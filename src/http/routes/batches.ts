@@ -1,0 +1,43 @@
+// /v1/batches: making, listing, fetching and cancelling batch jobs.
+
+import { Elysia } from "elysia";
+import { Batch, BatchList, BatchRequest } from "../../contract/batches.ts";
+import { decodeBatch } from "../../dialect/batches/decode.ts";
+import { encodeBatch, encodeBatches } from "../../dialect/batches/encode.ts";
+import { decodePage } from "../../dialect/fields/page.ts";
+import type { BatchesService } from "../../service/batch/batches.ts";
+import type { AppDeps } from "../app.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+
+const PAGE = { usual: 20, most: 100 };
+
+/** Batch jobs; what they do is done without a request. */
+export const batchRoutes = (batches: BatchesService, { engine }: AppDeps) =>
+  new Elysia({ name: "route.batches" })
+    .post(
+      "/v1/batches",
+      async ({ request }) => {
+        const call = decodeBatch(await readJson(request, bodyCeilings.batch));
+        return Response.json(encodeBatch(batches.create(call, engine.status().modelId)));
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(BatchRequest), responses: { 200: jsonContent(Batch) } },
+      },
+    )
+    .get(
+      "/v1/batches",
+      ({ request }) => {
+        const page = decodePage(new URL(request.url).searchParams, PAGE);
+        return Response.json(encodeBatches(batches.list(page)));
+      },
+      { detail: { responses: { 200: jsonContent(BatchList) } } },
+    )
+    .get("/v1/batches/:id", ({ params }) => Response.json(encodeBatch(batches.get(params.id))), {
+      detail: { responses: { 200: jsonContent(Batch) } },
+    })
+    .post("/v1/batches/:id/cancel", async ({ params }) => Response.json(encodeBatch(await batches.cancel(params.id))), {
+      parse: "none",
+      detail: { responses: { 200: jsonContent(Batch) } },
+    });

@@ -1,0 +1,52 @@
+// POST /v1/embeddings and POST /v1/rerank
+
+import { Elysia } from "elysia";
+import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest } from "../../contract/embeddings.ts";
+import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
+import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
+import type { EmbeddingAnswer } from "../../service/embeddings.ts";
+import type { AppDeps } from "../app.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** Texts as vectors, and documents by their relevance. */
+export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContexts) => {
+  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
+    const { tokens, truncated } = result;
+    contexts.of(request).logFields = () => ({ model, prompt_tokens: tokens, ...(truncated > 0 && { truncated }) });
+    return Response.json(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
+  };
+
+  return new Elysia({ name: "route.embeddings" })
+    .post(
+      "/v1/embeddings",
+      async ({ request }) => {
+        const asked = decodeEmbeddings(await readJson(request, bodyCeilings.embeddings));
+        const computed = await embeddings.embed(asked.inputs, asked, request.signal);
+        return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(EmbeddingsRequest),
+          responses: { 200: jsonContent(EmbeddingList, "A vector for each input.") },
+        },
+      },
+    )
+    .post(
+      "/v1/rerank",
+      async ({ request }) => {
+        const asked = decodeRerank(await readJson(request, bodyCeilings.embeddings));
+        const computed = await embeddings.rank(asked.query, asked.documents, asked, request.signal);
+        return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(RerankRequest),
+          responses: { 200: jsonContent(RerankList, "The documents by relevance.") },
+        },
+      },
+    );
+};

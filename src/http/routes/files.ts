@@ -1,0 +1,93 @@
+// /v1/files: uploading, listing, fetching and deleting files.
+
+import { Elysia } from "elysia";
+import { DeletedFile, FileList, FileObject, FileUpload } from "../../contract/files.ts";
+import type { TSchema } from "../../contract/schema.ts";
+import { decodePurpose, decodeUpload } from "../../dialect/files/decode.ts";
+import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
+import { decodePage } from "../../dialect/fields/page.ts";
+import type { FilesService } from "../../service/batch/files.ts";
+import { byteRange } from "../byte-range.ts";
+import { jsonContent } from "../json-content.ts";
+import { readUpload } from "../upload-body.ts";
+
+const PAGE = { usual: 10_000, most: 10_000 };
+const JSONL = "application/jsonl";
+
+const upload = {
+  description: "A form, or the content itself with purpose and filename in the query.",
+  content: {
+    "multipart/form-data": { schema: FileUpload as TSchema },
+    [JSONL]: { schema: { type: "string" as const, format: "binary" } },
+  },
+};
+
+/** Files on the server's disk. */
+export const fileRoutes = (files: FilesService) =>
+  new Elysia({ name: "route.files" })
+    .post(
+      "/v1/files",
+      async ({ request }) => {
+        const { content, filename, fields } = await readUpload(request, files.largest, (chunks) =>
+          files.receive(chunks),
+        );
+        try {
+          const { expiresSeconds } = decodeUpload(fields);
+          return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
+        } catch (error) {
+          await content.discard();
+          throw error;
+        }
+      },
+      { parse: "none", detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } } },
+    )
+    .get(
+      "/v1/files",
+      ({ request }) => {
+        const { searchParams } = new URL(request.url);
+        return Response.json(encodeFiles(files.list(decodePage(searchParams, PAGE), decodePurpose(searchParams))));
+      },
+      { detail: { responses: { 200: jsonContent(FileList) } } },
+    )
+    .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), {
+      detail: { responses: { 200: jsonContent(FileObject) } },
+    })
+    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
+      detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
+    })
+    .delete(
+      "/v1/files/:id",
+      ({ params }) => {
+        files.delete(params.id);
+        return Response.json({ id: params.id, object: "file", deleted: true });
+      },
+      { parse: "none", detail: { responses: { 200: jsonContent(DeletedFile) } } },
+    );
+
+/** A content never changes, so its id is all that identifies it. */
+function contentOf(files: FilesService, id: string, asked: Headers): Response {
+  const { path, bytes, filename } = files.content(id);
+  const etag = `"${id}"`;
+  const headers = {
+    "Content-Type": JSONL,
+    "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename.toWellFormed())}`,
+    "Accept-Ranges": "bytes",
+    ETag: etag,
+  };
+  if (asked.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
+  const condition = asked.get("if-range");
+  const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
+  // As a stream: Bun would answer Range for a file in its own way.
+  if (range === "all")
+    return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
+  if (!range) return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${bytes}` } });
+  const { start, end } = range;
+  return new Response(Bun.file(path).slice(start, end).stream(), {
+    status: 206,
+    headers: {
+      ...headers,
+      "Content-Length": String(end - start),
+      "Content-Range": `bytes ${start}-${end - 1}/${bytes}`,
+    },
+  });
+}

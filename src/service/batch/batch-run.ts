@@ -1,0 +1,263 @@
+// One batch from where it stands to its end. Its output is its journal: a line that is there is answered, and so a server
+// that was killed at any moment goes on with the others.
+
+import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
+import { answeredLine, failedLine, skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
+import type { BatchOutputLine } from "../../contract/batches.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
+import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
+import type { JobStore } from "../../store/job-store.ts";
+import { Journal } from "../../store/journal.ts";
+import { isBlank, linesOf, parseLine } from "../../store/json-lines.ts";
+import { isMissing } from "../../store/storage-error.ts";
+import type { AnswerLine } from "./answer-line.ts";
+import { pause } from "./pause.ts";
+import type { Slots } from "./slots.ts";
+import { Tally } from "./tally.ts";
+import { validateInput } from "./validate-input.ts";
+
+export interface BatchRunDeps {
+  readonly store: JobStore;
+  readonly slots: Slots;
+  readonly answer: AnswerLine;
+  readonly clock: Clock;
+  readonly maxLines: number;
+  /** Seconds that an output file is kept whose batch does not say; null: until it is deleted. */
+  readonly keepSeconds: number | null;
+  /** Told about a failure of a line that nobody foresaw. */
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
+}
+
+/** How often it looks whether it was cancelled, by whatever server, or is over time. */
+const WATCH_MS = 250;
+/** How old the counts that clients see may be. */
+const PROGRESS_MS = 100;
+/** A line may be what ended the engine: it is not tried for ever. */
+const MOST_ATTEMPTS = 3;
+const RETRY_S = 1;
+/** What says nothing about the line: it is asked again. */
+const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "shutting_down"]);
+
+export class BatchRun {
+  /** Aborted when no more lines are to be answered, for whatever reason. */
+  private readonly ending = new AbortController();
+  /** Of the disk or the database, beside the main line of work. */
+  private failure: { readonly error: unknown } | undefined;
+  private saving: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly deps: BatchRunDeps,
+    private readonly id: string,
+  ) {}
+
+  /** Lines under way are given up, to be answered by whoever runs the batch next. */
+  stop(): void {
+    this.ending.abort();
+  }
+
+  /** Looks at once whether it was cancelled. */
+  check(): void {
+    try {
+      const batch = this.record();
+      if (batch.status === "cancelling" || this.isOver(batch)) this.ending.abort();
+    } catch (error) {
+      this.giveUp(error);
+    }
+  }
+
+  private giveUp(error: unknown): void {
+    this.failure ??= { error };
+    this.ending.abort();
+  }
+
+  /** Runs the batch until it has ended or is stopped. The caller has its lock. Throws what disk and database throw. */
+  async run(): Promise<void> {
+    const { store } = this.deps;
+    if (store.batches.isEnded(this.id)) return store.clear(this.id);
+    try {
+      if (!(await this.validated())) return;
+      await this.answerAndHandOver();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      this.fail([
+        {
+          code: "not_found",
+          message: "What the batch keeps in the server's data folder is gone.",
+          param: "input_file_id",
+          line: null,
+        },
+      ]);
+    }
+  }
+
+  /** False when the batch has failed by that, or nobody wants to know any more. */
+  private async validated(): Promise<boolean> {
+    const { store, maxLines } = this.deps;
+    if (this.record().status !== "validating") return true;
+    const { total, faults } = await validateInput(store.inputPath(this.id), maxLines, this.ending.signal).catch(
+      (error: unknown) => {
+        if (this.ending.signal.aborted) return { total: 0, faults: undefined };
+        throw error;
+      },
+    );
+    if (!faults) return false;
+    store.batches.setProgress(this.id, new Tally(total).progress);
+    if (faults.length > 0) this.fail(faults);
+    else store.batches.advance(this.id, "validating", "in_progress", this.now());
+    return faults.length === 0;
+  }
+
+  private async answerAndHandOver(): Promise<void> {
+    const { store } = this.deps;
+    const tally = new Tally(this.record().total);
+    const journal = await Journal.open(store.outputPath(this.id), (line) =>
+      tally.add(tallyLine(line as BatchOutputLine)),
+    );
+    const watch = setInterval(() => this.check(), WATCH_MS);
+    try {
+      this.saveProgress(tally);
+      this.check();
+      await this.answerAll(journal, tally);
+      const { total, completed, failed } = tally.progress;
+      if (completed + failed >= total) store.batches.advance(this.id, "in_progress", "finalizing", this.now());
+      // It may be cancelled while it expires.
+      while (!(await this.close(journal, tally)));
+    } finally {
+      clearInterval(watch);
+      clearTimeout(this.saving);
+      this.saveProgress(tally);
+      await journal.close();
+    }
+  }
+
+  /** Answers every line that is not, a few at once, until none is left or the run is to end. */
+  private async answerAll(journal: Journal, tally: Tally): Promise<void> {
+    const { signal } = this.ending;
+    const underWay = new Set<Promise<void>>();
+    for await (const line of this.unanswered(tally)) {
+      const release = await this.deps.slots.take(signal);
+      if (!release) break;
+      const work = this.answerLine(line)
+        .then((output) => output && this.write(output, journal, tally))
+        .catch((error: unknown) => this.giveUp(error))
+        .finally(() => {
+          release();
+          underWay.delete(work);
+        });
+      underWay.add(work);
+    }
+    await Promise.all(underWay);
+    if (this.failure) throw this.failure.error;
+  }
+
+  /** The output of a line, whatever it is; undefined when the run is to end first. */
+  private async answerLine({ customId, body }: InputLine): Promise<BatchOutputLine | undefined> {
+    const { signal } = this.ending;
+    const { answer, onUnexpected } = this.deps;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
+      try {
+        return answeredLine(ids, await answer(body, { id: ids.requestId, client: this.id }, signal));
+      } catch (error) {
+        if (signal.aborted) break;
+        if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
+        const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+        const crashed = known.code === "engine_crashed" && attempt < MOST_ATTEMPTS;
+        if (!crashed && !TRANSIENT.has(known.code)) return failedLine(ids, known);
+        await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
+      }
+    }
+    return undefined;
+  }
+
+  private async write(line: BatchOutputLine, journal: Journal, tally: Tally): Promise<void> {
+    await journal.append(`${JSON.stringify(line)}\n`);
+    tally.add(tallyLine(line));
+    this.saving ??= setTimeout(() => {
+      this.saving = undefined;
+      this.saveProgress(tally);
+    }, PROGRESS_MS);
+  }
+
+  /**
+   * Brings a batch to its end, if it is at one: lines that are not answered say why, and the journal becomes the output file.
+   * False when it is at another end meanwhile.
+   */
+  private async close(journal: Journal, tally: Tally): Promise<boolean> {
+    const { store, keepSeconds } = this.deps;
+    const batch = this.record();
+    const end = this.endOf(batch);
+    if (!end) return true;
+    if (end !== "completed") await this.skipRest(journal, tally, `batch_${end}`);
+    await journal.sync();
+    clearTimeout(this.saving);
+    store.batches.setProgress(this.id, tally.progress);
+    const now = this.now();
+    const seconds = batch.outputSeconds ?? keepSeconds;
+    const output = {
+      id: batch.outputFileId,
+      bytes: journal.bytes,
+      filename: `${batch.id}_output.jsonl`,
+      purpose: "batch_output" as const,
+      createdAt: now,
+      expiresAt: seconds === null ? null : now + seconds,
+    };
+    if (!store.handOver(batch, output, end, now)) return false;
+    store.clear(this.id);
+    return true;
+  }
+
+  private endOf(batch: BatchRecord): "completed" | "cancelled" | "expired" | undefined {
+    if (batch.status === "finalizing") return "completed";
+    if (batch.status === "cancelling") return "cancelled";
+    return this.isOver(batch) ? "expired" : undefined;
+  }
+
+  private async skipRest(journal: Journal, tally: Tally, code: "batch_cancelled" | "batch_expired"): Promise<void> {
+    for await (const { customId } of this.unanswered(tally)) {
+      const line = skippedLine(newBatchAnswerId(), customId, code);
+      await journal.append(`${JSON.stringify(line)}\n`);
+      tally.add(tallyLine(line));
+    }
+  }
+
+  /** The lines of the input that the output does not have. */
+  private async *unanswered(tally: Tally): AsyncGenerator<InputLine, void, void> {
+    for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
+      if (isBlank(line)) continue;
+      const input = decodeInputLine(parseLine(line));
+      if (!tally.has(input.customId)) yield input;
+    }
+  }
+
+  private fail(faults: readonly BatchFault[]): void {
+    const { store } = this.deps;
+    store.batches.fail(this.id, faults, this.now());
+    store.clear(this.id);
+  }
+
+  /** Counts are for looking at: what cannot be saved now is saved next time. */
+  private saveProgress(tally: Tally): void {
+    try {
+      this.deps.store.batches.setProgress(this.id, tally.progress);
+    } catch (error) {
+      this.deps.onUnexpected(error, this.id);
+    }
+  }
+
+  private isOver({ status, expiresAt }: BatchRecord): boolean {
+    return status === "in_progress" && this.now() >= expiresAt;
+  }
+
+  private record(): BatchRecord {
+    const batch = this.deps.store.batches.get(this.id);
+    if (batch) return batch;
+    throw new SvcError("not_found", "The batch is not in the database any more.");
+  }
+
+  private now(): number {
+    return Math.floor(this.deps.clock.wall() / 1000);
+  }
+}

@@ -1,0 +1,188 @@
+// Batch jobs: made, listed, cancelled, and run one beside the other, in this process or in another on the same folder.
+
+import type { BatchCall } from "../../dialect/batches/decode.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { newBatchId, newFileId } from "../../domain/ids.ts";
+import type { BatchRecord } from "../../store/batch-records.ts";
+import type { JobStore } from "../../store/job-store.ts";
+import type { Page, PageRequest } from "../../store/page.ts";
+import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { AnswerLine } from "./answer-line.ts";
+import { BatchRun } from "./batch-run.ts";
+import type { JobFolder } from "./job-folder.ts";
+import { pause } from "./pause.ts";
+import { Slots } from "./slots.ts";
+
+export interface BatchOptions {
+  readonly folder: JobFolder;
+  readonly answer: AnswerLine;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Lines that are under way at once, of all batches. */
+  readonly linesAtOnce: number;
+  /** Most lines of a batch. */
+  readonly maxLines: number;
+  /** Seconds that output files are kept; null: until they are deleted. */
+  readonly keepSeconds: number | null;
+  /** Told about a failure that nobody foresaw. */
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
+}
+
+/** How often it looks for batches that nobody runs, and for files that have expired. */
+const SCAN_MS = 1000;
+const SWEEP_MS = 600_000;
+/** A batch that could not go on, because the disk was full for one, is tried again after so long. */
+const RETRY_MS = 10_000;
+/** Checking the lines of a new batch takes no longer. */
+const VALIDATION_PATIENCE_MS = 60_000;
+const VALIDATION_POLL_MS = 20;
+
+export class BatchesService {
+  private readonly runs = new Map<string, { readonly run: BatchRun; readonly ended: Promise<void> }>();
+  private readonly retryAt = new Map<string, number>();
+  private readonly slots: Slots;
+  private readonly timers: ReturnType<typeof setInterval>[] = [];
+  private scanFails = false;
+  private readonly stopping = new AbortController();
+
+  constructor(private readonly options: BatchOptions) {
+    this.slots = new Slots(options.linesAtOnce);
+  }
+
+  /** Goes on with what is not finished, now and whenever another process leaves something behind. */
+  start(): void {
+    this.sweep();
+    this.scan();
+    this.timers.push(
+      setInterval(() => this.scan(), SCAN_MS),
+      setInterval(() => this.sweep(), SWEEP_MS),
+    );
+  }
+
+  /** Stops all runs; lines that are under way are answered by the next process. Resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.stopping.abort();
+    for (const { run } of this.runs.values()) run.stop();
+    await Promise.all([...this.runs.values()].map(({ ended }) => ended));
+    this.options.folder.close();
+  }
+
+  /** Makes a batch, to be answered by `model`. Throws SvcError `not_found` about the input file. */
+  create(call: BatchCall, model: string): BatchRecord {
+    const now = this.now();
+    const store = this.options.folder.find();
+    const input = store && withStorage(() => store.files.get(call.inputFileId, now));
+    if (!store || !input) throw unknown("file", "input_file_id");
+    if (input.purpose !== "batch") {
+      const message = "'input_file_id' must name a file with purpose batch; this one has batch_output.";
+      throw new SvcError("invalid_value", message, { param: "input_file_id" });
+    }
+    const { inputFileId, endpoint, window, windowSeconds, metadata, outputSeconds = null } = call;
+    const times = { createdAt: now, expiresAt: now + windowSeconds };
+    const ids = { id: newBatchId(), inputFileId, outputFileId: newFileId() };
+    try {
+      store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
+    } catch (error) {
+      if (!isMissing(error)) throw storageError(error);
+      throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
+    }
+    const made = this.get(ids.id);
+    this.scan();
+    return made;
+  }
+
+  /** Throws SvcError `not_found`. */
+  get(id: string): BatchRecord {
+    const batch = withStorage(() => this.options.folder.find()?.batches.get(id));
+    if (batch) return batch;
+    throw unknown("batch", "batch_id");
+  }
+
+  list(page: PageRequest): Page<BatchRecord> {
+    const store = this.options.folder.find();
+    return store ? withStorage(() => store.batches.page(page)) : { rows: [], hasMore: false };
+  }
+
+  /**
+   * Cancels a batch in progress; one whose lines are still being checked is waited for. Throws SvcError `not_found`, and
+   * `invalid_value` about a batch that is not in progress any more.
+   */
+  async cancel(id: string): Promise<BatchRecord> {
+    const until = this.options.clock.now() + VALIDATION_PATIENCE_MS;
+    while (this.get(id).status === "validating" && this.options.clock.now() < until && !this.stopping.signal.aborted) {
+      await pause(VALIDATION_POLL_MS, this.stopping.signal);
+    }
+    const { batches } = this.options.folder.open();
+    if (!withStorage(() => batches.advance(id, "in_progress", "cancelling", this.now()))) {
+      const message = `Only a batch in progress can be cancelled; this one is ${this.get(id).status}.`;
+      throw new SvcError("invalid_value", message, { param: "batch_id" });
+    }
+    const cancelled = this.get(id);
+    this.runs.get(id)?.run.check();
+    return cancelled;
+  }
+
+  /** Runs what is not finished and nobody runs. Failures are logged: there is nobody to tell. */
+  private scan(): void {
+    if (this.stopping.signal.aborted) return;
+    try {
+      const store = this.options.folder.find();
+      for (const id of store?.batches.unfinished() ?? []) if (store) this.begin(store, id);
+      this.scanFails = false;
+    } catch (error) {
+      // Once, not every second.
+      if (!this.scanFails) this.logFailure("batches cannot be run", error);
+      this.scanFails = true;
+    }
+  }
+
+  private begin(store: JobStore, id: string): void {
+    if (this.runs.has(id) || this.options.clock.now() < (this.retryAt.get(id) ?? 0)) return;
+    const unlock = store.lock(id);
+    if (!unlock) return;
+    const run = new BatchRun({ ...this.options, store, slots: this.slots }, id);
+    const ended = this.follow(id, run).finally(() => {
+      this.runs.delete(id);
+      unlock();
+    });
+    this.runs.set(id, { run, ended });
+  }
+
+  /** Runs a batch until it has ended, is stopped, or cannot go on for now. Never throws. */
+  private async follow(id: string, run: BatchRun): Promise<void> {
+    const { clock, log } = this.options;
+    try {
+      await run.run();
+      const { status, total, completed, failed } = this.get(id);
+      this.retryAt.delete(id);
+      log.info("batch", { batch: id, status, total, completed, failed });
+    } catch (error) {
+      this.retryAt.set(id, clock.now() + RETRY_MS);
+      this.logFailure("batch cannot go on and is tried again", error, id);
+    }
+  }
+
+  private sweep(): void {
+    try {
+      this.options.folder.find()?.sweep(this.now());
+    } catch (error) {
+      this.logFailure("expired files cannot be removed", error);
+    }
+  }
+
+  private logFailure(what: string, error: unknown, batch?: string): void {
+    const known = storageError(error);
+    if (!(known instanceof SvcError)) return this.options.onUnexpected(error, batch ?? "batches");
+    this.options.log.warn(what, { ...(batch !== undefined && { batch }), code: known.code, reason: known.message });
+  }
+
+  private now(): number {
+    return Math.floor(this.options.clock.wall() / 1000);
+  }
+}
+
+const unknown = (what: string, param: string) =>
+  new SvcError("not_found", `No ${what} with this id is stored.`, { param });

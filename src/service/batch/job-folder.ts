@@ -1,0 +1,26 @@
+// The one store of files and batches of this process, opened when it is first needed.
+
+import { JobStore } from "../../store/job-store.ts";
+import { withStorage } from "../../store/storage-error.ts";
+
+export class JobFolder {
+  private opened: JobStore | undefined;
+
+  /** `path` is the data folder; nothing is made in it before something is to be stored. */
+  constructor(private readonly path: string) {}
+
+  /** Opens the store, and makes it if it is not there. Throws SvcError `storage_full` or `storage_unavailable`. */
+  open(): JobStore {
+    return (this.opened ??= withStorage(() => new JobStore(this.path)));
+  }
+
+  /** The store, if anything was ever stored. Throws SvcError as `open` does. */
+  find(): JobStore | undefined {
+    return this.opened ?? (JobStore.exists(this.path) ? this.open() : undefined);
+  }
+
+  close(): void {
+    this.opened?.close();
+    this.opened = undefined;
+  }
+}

@@ -1,0 +1,55 @@
+// Whether the lines of an input can be answered at all: what is checked before the first of them is.
+
+import { decodeInputLine } from "../../dialect/batches/decode.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { BatchFault } from "../../store/batch-records.ts";
+import { isBlank, linesOf, parseLine, type Line } from "../../store/json-lines.ts";
+
+/** Faults beyond these are not listed. */
+const MOST_FAULTS = 100;
+
+export interface Validation {
+  readonly total: number;
+  readonly faults: readonly BatchFault[];
+}
+
+/** Counts the lines of the file at `path` and lists what is wrong with them. Throws what the system throws. */
+export async function validateInput(path: string, mostLines: number, signal: AbortSignal): Promise<Validation> {
+  const seen = new Set<string>();
+  const faults: BatchFault[] = [];
+  let total = 0;
+  for await (const line of linesOf(Bun.file(path).stream())) {
+    signal.throwIfAborted();
+    if (isBlank(line)) continue;
+    total++;
+    const fault = total > mostLines ? tooMany(mostLines) : lineFault(line, seen);
+    if (fault) faults.push(fault);
+    if (faults.length === MOST_FAULTS || total > mostLines) break;
+  }
+  return { total, faults };
+}
+
+function lineFault(line: Line, seen: Set<string>): BatchFault | undefined {
+  const { number } = line;
+  try {
+    const { customId } = decodeInputLine(parseLine(line));
+    if (!seen.has(customId)) {
+      seen.add(customId);
+      return undefined;
+    }
+    const message = "'custom_id' must be unique in the file; an earlier line has the same.";
+    return { code: "duplicate_custom_id", message, param: "custom_id", line: number };
+  } catch (error) {
+    if (error instanceof SvcError) {
+      return { code: error.code, message: error.message, param: error.details.param ?? null, line: number };
+    }
+    return { code: "invalid_json", message: "The line is not valid JSON.", param: null, line: number };
+  }
+}
+
+const tooMany = (limit: number): BatchFault => ({
+  code: "too_many_lines",
+  message: `The file has more than ${limit} lines, the limit set by --max-batch-lines.`,
+  param: "input_file_id",
+  line: null,
+});

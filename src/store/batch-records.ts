@@ -1,0 +1,140 @@
+// The state of batch jobs. A job is changed by the one server that runs it, but for its cancelling.
+
+import type { Database } from "bun:sqlite";
+import { readPage, type Page, type PageRequest } from "./page.ts";
+
+export type BatchStatus =
+  "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "cancelling" | "cancelled" | "expired";
+
+/** Those in which there is nothing left to do. */
+const ENDED = ["completed", "failed", "cancelled", "expired"] as const;
+const IS_ENDED = `status IN (${ENDED.map((status) => `'${status}'`).join(", ")})`;
+
+/** Something that is wrong with a batch, of a line of its input or of all of it. */
+export interface BatchFault {
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+  /** The first line is 1. */
+  readonly line: number | null;
+}
+
+export interface BatchUsage {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** How far a batch is. */
+export interface BatchProgress {
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly usage: BatchUsage;
+}
+
+/** What a batch is from its beginning on. */
+export interface NewBatch {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly inputFileId: string;
+  readonly outputFileId: string;
+  /** Seconds that the output file is kept; null: until it is deleted. */
+  readonly outputSeconds: number | null;
+  /** The completion window as it was asked for. */
+  readonly window: string;
+  /** Unix seconds, like all times here. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly metadata: Readonly<Record<string, string>> | null;
+}
+
+export interface BatchRecord extends NewBatch, Omit<BatchProgress, "usage"> {
+  readonly status: BatchStatus;
+  /** When it came to a status. */
+  readonly times: Readonly<Partial<Record<BatchStatus, number>>>;
+  readonly usage: BatchUsage | null;
+  readonly errors: readonly BatchFault[] | null;
+}
+
+interface Row extends Omit<BatchRecord, "times" | "metadata" | "usage" | "errors"> {
+  readonly times: string;
+  readonly metadata: string | null;
+  readonly usage: string | null;
+  readonly errors: string | null;
+}
+
+export class BatchRecords {
+  constructor(private readonly database: Database) {}
+
+  add(batch: NewBatch): void {
+    const metadata = batch.metadata && JSON.stringify(batch.metadata);
+    const columns = Object.keys(batch);
+    this.database
+      .query(
+        `INSERT INTO batches (${columns.join(", ")}, status)
+         VALUES (${columns.map((name) => `$${name}`).join(", ")}, 'validating')`,
+      )
+      .run({ ...batch, metadata });
+  }
+
+  get(id: string): BatchRecord | undefined {
+    const row = this.database.query<Row, [string]>("SELECT * FROM batches WHERE id = ?").get(id);
+    return row ? recordOf(row) : undefined;
+  }
+
+  /** Throws SvcError `not_found` when the page is to begin after no batch. */
+  page(request: PageRequest): Page<BatchRecord> {
+    const { rows, hasMore } = readPage<Row>(this.database, "batches", request);
+    return { rows: rows.map(recordOf), hasMore };
+  }
+
+  /** Ids of the batches with something left to do, the oldest first. */
+  unfinished(): string[] {
+    return this.ids(`SELECT id FROM batches WHERE NOT ${IS_ENDED} ORDER BY seq`);
+  }
+
+  /** Whether there is nothing left to do for a batch, or there is none. */
+  isEnded(id: string): boolean {
+    return this.database.query(`SELECT 1 FROM batches WHERE id = ? AND NOT ${IS_ENDED}`).get(id) === null;
+  }
+
+  /** Brings a batch from one status to the next; false when it has another status meanwhile. */
+  advance(id: string, from: BatchStatus, to: BatchStatus, at: number): boolean {
+    const sql = `UPDATE batches SET status = $to, times = json_set(times, '$.' || $to, $at)
+                 WHERE id = $id AND status = $from`;
+    return this.database.query(sql).run({ id, from, to, at }).changes > 0;
+  }
+
+  /** Ends a batch because of faults. */
+  fail(id: string, errors: readonly BatchFault[], at: number): void {
+    const sql = `UPDATE batches SET status = 'failed', times = json_set(times, '$.failed', $at), errors = $errors
+                 WHERE id = $id AND NOT ${IS_ENDED}`;
+    this.database.query(sql).run({ id, errors: JSON.stringify(errors), at });
+  }
+
+  setProgress(id: string, { total, completed, failed, usage }: BatchProgress): void {
+    const sql = `UPDATE batches SET total = $total, completed = $completed, failed = $failed, usage = $usage
+                 WHERE id = $id`;
+    this.database.query(sql).run({ id, total, completed, failed, usage: JSON.stringify(usage) });
+  }
+
+  private ids(sql: string): string[] {
+    return this.database
+      .query<{ id: string }, []>(sql)
+      .all()
+      .map(({ id }) => id);
+  }
+}
+
+function recordOf({ times, metadata, usage, errors, ...plain }: Row): BatchRecord {
+  return {
+    ...plain,
+    times: JSON.parse(times),
+    metadata: metadata === null ? null : JSON.parse(metadata),
+    usage: usage === null ? null : JSON.parse(usage),
+    errors: errors === null ? null : JSON.parse(errors),
+  };
+}

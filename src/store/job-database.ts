@@ -1,0 +1,67 @@
+// The database of files and batch jobs: its tables, and opening it.
+
+import { Database } from "bun:sqlite";
+import { SvcError } from "../domain/errors.ts";
+
+const VERSION = 1;
+
+const SCHEMA = `
+  CREATE TABLE files (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    bytes INTEGER NOT NULL,
+    filename TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    createdAt INTEGER NOT NULL,
+    expiresAt INTEGER
+  ) STRICT;
+  CREATE TABLE batches (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL,
+    -- JSON: when it came to a status, by its name.
+    times TEXT NOT NULL DEFAULT '{}',
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    inputFileId TEXT NOT NULL,
+    -- Given at the beginning, so that an output that is handed over twice is the same file.
+    outputFileId TEXT NOT NULL,
+    outputSeconds INTEGER,
+    window TEXT NOT NULL,
+    createdAt INTEGER NOT NULL,
+    expiresAt INTEGER NOT NULL,
+    metadata TEXT,
+    total INTEGER NOT NULL DEFAULT 0,
+    completed INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    usage TEXT,
+    errors TEXT
+  ) STRICT;
+  CREATE INDEX batches_by_status ON batches (status);
+  PRAGMA user_version = ${VERSION};
+`;
+
+/** Opens the database, and makes it if it is not there. Throws SQLiteError, or SvcError about one of another version. */
+export function openJobDatabase(path: string): Database {
+  const database = new Database(path, { create: true, strict: true });
+  try {
+    // Another server may use it, too.
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run("PRAGMA journal_mode = WAL");
+    database.run("PRAGMA synchronous = FULL");
+    database.transaction(() => prepare(database)).immediate();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function prepare(database: Database): void {
+  const found = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version;
+  if (found === 0) database.run(SCHEMA);
+  else if (found !== VERSION) {
+    const message = "The server's data folder (--data-dir) was written by another version of svc.";
+    throw new SvcError("storage_unavailable", message);
+  }
+}

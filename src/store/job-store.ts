@@ -1,0 +1,134 @@
+// Files and batch jobs on disk: records in one database, contents beside it. Several servers may use one folder.
+//
+//   jobs.sqlite      records
+//   files/ID         contents; ID.part while it is received
+//   batches/ID/      of a batch that is not ended: input.jsonl, output.jsonl, lock
+
+import type { Database } from "bun:sqlite";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
+import { basename, join } from "node:path";
+import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
+import { FileRecords, type FileRecord } from "./file-records.ts";
+import { openJobDatabase } from "./job-database.ts";
+import { tryLock } from "./process-lock.ts";
+import { isMissing } from "./storage-error.ts";
+
+/** What is being made is never older, in seconds. */
+const OLDEST_WORK_S = 3600;
+
+const databasePath = (folder: string) => join(folder, "jobs.sqlite");
+
+export class JobStore {
+  readonly files: FileRecords;
+  readonly batches: BatchRecords;
+  private readonly database: Database;
+
+  /** Opens the store in `folder`, and makes it if it is not there. Throws what the system or the database throws. */
+  constructor(private readonly folder: string) {
+    for (const name of ["files", "batches"]) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    this.database = openJobDatabase(databasePath(folder));
+    this.files = new FileRecords(this.database);
+    this.batches = new BatchRecords(this.database);
+  }
+
+  /** Whether something was ever stored in `folder`. */
+  static exists(folder: string): boolean {
+    return existsSync(databasePath(folder));
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  /** Where the content of a file is. */
+  contentPath(id: string): string {
+    return join(this.folder, "files", id);
+  }
+
+  /** Where a content is received before it becomes that of a file. */
+  partPath(id: string): string {
+    return `${this.contentPath(id)}.part`;
+  }
+
+  inputPath(batch: string): string {
+    return join(this.batchFolder(batch), "input.jsonl");
+  }
+
+  outputPath(batch: string): string {
+    return join(this.batchFolder(batch), "output.jsonl");
+  }
+
+  /** Takes the right to run a batch, as long as nobody has it; the returned function gives it back. */
+  lock(batch: string): (() => void) | undefined {
+    mkdirSync(this.batchFolder(batch), { recursive: true, mode: 0o700 });
+    return tryLock(join(this.batchFolder(batch), "lock"));
+  }
+
+  /** Adds a batch with its own hold on the content of its input, whatever becomes of the file. */
+  addBatch(batch: NewBatch): void {
+    mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
+    linkSync(this.contentPath(batch.inputFileId), this.inputPath(batch.id));
+    this.batches.add(batch);
+  }
+
+  /** Forgets a file and its content; false when there is none. */
+  deleteFile(id: string): boolean {
+    const deleted = this.files.delete(id);
+    rmSync(this.contentPath(id), { force: true });
+    return deleted;
+  }
+
+  /**
+   * Makes the output of a batch a file and brings the batch to its last status, both or, when it has another status
+   * meanwhile, neither: then false. May be repeated.
+   */
+  handOver({ id, status }: BatchRecord, output: FileRecord, end: BatchStatus, at: number): boolean {
+    try {
+      // Until its record is there, only its age tells that it is wanted.
+      utimesSync(this.outputPath(id), new Date(), new Date());
+      linkSync(this.outputPath(id), this.contentPath(output.id));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    const advance = this.database.transaction(() => {
+      if (!this.batches.advance(id, status, end, at)) return false;
+      this.files.add(output);
+      return true;
+    });
+    return advance.immediate();
+  }
+
+  /** Removes what a batch has beside its record. Only who has its lock may. */
+  clear(batch: string): void {
+    rmSync(this.batchFolder(batch), { recursive: true, force: true });
+  }
+
+  /** Removes expired files, and what a server that was killed has left behind. */
+  sweep(now: number): void {
+    for (const id of this.files.deleteExpired(now)) rmSync(this.contentPath(id), { force: true });
+    for (const name of readdirSync(join(this.folder, "files"))) {
+      const path = join(this.folder, "files", name);
+      if (isOld(path, now) && !this.files.has(basename(name, ".part"))) rmSync(path, { force: true });
+    }
+    for (const id of readdirSync(join(this.folder, "batches"))) {
+      const ended = this.batches.isEnded(id);
+      if (ended && (this.batches.get(id) || isOld(this.batchFolder(id), now))) this.clear(id);
+    }
+  }
+
+  private batchFolder(id: string): string {
+    return join(this.folder, "batches", id);
+  }
+}
+
+/** Whether something that no record knows cannot be somebody's work under way. */
+function isOld(path: string, now: number): boolean {
+  let found: Stats;
+  try {
+    found = statSync(path);
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+  return found.mtimeMs < (now - OLDEST_WORK_S) * 1000;
+}

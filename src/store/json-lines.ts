@@ -1,0 +1,64 @@
+// Bytes as lines of JSON Lines, however they come cut.
+
+export interface Line {
+  /** The first is 1; empty ones count. */
+  readonly number: number;
+  /** Without its end; good until the next line is asked for. */
+  readonly bytes: Uint8Array;
+  /** Bytes from the start of the text to behind the line's end. */
+  readonly end: number;
+  /** Something ends it; false only for a last line that stops in the middle. */
+  readonly terminated: boolean;
+}
+
+const NEWLINE = 0x0a;
+const MARK = [0xef, 0xbb, 0xbf];
+
+/** Cuts chunks into lines. */
+export class LineCutter {
+  private readonly parts: Uint8Array[] = [];
+  private number = 0;
+  private end = 0;
+
+  /** The lines that end in this chunk. */
+  *push(chunk: Uint8Array): Generator<Line, void, void> {
+    let start = 0;
+    for (let stop = chunk.indexOf(NEWLINE); stop >= 0; stop = chunk.indexOf(NEWLINE, start)) {
+      this.parts.push(chunk.subarray(start, stop));
+      yield this.take(true);
+      start = stop + 1;
+    }
+    // A copy, which a Buffer's own slice is not: who gave the chunk may use its memory again.
+    if (start < chunk.length) this.parts.push(new Uint8Array(chunk.subarray(start)));
+  }
+
+  /** What is behind the last line's end, if anything. */
+  *rest(): Generator<Line, void, void> {
+    if (this.parts.length > 0) yield this.take(false);
+  }
+
+  private take(terminated: boolean): Line {
+    const bytes = this.parts.length === 1 && this.parts[0] ? this.parts[0] : Buffer.concat(this.parts);
+    this.parts.length = 0;
+    this.number++;
+    this.end += bytes.length + Number(terminated);
+    const marked = this.number === 1 && MARK.every((byte, at) => bytes[at] === byte);
+    return { number: this.number, bytes: marked ? bytes.subarray(3) : bytes, end: this.end, terminated };
+  }
+}
+
+/** The lines of a stream, one in memory at a time. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
+  const cutter = new LineCutter();
+  for await (const chunk of chunks) yield* cutter.push(chunk);
+  yield* cutter.rest();
+}
+
+/** Whether there is nothing but white space in a line. */
+export const isBlank = ({ bytes }: Line): boolean =>
+  bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The JSON of a line; throws TypeError when it is no UTF-8 and SyntaxError when it is no JSON. */
+export const parseLine = ({ bytes }: Line): unknown => JSON.parse(decoder.decode(bytes));

@@ -1,0 +1,43 @@
+// Pages of a table whose rows are numbered in the order of their making.
+
+import type { Database } from "bun:sqlite";
+import { SvcError } from "../domain/errors.ts";
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  /** Id of the row before the first that is wanted. */
+  readonly after: string | undefined;
+}
+
+type Values = Record<string, string | number | null>;
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * One page of the rows of `table` for which `condition`, in SQL with `values`, holds. Throws SvcError `not_found` when it
+ * is to begin after none of the table's rows.
+ */
+export function readPage<Row>(
+  database: Database,
+  table: "files" | "batches",
+  { limit, order, after }: PageRequest,
+  condition = "TRUE",
+  values: Values = {},
+): Page<Row> {
+  const start = after === undefined ? undefined : sequenceOf(database, table, after);
+  const beyond = start === undefined ? "TRUE" : order === "asc" ? "seq > $start" : "seq < $start";
+  const sql = `SELECT * FROM ${table} WHERE (${condition}) AND ${beyond} ORDER BY seq ${order} LIMIT $limit`;
+  const all = { ...values, ...(start !== undefined && { start }), limit: limit + 1 };
+  const rows = database.query<Row, Values>(sql).all(all);
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+function sequenceOf(database: Database, table: string, id: string): number {
+  const found = database.query<{ seq: number }, [string]>(`SELECT seq FROM ${table} WHERE id = ?`).get(id);
+  if (found) return found.seq;
+  throw new SvcError("not_found", "'after' names nothing that is stored.", { param: "after" });
+}

@@ -1,0 +1,30 @@
+// What goes wrong with a disk or a database, as a client hears it: never a path, never a text of the library.
+
+import { SvcError } from "../domain/errors.ts";
+
+const FULL = new Set(["ENOSPC", "EDQUOT", "SQLITE_FULL"]);
+
+/** The failure of an operation on files or the database as an SvcError; what is none of these comes back as it is. */
+export function storageError(error: unknown): unknown {
+  if (error instanceof SvcError || !(error instanceof Error)) return error;
+  const code = "code" in error ? String(error.code) : "";
+  if (FULL.has(code)) {
+    return new SvcError("storage_full", "The disk that holds the server's data is full: make room, then try again.");
+  }
+  if (!/^(SQLITE_|E[A-Z]+$)/.test(code)) return error;
+  const message = `The server's data folder (--data-dir) cannot be used: ${code}.`;
+  return new SvcError("storage_unavailable", message);
+}
+
+/** Runs `work`; its failures are thrown as `storageError` tells them. */
+export function withStorage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** Whether nothing is at a path. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { BatchQueue, EmbeddingJob, type BatchItem } from "../../../src/engine/child/embedding/batch-queue.ts";
+
+const job = (key: number, ...lengths: number[]) =>
+  new EmbeddingJob(
+    key,
+    lengths.map((length) => new Int32Array(length)),
+    1,
+    0,
+  );
+const names = (batch: readonly BatchItem[]) => batch.map(({ job: { key }, index }) => `${key}:${index}`);
+
+test("a batch has the inputs of all requests, in turns, the short ones of each first", () => {
+  const queue = new BatchQueue(100, 10);
+  queue.add(job(1, 30, 10, 20));
+  queue.add(job(2, 5));
+  expect(names(queue.next())).toEqual(["1:1", "2:0", "1:2", "1:0"]);
+  expect(queue.next()).toEqual([]);
+  expect(queue.isEmpty).toBe(true);
+});
+
+test("neither tokens nor inputs are exceeded, and a single long input is computed alone", () => {
+  const queue = new BatchQueue(100, 3);
+  queue.add(job(1, 60, 60, 300, 1, 1, 1, 1));
+  const batches: BatchItem[][] = [];
+  for (let batch = queue.next(); batch.length > 0; batch = queue.next()) batches.push(batch);
+  expect(batches.flatMap(names).sort()).toEqual(["1:0", "1:1", "1:2", "1:3", "1:4", "1:5", "1:6"]);
+  for (const batch of batches) {
+    expect(batch.length).toBeLessThanOrEqual(3);
+    const tokens = batch.reduce((sum, item) => sum + item.tokens.length, 0);
+    if (batch.length > 1) expect(tokens).toBeLessThanOrEqual(100);
+  }
+});
+
+test("a request with one input is not kept waiting by one with many", () => {
+  const queue = new BatchQueue(100, 64);
+  queue.add(job(1, ...Array.from({ length: 50 }, () => 50)));
+  queue.next();
+  queue.add(job(2, 50));
+  expect(names(queue.next()).map((name) => name.split(":")[0])).toContain("2");
+});
+
+test("what was stopped is computed again, unless its request is gone", () => {
+  const queue = new BatchQueue(100, 64);
+  queue.add(job(1, 10, 20));
+  const stopped = queue.next();
+  queue.putBack(stopped);
+  expect(names(queue.next())).toEqual(names(stopped));
+  queue.putBack(stopped);
+  queue.remove(1);
+  expect(queue.isEmpty).toBe(true);
+});
+
+test("a request is complete with the last of its numbers, each in its input's place", () => {
+  const two = job(1, 3, 3);
+  expect(two.keep(1, Float32Array.of(7))).toBe(false);
+  expect(two.keep(0, Float32Array.of(5))).toBe(true);
+  expect([...two.values]).toEqual([5, 7]);
+  expect(two.tokens).toBe(6);
+});

@@ -1,0 +1,412 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { checker } from "../../src/contract/schema.ts";
+import { Batch, BatchOutputLine } from "../../src/contract/batches.ts";
+import type { Config } from "../../src/config/config.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { hello, messages, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+
+const never = new Promise<void>(() => {});
+const checkBatch = checker(Batch);
+const checkLine = checker(BatchOutputLine);
+
+interface Failure {
+  readonly error: { readonly code: string; readonly param: string | null; readonly message: string };
+}
+
+const lineOf = (index: number, body: object = { messages }) => ({
+  custom_id: `line-${index}`,
+  method: "POST",
+  url: "/v1/chat/completions",
+  body,
+});
+
+const jsonl = (lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+const many = (count: number) => Array.from({ length: count }, (_, index) => lineOf(index));
+
+async function upload({ url }: TestServer, content: string): Promise<string> {
+  const response = await fetch(`${url}/v1/files`, { method: "POST", body: content });
+  return ((await response.json()) as { id: string }).id;
+}
+
+const get = async ({ url }: TestServer, id: string) =>
+  checkBatch(await (await fetch(`${url}/v1/batches/${id}`)).json());
+
+async function create(server: TestServer, lines: readonly unknown[], extra: object = {}): Promise<Batch> {
+  const input_file_id = await upload(server, jsonl(lines));
+  const response = await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions", ...extra });
+  return checkBatch(await response.json());
+}
+
+async function untilStatus(server: TestServer, id: string, ...statuses: readonly string[]): Promise<Batch> {
+  for (let tries = 0; tries < 1000; tries++) {
+    const batch = await get(server, id);
+    if (statuses.includes(batch.status)) return batch;
+    await Bun.sleep(10);
+  }
+  throw new Error(`it is still ${(await get(server, id)).status}`);
+}
+
+async function output(server: TestServer, batch: Batch) {
+  const response = await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`);
+  const text = await response.text();
+  expect(text.endsWith("\n")).toBe(true);
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => checkLine(JSON.parse(line)));
+}
+
+const cancel = (server: TestServer, id: string) => server.post(`/v1/batches/${id}/cancel`, "");
+const customIds = (lines: readonly { readonly custom_id: string }[]) => lines.map(({ custom_id }) => custom_id).sort();
+
+/** Two servers, one after the other or side by side, on one folder. */
+const on = (dataDir: string, script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello) =>
+  serve(script, { dataDir } satisfies Partial<Config>);
+
+describe("a batch", () => {
+  test("goes from validating to completed, with every line answered as the chat route answers it", async () => {
+    const server = serve();
+    const made = await create(server, many(20), { metadata: { job: "night" }, completion_window: "24h" });
+    expect(made).toMatchObject({
+      object: "batch",
+      endpoint: "/v1/chat/completions",
+      model: "fake-model",
+      completion_window: "24h",
+      metadata: { job: "night" },
+      expires_at: made.created_at + 86_400,
+    });
+    expect(["validating", "in_progress"]).toContain(made.status);
+    const done = await untilStatus(server, made.id, "completed");
+    expect(done.request_counts).toEqual({ total: 20, completed: 20, failed: 0 });
+    expect(done.usage).toMatchObject({ input_tokens: 240, output_tokens: 40, total_tokens: 280 });
+    for (const time of [done.in_progress_at, done.finalizing_at, done.completed_at]) expect(time).toBeNumber();
+    const lines = await output(server, done);
+    expect(customIds(lines)).toEqual(customIds(many(20)));
+    expect(new Set(lines.map(({ id }) => id)).size).toBe(20);
+    const { id: _, created: __, ...plain } = (await (await server.chat({})).json()) as Record<string, unknown>;
+    for (const { response, error } of lines) {
+      expect(error).toBeNull();
+      expect(response).toMatchObject({ status_code: 200, body: plain });
+      expect(response?.request_id).toMatch(/^req_[0-9a-f]{12}$/);
+    }
+    const file = await (await fetch(`${server.url}/v1/files/${done.output_file_id}`)).json();
+    expect(file).toMatchObject({ purpose: "batch_output", filename: `${made.id}_output.jsonl`, expires_at: null });
+  });
+
+  test("is one client in the background, whose lines are never streams", async () => {
+    const server = serve();
+    const { id } = await create(server, [lineOf(1, { messages, stream: true })]);
+    const done = await untilStatus(server, id, "completed");
+    expect(server.engine.requests[0]).toMatchObject({ client: id, background: true });
+    expect((await output(server, done))[0]?.response?.body).toMatchObject({ object: "chat.completion" });
+  });
+
+  test("a line that is refused or fails is a line of the output, and fails nothing else", async () => {
+    const fail = new SvcError("context_length_exceeded", "too long", { param: "messages" });
+    const server = serve(({ maxTokens }) => (maxTokens === 7 ? { steps: ["accept", { fail }] } : hello));
+    const bodies = [{ messages }, { messages: [] }, { messages, max_tokens: 7 }, { temperature: "hot" }, { messages }];
+    const { id } = await create(
+      server,
+      bodies.map((body, index) => lineOf(index, body)),
+    );
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 5, completed: 2, failed: 3 });
+    expect(done.error_file_id).toBeNull();
+    const lines = new Map((await output(server, done)).map((line) => [line.custom_id, line]));
+    for (const [index, code] of [
+      [1, "invalid_value"],
+      [2, "context_length_exceeded"],
+      [3, "missing_required_parameter"],
+    ] as const) {
+      const line = lines.get(`line-${index}`);
+      const request_id = line?.response?.request_id;
+      expect(line?.error?.code).toBe(code);
+      expect(line?.response).toMatchObject({ status_code: 400, body: { error: { code, request_id } } });
+    }
+  });
+
+  test("what says nothing about a line is tried again; what ends the engine, not for ever", async () => {
+    const tries = new Map<number | undefined, number>();
+    const failures = [
+      new SvcError("server_busy", "busy", { retryAfterSeconds: 0.01 }),
+      new SvcError("engine_unavailable", "down", { retryAfterSeconds: 0.01 }),
+    ];
+    const crash = new SvcError("engine_crashed", "gone", { retryAfterSeconds: 0.01 });
+    const server = serve(({ maxTokens }) => {
+      const before = tries.get(maxTokens) ?? 0;
+      tries.set(maxTokens, before + 1);
+      const fail = maxTokens === 1 ? failures[before] : crash;
+      return fail ? { steps: ["accept", { fail }] } : hello;
+    });
+    const { id } = await create(server, [
+      lineOf(1, { messages, max_tokens: 1 }),
+      lineOf(2, { messages, max_tokens: 2 }),
+    ]);
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+    expect([...tries]).toEqual(
+      expect.arrayContaining([
+        [1, 3],
+        [2, 3],
+      ]),
+    );
+  });
+
+  test("only a few lines are under way, and others are never turned away for them", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(
+      ({ background }) => (background ? { steps: [{ wait: gate.promise }, { text: "x" }] } : hello),
+      {
+        parallel: 2,
+        maxQueue: 0,
+      },
+    );
+    const { id } = await create(server, many(50));
+    await until(() => server.engine.live > 0);
+    await Bun.sleep(50);
+    expect(server.engine.live).toBe(4);
+    for (let asked = 0; asked < 5; asked++) expect((await server.chat({})).status).toBe(200);
+    gate.resolve();
+    expect((await untilStatus(server, id, "completed")).request_counts.completed).toBe(50);
+  });
+
+  test("several share the places, so that a short one does not wait for a long one", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "x" }] }, { parallel: 1 });
+    const long = await create(server, many(300));
+    const short = await create(server, many(3));
+    await untilStatus(server, short.id, "in_progress");
+    gate.resolve();
+    await untilStatus(server, short.id, "completed");
+    await untilStatus(server, long.id, "completed");
+    const turns = server.engine.requests.map(({ client }) => client);
+    expect(turns.lastIndexOf(short.id)).toBeLessThan(20);
+  });
+
+  test("counts grow while it runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: gate.promise }] } : hello));
+    const { id } = await create(server, [...many(9), lineOf(9, { messages, max_tokens: 1 })]);
+    let { request_counts } = await get(server, id);
+    while (request_counts.completed < 9) ({ request_counts } = await get(server, id));
+    expect((await get(server, id)).status).toBe("in_progress");
+    gate.resolve();
+    await untilStatus(server, id, "completed");
+  });
+});
+
+describe("what is wrong with a batch", () => {
+  test.each([
+    ["no custom_id", { ...lineOf(1), custom_id: undefined }, "missing_required_parameter", "custom_id"],
+    ["an empty custom_id", { ...lineOf(1), custom_id: "" }, "invalid_value", "custom_id"],
+    ["another method", { ...lineOf(1), method: "GET" }, "invalid_value", "method"],
+    ["another url", { ...lineOf(1), url: "/v1/embeddings" }, "invalid_value", "url"],
+    ["no body", { ...lineOf(1), body: undefined }, "missing_required_parameter", "body"],
+    ["a body that is a text", { ...lineOf(1), body: "hi" }, "invalid_type", "body"],
+    ["a custom_id twice", lineOf(0), "duplicate_custom_id", "custom_id"],
+  ])("%s: it fails with the line's number, and nothing is answered", async (_, line, code, param) => {
+    const server = serve();
+    const { id } = await create(server, [lineOf(0), line, lineOf(2)]);
+    const failed = await untilStatus(server, id, "failed");
+    expect(failed.errors?.data).toEqual([{ code, param, line: 2, message: expect.any(String) }]);
+    expect(failed.failed_at).toBeNumber();
+    expect([failed.output_file_id, server.engine.requests.length]).toEqual([null, 0]);
+  });
+
+  test("every wrong line is listed, a hundred at most; empty ones count", async () => {
+    const server = serve();
+    const input_file_id = await upload(server, `\n${jsonl([{}, lineOf(1), {}])}`);
+    const made = await (await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions" })).json();
+    const failed = await untilStatus(server, (made as Batch).id, "failed");
+    expect(failed.errors?.data.map(({ line }) => line)).toEqual([2, 4]);
+    const { id } = await create(
+      server,
+      Array.from({ length: 150 }, () => ({})),
+    );
+    expect((await untilStatus(server, id, "failed")).errors?.data).toHaveLength(100);
+  });
+
+  test.each([
+    [{ input_file_id: undefined }, 400, "input_file_id"],
+    [{ input_file_id: 7 }, 400, "input_file_id"],
+    [{ input_file_id: "file-none" }, 404, "input_file_id"],
+    [{ endpoint: undefined }, 400, "endpoint"],
+    [{ endpoint: "/v1/embeddings" }, 400, "endpoint"],
+    [{ completion_window: "soon" }, 400, "completion_window"],
+    [{ completion_window: "31d" }, 400, "completion_window"],
+    [{ completion_window: "0h" }, 400, "completion_window"],
+    [{ metadata: { a: 1 } }, 400, "metadata.a"],
+    [{ metadata: { ["k".repeat(65)]: "" } }, 400, "metadata"],
+    [{ metadata: { a: "x".repeat(513) } }, 400, "metadata.a"],
+    [{ metadata: Object.fromEntries(many(17).map((_, at) => [`k${at}`, ""])) }, 400, "metadata"],
+    [{ output_expires_after: { anchor: "created_at", seconds: 1 } }, 400, "output_expires_after.seconds"],
+  ])("is told when it is asked for: %p", async (extra, status, param) => {
+    const server = serve();
+    const input_file_id = await upload(server, jsonl(many(1)));
+    const body = { input_file_id, endpoint: "/v1/chat/completions", ...extra };
+    const response = await server.post("/v1/batches", body);
+    const { error } = (await response.json()) as Failure;
+    expect([response.status, error.param]).toEqual([status, param]);
+    expect(((await (await fetch(`${server.url}/v1/batches`)).json()) as { data: unknown[] }).data).toEqual([]);
+  });
+
+  test("null means absent, unknown fields are ignored, and an output is no input", async () => {
+    const server = serve();
+    const nulls = { completion_window: null, metadata: null, output_expires_after: null, colour: "red" };
+    const made = await create(server, many(1), nulls);
+    expect([made.completion_window, made.metadata]).toEqual(["24h", null]);
+    const { output_file_id } = await untilStatus(server, made.id, "completed");
+    const again = await server.post("/v1/batches", { input_file_id: output_file_id, endpoint: "/v1/chat/completions" });
+    expect([again.status, ((await again.json()) as Failure).error.param]).toEqual([400, "input_file_id"]);
+  });
+});
+
+describe("cancelling", () => {
+  const stuck = () => serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+  const halfStuck = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
+
+  test("keeps what was answered, says of every other line that it was not, and frees the engine", async () => {
+    const server = stuck();
+    const { id } = await create(server, halfStuck);
+    while ((await get(server, id)).request_counts.completed < 5);
+    const response = await cancel(server, id);
+    expect(response.status).toBe(200);
+    expect(["cancelling", "cancelled"]).toContain(checkBatch(await response.json()).status);
+    const done = await untilStatus(server, id, "cancelled");
+    expect(done.request_counts).toEqual({ total: 25, completed: 5, failed: 20 });
+    expect([done.cancelling_at, done.cancelled_at]).toEqual([expect.any(Number), expect.any(Number)]);
+    const lines = await output(server, done);
+    expect(customIds(lines)).toEqual(customIds(halfStuck));
+    expect(lines.filter(({ response, error }) => !response && error?.code === "batch_cancelled")).toHaveLength(20);
+    await until(() => server.engine.live === 0);
+  });
+
+  test("works at once after creating", async () => {
+    const server = stuck();
+    const { id } = await create(server, halfStuck);
+    expect((await cancel(server, id)).status).toBe(200);
+    await untilStatus(server, id, "cancelled");
+  });
+
+  test("what has ended is 400, what is not there 404", async () => {
+    const server = serve();
+    const { id } = await create(server, many(1));
+    await untilStatus(server, id, "completed");
+    const late = await cancel(server, id);
+    const { error } = (await late.json()) as Failure;
+    expect([late.status, error.code, error.message]).toEqual([
+      400,
+      "invalid_value",
+      expect.stringContaining("completed"),
+    ]);
+    expect((await get(server, id)).status).toBe("completed");
+    const other = await cancel(server, "batch_none");
+    expect([other.status, ((await other.json()) as Failure).error.code]).toEqual([404, "not_found"]);
+  });
+});
+
+describe("a batch's time", () => {
+  test("is over: the output has what was answered, and of every other line that it was not", async () => {
+    const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+    const lines = [...many(3), lineOf(3, { messages, max_tokens: 1 }), lineOf(4, { messages, max_tokens: 1 })];
+    const { id } = await create(server, lines, {
+      completion_window: "1s",
+      output_expires_after: { anchor: "created_at", seconds: 3600 },
+    });
+    const done = await untilStatus(server, id, "expired");
+    expect(done.request_counts).toEqual({ total: 5, completed: 3, failed: 2 });
+    const written = await output(server, done);
+    expect(customIds(written)).toEqual(customIds(lines));
+    expect(written.filter(({ error }) => error?.code === "batch_expired")).toHaveLength(2);
+    const file = (await (await fetch(`${server.url}/v1/files/${done.output_file_id}`)).json()) as Record<
+      string,
+      number
+    >;
+    expect(file["expires_at"]).toBe((file["created_at"] ?? 0) + 3600);
+  });
+});
+
+describe("a server that ends", () => {
+  test("leaves a batch to the next one, which answers only what is missing", async () => {
+    const dataDir = temporaryFolder();
+    const first = on(dataDir, ({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+    const lines = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
+    const { id } = await create(first, lines);
+    while ((await get(first, id)).request_counts.completed < 5);
+    await first.stop();
+    const second = on(dataDir);
+    const done = await untilStatus(second, id, "completed");
+    expect(done.request_counts).toEqual({ total: 25, completed: 25, failed: 0 });
+    expect(second.engine.requests).toHaveLength(20);
+    expect(customIds(await output(second, done))).toEqual(customIds(lines));
+    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+    expect(readdirSync(join(dataDir, "files"))).toHaveLength(2);
+  });
+
+  test("two on one folder do not answer the same lines, and each can cancel the other's batch", async () => {
+    const dataDir = temporaryFolder();
+    const gate = Promise.withResolvers<void>();
+    const script = () => ({ steps: [{ wait: gate.promise }, { text: "x" }] });
+    const [one, other] = [on(dataDir, script), on(dataDir, script)];
+    const { id } = await create(one, many(30));
+    const second = await create(other, many(30));
+    await untilStatus(one, second.id, "in_progress");
+    await Bun.sleep(1200);
+    expect((await cancel(one, second.id)).status).toBe(200);
+    gate.resolve();
+    const done = await untilStatus(other, id, "completed");
+    await untilStatus(one, second.id, "cancelled");
+    expect(customIds(await output(other, done))).toEqual(customIds(many(30)));
+    const answered = [one, other].map(({ engine }) => engine.requests.filter(({ client }) => client === id).length);
+    expect(answered.sort()).toEqual([0, 30]);
+  });
+});
+
+describe("files of a batch", () => {
+  test("its input may be deleted while it runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "x" }] });
+    const made = await create(server, many(30));
+    await until(() => server.engine.live > 0);
+    const deleted = await fetch(`${server.url}/v1/files/${made.input_file_id}`, { method: "DELETE" });
+    expect(deleted.status).toBe(200);
+    gate.resolve();
+    expect((await untilStatus(server, made.id, "completed")).request_counts.completed).toBe(30);
+  });
+
+  test("a batch whose folder was removed fails and says so", async () => {
+    const dataDir = temporaryFolder();
+    const first = on(dataDir, { steps: [{ wait: never }] });
+    const { id } = await create(first, many(3));
+    await until(() => first.engine.live > 0);
+    await first.stop();
+    rmSync(join(dataDir, "batches", id), { recursive: true });
+    const second = on(dataDir);
+    const failed = await untilStatus(second, id, "failed");
+    expect(failed.errors?.data[0]).toMatchObject({ code: "not_found", line: null });
+    expect(existsSync(join(dataDir, "batches", id))).toBe(false);
+  });
+});
+
+describe("GET /v1/batches", () => {
+  test("pages through all, the newest first", async () => {
+    const server = serve();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) ids.push((await create(server, many(1))).id);
+    const list = async (query: string) =>
+      (await (await fetch(`${server.url}/v1/batches?${query}`)).json()) as { data: Batch[]; has_more: boolean };
+    expect((await list("")).data.map(({ id }) => id)).toEqual(ids.toReversed());
+    const page = await list(`limit=2&after=${ids[4]}`);
+    expect([page.data.map(({ id }) => id), page.has_more]).toEqual([[ids[3], ids[2]] as string[], true]);
+    for (const [query, status] of [
+      ["limit=101", 400],
+      ["after=batch_none", 404],
+    ] as const) {
+      expect((await fetch(`${server.url}/v1/batches?${query}`)).status).toBe(status);
+    }
+  });
+});

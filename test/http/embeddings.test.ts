@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import { EmbeddingList, RerankList } from "../../src/contract/embeddings.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { FAKE_MAX_TOKENS } from "../../src/engine/embedding/fake.ts";
+import { serve, until } from "./harness.ts";
+
+const checkList = checker(EmbeddingList);
+const checkRerank = checker(RerankList);
+const long = "x".repeat(FAKE_MAX_TOKENS + 1);
+
+type Fault = { error: { message: string; type: string; code: string; param: string | null; request_id: string } };
+
+describe("POST /v1/embeddings", () => {
+  test.each([
+    ["a text", "hello", ["hello"]],
+    ["texts", ["a", "bc"], ["a", "bc"]],
+    ["token ids", [5, 6, 7], [[5, 6, 7]]],
+    ["arrays of token ids", [[1], [2, 3]], [[1], [2, 3]]],
+  ])("takes %s", async (_, input, inputs) => {
+    const { post, embedders } = serve();
+    const response = await post("/v1/embeddings", { input, user: "someone", model: null, dimensions: null });
+    const body = checkList(await response.json());
+    expect(response.status).toBe(200);
+    expect(embedders[0]?.asked).toEqual([{ kind: "embed", inputs }]);
+    expect(body.data.map(({ object, index }) => [object, index])).toEqual(
+      inputs.map((_one, index) => ["embedding", index]),
+    );
+    const tokens = inputs.reduce((sum: number, one) => sum + one.length, 0);
+    expect(body).toMatchObject({ model: "fake-embedding", usage: { prompt_tokens: tokens, total_tokens: tokens } });
+    expect(response.headers.get("x-embedding-truncated")).toBeNull();
+  });
+
+  test("base64 has the same numbers as float, in little-endian single precision", async () => {
+    const { post } = serve();
+    const ask = async (encoding_format?: string) =>
+      checkList(await (await post("/v1/embeddings", { input: ["hello", "hi"], encoding_format })).json()).data;
+    const floats = (await ask("float")).map(({ embedding }) => embedding as number[]);
+    expect(await ask()).toEqual(await ask("float"));
+    const decoded = (await ask("base64")).map(({ embedding }) => {
+      const bytes = Buffer.from(embedding as string, "base64");
+      return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
+    });
+    expect(decoded).toEqual(floats);
+  });
+
+  test("dimensions keep the front of a vector and bring it back to length 1", async () => {
+    const { post } = serve();
+    const response = await post("/v1/embeddings", { input: "hello", dimensions: 2 });
+    const [first] = checkList(await response.json()).data;
+    const [x = 0, y = 0, ...rest] = (first?.embedding ?? []) as number[];
+    expect(rest).toEqual([]);
+    expect(x).toBeCloseTo(0.6, 6);
+    expect(y).toBeCloseTo(0.8, 6);
+  });
+
+  test("the header says how many inputs were cut, also to pages", async () => {
+    const { post } = serve();
+    const headers = { origin: "http://localhost:5173" };
+    const response = await post("/v1/embeddings", { input: ["short", long, long] }, headers);
+    expect(response.headers.get("x-embedding-truncated")).toBe("2");
+    expect(response.headers.get("access-control-expose-headers")).toContain("X-Embedding-Truncated");
+    const { usage } = checkList(await response.json());
+    expect(usage.prompt_tokens).toBe(5 + 2 * FAKE_MAX_TOKENS);
+  });
+
+  test.each([
+    ["no input", {}, "input"],
+    ["null", { input: null }, "input"],
+    ["an empty text", { input: "" }, "input"],
+    ["a blank text", { input: " \n\t" }, "input"],
+    ["a blank text among others", { input: ["a", "  "] }, "input.1"],
+    ["no texts", { input: [] }, "input"],
+    ["no token ids", { input: [[]] }, "input"],
+    ["negative token ids", { input: [-1] }, "input"],
+    ["fractions of token ids", { input: [1.5] }, "input"],
+    ["texts and token ids", { input: ["a", 1] }, "input"],
+    ["too many inputs", { input: Array.from({ length: 2049 }, () => "a") }, "input"],
+    ["an object", { input: { text: "a" } }, "input"],
+    ["another encoding", { input: "a", encoding_format: "hex" }, "encoding_format"],
+    ["no dimension", { input: "a", dimensions: 0 }, "dimensions"],
+    ["more dimensions than there are", { input: "a", dimensions: 5 }, "dimensions"],
+    ["half a dimension", { input: "a", dimensions: 1.5 }, "dimensions"],
+    ["a number for a model", { input: "a", model: 7 }, "model"],
+  ])("%s is 400 and names the field", async (_, body, param) => {
+    const response = await serve().post("/v1/embeddings", body);
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.type]).toEqual([400, "invalid_request_error"]);
+    expect(error.param?.startsWith(param)).toBe(true);
+    expect(error.message).toContain(param.split(".")[0] ?? "");
+  });
+
+  test("an unknown model, and one that is a reranker, are 404", async () => {
+    const { post } = serve();
+    for (const model of ["text-embedding-nobody", "fake-reranker", "fake-model"]) {
+      const response = await post("/v1/embeddings", { input: "a", model });
+      const { error } = (await response.json()) as Fault;
+      expect([response.status, error.code, error.param]).toEqual([404, "model_not_found", "model"]);
+      expect(error.message).not.toContain("nobody");
+    }
+  });
+
+  test("more than 1 MB is 413 while it is read", async () => {
+    const response = await serve().post("/v1/embeddings", { input: "x".repeat(1024 * 1024) });
+    expect(response.status).toBe(413);
+    expect(((await response.json()) as Fault).error.code).toBe("payload_too_large");
+  });
+
+  test("more requests than may wait are 503 server_busy with Retry-After; the others are answered", async () => {
+    const { post, embedders, metrics } = serve(undefined, { parallel: 1, maxQueue: 1 });
+    const gate = Promise.withResolvers<void>();
+    const [engine] = embedders;
+    if (engine) engine.gate = gate.promise;
+    const first = [post("/v1/embeddings", { input: "a" }), post("/v1/embeddings", { input: "b" })];
+    await until(() => engine?.asked.length === 2);
+    const refused = await post("/v1/embeddings", { input: "c" });
+    expect([refused.status, ((await refused.json()) as Fault).error.code]).toEqual([503, "server_busy"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(metrics.calls).toContain("rejected queue_full");
+    gate.resolve();
+    for (const response of await Promise.all(first)) expect(response.status).toBe(200);
+    expect((await post("/v1/embeddings", { input: "d" })).status).toBe(200);
+  });
+
+  test("a client that leaves gives its place back", async () => {
+    const { url, post, embedders } = serve(undefined, { parallel: 1, maxQueue: 0 });
+    const gate = Promise.withResolvers<void>();
+    const [engine] = embedders;
+    if (engine) engine.gate = gate.promise;
+    const leave = new AbortController();
+    const body = JSON.stringify({ input: "a" });
+    const left = fetch(`${url}/v1/embeddings`, { method: "POST", body, signal: leave.signal }).catch(() => "left");
+    await until(() => engine?.asked.length === 1);
+    leave.abort();
+    gate.resolve();
+    expect(await left).toBe("left");
+    const deadline = performance.now() + 2000;
+    while ((await post("/v1/embeddings", { input: "b" })).status !== 200 && performance.now() < deadline)
+      await Bun.sleep(5);
+    expect((await post("/v1/embeddings", { input: "b" })).status).toBe(200);
+  });
+
+  test("neither inputs nor vectors are logged", async () => {
+    const { post, log } = serve();
+    await post("/v1/embeddings", { input: "a very private sentence" });
+    await post("/v1/embeddings", { input: ["another private one", 5] });
+    expect(log.lines.length).toBeGreaterThan(0);
+    expect(JSON.stringify(log.lines)).not.toContain("private");
+    expect(log.lines.find(({ fields }) => fields["status"] === 200)?.fields).toMatchObject({
+      model: "fake-embedding",
+      prompt_tokens: 23,
+    });
+  });
+});
+
+describe("POST /v1/rerank", () => {
+  const documents = ["grass", "blue sky", { text: "sky" }];
+
+  test("gives the documents by their scores, the best first", async () => {
+    const { post, embedders } = serve();
+    const response = await post("/v1/rerank", { query: "blue sky", documents, return_documents: true });
+    const body = checkRerank(await response.json());
+    expect(embedders[1]?.asked).toEqual([{ kind: "rank", query: "blue sky", documents: ["grass", "blue sky", "sky"] }]);
+    expect(body.results.map(({ index }) => index)).toEqual([1, 2, 0]);
+    expect(body.results[0]?.document).toEqual({ text: "blue sky" });
+    const scores = body.results.map(({ relevance_score }) => relevance_score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    expect(body).toMatchObject({
+      object: "list",
+      model: "fake-reranker",
+      usage: { prompt_tokens: 16, total_tokens: 16 },
+    });
+  });
+
+  test("top_n gives the best alone, and `texts` is another name for documents", async () => {
+    const response = await serve().post("/v1/rerank", { query: "blue sky", texts: ["grass", "blue sky"], top_n: 1 });
+    const { results } = checkRerank(await response.json());
+    expect(results.map(({ index, document }) => [index, document])).toEqual([[1, undefined]]);
+  });
+
+  test.each([
+    ["no query", { documents }, "query", 400],
+    ["a blank query", { query: " ", documents }, "query", 400],
+    ["no documents", { query: "a" }, "documents", 400],
+    ["an empty list", { query: "a", documents: [] }, "documents", 400],
+    ["a number", { query: "a", documents: [1] }, "documents", 400],
+    ["top_n of 0", { query: "a", documents, top_n: 0 }, "top_n", 400],
+    ["another model", { query: "a", documents, model: "fake-embedding" }, "model", 404],
+  ])("%s is refused and named", async (_, body, param, status) => {
+    const response = await serve().post("/v1/rerank", body);
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.param?.split(".")[0]]).toEqual([status, param]);
+  });
+});
+
+test("the models for embeddings are in the list before they are loaded", async () => {
+  const { url, post } = serve();
+  const list = async () => (await (await fetch(`${url}/v1/models`)).json()) as { data: object[]; models: object[] };
+  const before = await list();
+  const entry = {
+    id: "fake-embedding",
+    object: "model",
+    owned_by: "svc",
+    created: 1_700_000_000,
+    n_ctx: FAKE_MAX_TOKENS,
+  };
+  expect(before.data[1]).toMatchObject({ ...entry, loaded: false, status: { value: "unloaded" } });
+  expect(before.models.slice(1)).toMatchObject([
+    { name: "fake-embedding", capabilities: ["embeddings"] },
+    { name: "fake-reranker", capabilities: ["rerank"] },
+  ]);
+  await post("/v1/embeddings", { input: "a" });
+  expect((await list()).data[1]).toMatchObject({ ...entry, loaded: true, status: { value: "loaded" } });
+  expect((await fetch(`${url}/v1/models/fake-embedding`)).status).toBe(200);
+});

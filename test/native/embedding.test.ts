@@ -1,0 +1,187 @@
+// Vectors and scores through the real library, from the text to the numbers as the engine process computes them.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openEmbedder, type Embedder, type EmbedderConfig } from "../../ffi/llama/embedder.ts";
+import { developmentLibraries, nativeFiles } from "../../ffi/runtime/libraries.ts";
+import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
+import { EmbeddingWorker } from "../../src/engine/child/embedding/worker.ts";
+import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
+import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
+
+let embedder: Embedder;
+const folder = mkdtempSync(join(tmpdir(), "svc-embedding-"));
+const PATIENCE_MS = 300_000;
+
+beforeAll(() => {
+  embedder = openEmbedder(process.env["SVC_LIBRARIES"] ?? developmentLibraries());
+});
+afterEach(() => embedder.unload());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function load(path: string, changes: Partial<EmbedderConfig> = {}): Promise<string | undefined> {
+  const sizes = { batch: 512, sequences: 64, threads: 1, gpuLayers: 0 };
+  const rest = { flashAttention: "auto", mmap: true, mlock: false, warmup: false } as const;
+  embedder.loadStart({ path, embedding: "embed", ...sizes, ...rest, ...changes });
+  for (;;) {
+    const state = embedder.loadPoll();
+    if (state.state === "ready") return undefined;
+    if (state.state === "failed") return state.error;
+    await Bun.sleep(2);
+  }
+}
+
+const loadKind = (kind: EncoderKind, changes: Partial<EmbedderConfig> = {}) =>
+  load(makeEncoder(kind, folder), { ...(kind === "rank" && { embedding: "rank" as const }), ...changes });
+
+/** Answers each piece of work as the engine process does; all of them wait at once. */
+function run(maxTokens: number, ...work: EmbeddingWork[]): FromEmbedder[] {
+  const told: FromEmbedder[] = [];
+  const worker = new EmbeddingWorker(embedder, { maxTokens }, (message) => told.push(message));
+  work.forEach((one, key) => worker.receive({ type: "embed", key: key + 1, work: one }));
+  const isOver = () => told.filter(({ type }) => type === "result" || type === "rejected").length === work.length;
+  for (let steps = 0; !isOver() && steps < 1000; steps++) worker.step();
+  return told;
+}
+
+function results(maxTokens: number, ...work: EmbeddingWork[]): EmbeddingResult[] {
+  return run(maxTokens, ...work)
+    .flatMap((message) => (message.type === "result" ? [message] : []))
+    .sort((a, b) => a.key - b.key)
+    .map(({ result }) => result);
+}
+
+function embed(inputs: readonly (string | number[])[], maxTokens = ENCODER_CONTEXT): EmbeddingResult {
+  const [result] = results(maxTokens, { kind: "embed", inputs });
+  if (!result) throw new Error("no result");
+  return result;
+}
+
+const vectorsOf = ({ values, dimensions }: EmbeddingResult) =>
+  Array.from({ length: values.length / dimensions }, (_, at) =>
+    values.subarray(at * dimensions, (at + 1) * dimensions),
+  );
+const dot = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  Array.from(a).reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+
+const texts = ["the sky is blue", "a", "green grass, the song of the river and the moon.", "what colour is the sun?"];
+
+describe.each(["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const)("%s", (kind) => {
+  test("gives vectors of length 1, the same alone and among others", async () => {
+    expect(await loadKind(kind)).toBeUndefined();
+    const together = vectorsOf(embed([...texts, ...texts.toReversed()]));
+    expect(together.map(({ length }) => length)).toEqual(Array.from({ length: 8 }, () => ENCODER_HIDDEN));
+    for (const [at, text] of texts.entries()) {
+      const [alone = []] = vectorsOf(embed([text]));
+      expect(dot(alone, alone)).toBeCloseTo(1, 4);
+      expect(dot(alone, together[at] ?? [])).toBeCloseTo(1, 4);
+      expect(dot(alone, together[7 - at] ?? [])).toBeCloseTo(1, 4);
+    }
+    expect(dot(together[0] ?? [], together[1] ?? [])).toBeLessThan(0.9999);
+  });
+});
+
+test("pooling is what the file says, the mean where it says nothing", async () => {
+  const found: Record<string, string> = {};
+  for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean", "rank"] as const) {
+    expect(await loadKind(kind)).toBeUndefined();
+    found[kind] = embedder.model().pooling;
+    embedder.unload();
+  }
+  expect(found).toEqual({
+    mean: "mean",
+    cls: "cls",
+    unsaid: "mean",
+    "causal-last": "last",
+    "causal-mean": "mean",
+    rank: "rank",
+  });
+  await loadKind("mean");
+});
+
+describe("inputs", () => {
+  test("as text and as token ids are the same, and usage counts special tokens", async () => {
+    await loadKind("mean");
+    const ids = [...embedder.tokenize("the sky is blue", "around")];
+    expect(ids).toHaveLength(6);
+    const [text, tokens] = [embed(["the sky is blue"]), embed([ids])];
+    expect(dot(text.values, tokens.values)).toBeCloseTo(1, 5);
+    expect([text.tokens, tokens.tokens]).toEqual([6, 6]);
+  });
+
+  test("that are too long are cut before their last special token, and counted", async () => {
+    await loadKind("mean");
+    const words = Array.from({ length: 200 }, () => "sky");
+    const fits = words.slice(0, ENCODER_CONTEXT - 2).join(" ");
+    const result = embed([words.join(" "), fits, "sky"]);
+    expect([result.truncated, result.tokens]).toEqual([1, 2 * ENCODER_CONTEXT + 3]);
+    const [cut = [], whole = []] = vectorsOf(result);
+    expect(dot(cut, whole)).toBeCloseTo(1, 5);
+  });
+
+  test("of unknown token ids are refused with the range, and the others are answered", async () => {
+    await loadKind("mean");
+    const { vocabulary } = embedder.model();
+    const told = run(48, { kind: "embed", inputs: [[vocabulary]] }, { kind: "embed", inputs: [[vocabulary - 1]] });
+    expect(told).toContainEqual(
+      expect.objectContaining({ type: "rejected", key: 1, code: "invalid_value", param: "input" }),
+    );
+    expect(told.filter(({ type }) => type === "result")).toHaveLength(1);
+    expect(JSON.stringify(told)).toContain(`from 0 to ${vocabulary - 1}`);
+  });
+});
+
+test("a reranker scores each document with the query, the same alone and among others", async () => {
+  expect(await loadKind("rank")).toBeUndefined();
+  const query = "what colour is the sky";
+  const documents = ["the sky is blue", "green grass", "river ".repeat(100), "moon"];
+  const [all] = results(ENCODER_CONTEXT, { kind: "rank", query, documents });
+  expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
+  for (const [at, document] of documents.entries()) {
+    const [one] = results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
+    expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 3);
+  }
+  expect(new Set(all?.values).size).toBe(4);
+  const [refused] = run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
+  expect(refused).toMatchObject({ type: "rejected", code: "context_length_exceeded", param: "query" });
+});
+
+test("a file that does not load says why, and the next one loads", async () => {
+  expect(await load(join(folder, "nothing.gguf"))).toContain("nothing.gguf");
+  expect(await loadKind("mean")).toBeUndefined();
+});
+
+interface Reference {
+  readonly dimensions: number;
+  readonly tokens: readonly number[];
+  readonly sentences: readonly string[];
+  readonly vectors: string;
+}
+
+const { embeddedEmbeddings } = nativeFiles("");
+const isThere = embeddedEmbeddings !== undefined && existsSync(embeddedEmbeddings);
+if (!isThere)
+  console.log("not compared with sentence-transformers: the build left out all-MiniLM-L6-v2 (see its output)");
+
+test.skipIf(!isThere)(
+  "all-MiniLM-L6-v2 gives the vectors of sentence-transformers: cosine above 0.999 for 200 sentences",
+  async () => {
+    const path = join(import.meta.dir, "../fixtures/embeddings/all-minilm-reference.json");
+    const reference = (await Bun.file(path).json()) as Reference;
+    const expected = new Float16Array(Uint8Array.from(Buffer.from(reference.vectors, "base64")).buffer);
+    expect(await load(embeddedEmbeddings ?? "")).toBeUndefined();
+    const { sentences, dimensions, tokens } = reference;
+    expect([sentences.length, dimensions, embedder.model().dimensions]).toEqual([200, 384, 384]);
+    const result = embed(sentences, 256);
+    expect(result.tokens).toBe(tokens.reduce((sum, count) => sum + count, 0));
+    const far = vectorsOf(result).flatMap((vector, at) => {
+      const wanted = expected.subarray(at * dimensions, (at + 1) * dimensions);
+      const cosine = dot(vector, wanted) / Math.sqrt(dot(wanted, wanted) * dot(vector, vector));
+      return cosine > 0.999 ? [] : [[at, cosine]];
+    });
+    expect(far).toEqual([]);
+  },
+  PATIENCE_MS,
+);

@@ -1,0 +1,31 @@
+// `npm run test:batch-kill`: a batch is answered line by line, each once, on a server that is killed at random.
+//   npm run test:batch-kill -- [--lines N] [--kills N] [--seed N] [--svc COMMAND]
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { randomNumbers } from "../simulation/traces.ts";
+import { killBatch } from "../support/batch-kill.ts";
+import { exitOnSignals } from "../support/kill-at-exit.ts";
+import { FROM_SOURCE } from "../support/server.ts";
+
+const text = { type: "string" } as const;
+const { values } = parseArgs({ options: { lines: text, kills: text, seed: text, svc: text } });
+const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-kill-"));
+const [lines, kills] = [Number(values.lines ?? 2000), Number(values.kills ?? 20)];
+
+exitOnSignals();
+process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+const { kills: done, faults } = await killBatch({
+  lines,
+  kills,
+  random: randomNumbers(Number(values.seed ?? 1)),
+  dataDir,
+  command: values.svc?.split(" ") ?? FROM_SOURCE,
+  log: (line) => console.log(line),
+});
+for (const fault of faults.slice(0, 20)) console.log(`FAIL  ${fault}`);
+if (done < kills) console.log(`FAIL  the batch was done after ${done} kills of ${kills}: give it more lines`);
+console.log(`batch-kill: ${lines} lines, ${done} kills, ${faults.length} faults`);
+process.exit(faults.length === 0 && done === kills ? 0 : 1);

@@ -1,0 +1,130 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Journal } from "../../src/store/journal.ts";
+import { linesOf } from "../../src/store/json-lines.ts";
+import { tryLock } from "../../src/store/process-lock.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newPath = () => join(folder, `file-${++files}`);
+
+async function recalled(path: string): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  await (await Journal.open(path, (line) => lines.push(line))).close();
+  return lines;
+}
+
+describe("a journal", () => {
+  test("recalls what was written, whatever place the process was killed at", async () => {
+    const whole = '{"a":1}\n{"b":"ü"}\n{"c":[3]}\n';
+    const bytes = Buffer.from(whole);
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      const path = newPath();
+      writeFileSync(path, bytes.subarray(0, cut));
+      const kept = bytes.subarray(0, cut).lastIndexOf(10) + 1;
+      const expected = whole.slice(0, bytes.subarray(0, kept).toString().length).split("\n").slice(0, -1);
+      expect(await recalled(path)).toEqual(expected.map((line) => JSON.parse(line)));
+      expect(readFileSync(path)).toEqual(bytes.subarray(0, kept));
+      const journal = await Journal.open(path, () => {});
+      await journal.append('{"next":1}\n');
+      expect(journal.bytes).toBe(kept + 11);
+      await journal.close();
+      expect((await recalled(path)).at(-1)).toEqual({ next: 1 });
+    }
+  });
+
+  test("ends before bytes that a loss of power left empty", async () => {
+    const path = newPath();
+    writeFileSync(path, Buffer.concat([Buffer.from('{"a":1}\n'), Buffer.alloc(50), Buffer.from('\n{"b":2}\n')]));
+    expect(await recalled(path)).toEqual([{ a: 1 }]);
+    expect(readFileSync(path, "utf8")).toBe('{"a":1}\n');
+  });
+
+  test("keeps lines whole that are written at once", async () => {
+    const path = newPath();
+    const journal = await Journal.open(path, () => {});
+    const texts = Array.from({ length: 50 }, (_, at) => ({ at, text: "x".repeat(10_000 * (at % 3)) }));
+    await Promise.all(texts.map((text) => journal.append(`${JSON.stringify(text)}\n`)));
+    await journal.close();
+    expect(await recalled(path)).toEqual(texts);
+  });
+});
+
+describe("a journal on a disk that is full", () => {
+  test.skipIf(process.platform !== "linux")("says so, and takes nothing behind a part of a line", async () => {
+    // The device that is always full; it cannot be cut, so there is nothing to recall.
+    const { open } = await import("node:fs/promises");
+    const handle = await open("/dev/full", "a");
+    const Constructor = Journal as unknown as new (handle: unknown, size: number) => Journal;
+    const journal = new Constructor(handle, 0);
+    for (let tries = 0; tries < 2; tries++) {
+      expect(await journal.append("{}\n").catch((error: { code: string }) => error.code)).toBe("ENOSPC");
+    }
+    expect(journal.bytes).toBe(0);
+    await journal.close();
+  });
+});
+
+describe("lines", () => {
+  const text = '\ufeff{"a":1}\r\n\n{"ü":"→"}\n\n{"last":1}';
+  test("are the same however their bytes come cut", async () => {
+    const bytes = Buffer.from(text);
+    const read = async (size: number) => {
+      const lines: object[] = [];
+      // A line's bytes are good until the next one is asked for.
+      for await (const line of linesOf(chunksOf(bytes, size))) {
+        lines.push({ ...line, bytes: Buffer.from(line.bytes).toString() });
+      }
+      return lines;
+    };
+    const whole = await read(bytes.length);
+    expect(whole).toEqual([
+      { number: 1, bytes: '{"a":1}\r', end: 12, terminated: true },
+      { number: 2, bytes: "", end: 13, terminated: true },
+      { number: 3, bytes: '{"ü":"→"}', end: 26, terminated: true },
+      { number: 4, bytes: "", end: 27, terminated: true },
+      { number: 5, bytes: '{"last":1}', end: 37, terminated: false },
+    ]);
+    for (let size = 1; size < bytes.length; size++) expect(await read(size)).toEqual(whole);
+  });
+});
+
+async function* chunksOf(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) {
+    const chunk = Buffer.from(bytes.subarray(at, at + size));
+    yield chunk;
+    // Who gave the memory uses it again.
+    chunk.fill(0x21);
+  }
+}
+
+describe("a lock", () => {
+  test("is held by one, until it is given back", () => {
+    const path = newPath();
+    const release = tryLock(path);
+    expect(release).toBeFunction();
+    expect(tryLock(path)).toBeUndefined();
+    release?.();
+    const again = tryLock(path);
+    expect(again).toBeFunction();
+    again?.();
+  });
+
+  test("of a process that was killed is free", async () => {
+    const path = newPath();
+    const script = `const { tryLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/process-lock.ts"))});
+      console.log(tryLock(${JSON.stringify(path)}) ? "locked" : "failed"); setInterval(() => {}, 1000);`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+    const { value } = await child.stdout.getReader().read();
+    expect(Buffer.from(value ?? []).toString()).toBe("locked\n");
+    expect(tryLock(path)).toBeUndefined();
+    child.kill("SIGKILL");
+    await child.exited;
+    const release = tryLock(path);
+    expect(release).toBeFunction();
+    release?.();
+  });
+});

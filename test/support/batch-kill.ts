@@ -1,0 +1,129 @@
+// A batch on a server that is killed again and again: what it leaves must be as if nothing had happened.
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { startServer, type ServerProcess } from "./server.ts";
+
+export interface KillOptions {
+  readonly lines: number;
+  readonly kills: number;
+  /** Numbers from 0 to 1 that decide when. */
+  readonly random: () => number;
+  readonly dataDir: string;
+  readonly command?: readonly string[];
+  readonly flags?: readonly string[];
+  readonly log?: (text: string) => void;
+}
+
+export interface KillOutcome {
+  /** Kills that came while the batch was not at its end. */
+  readonly kills: number;
+  /** What is wrong; empty when nothing is. */
+  readonly faults: readonly string[];
+}
+
+interface Batch {
+  readonly id: string;
+  readonly status: string;
+  readonly output_file_id: string | null;
+  readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
+}
+
+/** Longest time between a start and a kill, for as many lines as there are. */
+const LONGEST_LIFE_MS = 3000;
+const PATIENCE_MS = 600_000;
+
+const inputLine = (index: number) => ({
+  custom_id: `line-${index}`,
+  method: "POST",
+  url: "/v1/chat/completions",
+  // Every tenth is refused: its failure is an answer as well.
+  body: {
+    messages: index % 10 === 9 ? [] : [{ role: "user", content: `What is ${index} + ${index % 7}?` }],
+    max_tokens: 12,
+  },
+});
+
+/** Runs a batch through the kills and looks at what is left on disk and on the wire. */
+export async function killBatch(options: KillOptions): Promise<KillOutcome> {
+  const { lines, kills, random, dataDir, log = () => {} } = options;
+  const flags = ["--data-dir", dataDir, "--ctx", "4096", "--threads", "1", ...(options.flags ?? [])];
+  const start = () => startServer(flags, options.command);
+  let server = await start();
+  const content = Array.from({ length: lines }, (_, index) => `${JSON.stringify(inputLine(index))}\n`).join("");
+  const { id } = await createBatch(server, content);
+  let done = 0;
+  for (; done < kills; done++) {
+    const batch = await getBatch(server, id);
+    if (batch.status === "completed") break;
+    await Bun.sleep(random() * LONGEST_LIFE_MS);
+    await server.kill();
+    log(`killed ${done + 1} times: ${JSON.stringify(batch.request_counts)} ${batch.status}`);
+    server = await start();
+  }
+  const deadline = performance.now() + PATIENCE_MS;
+  let batch = await getBatch(server, id);
+  while (batch.status !== "completed") {
+    if (performance.now() > deadline) return { kills: done, faults: [`the batch is still ${batch.status}`] };
+    await Bun.sleep(50);
+    batch = await getBatch(server, id);
+  }
+  const output = await (await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`)).text();
+  const faults = [...outputFaults(output, lines), ...countFaults(batch, lines), ...orphans(dataDir)];
+  await server.stop();
+  return { kills: done, faults };
+}
+
+async function createBatch(server: ServerProcess, content: string): Promise<Batch> {
+  const upload = await fetch(`${server.url}/v1/files`, { method: "POST", body: content });
+  const { id: input_file_id } = (await upload.json()) as { id: string };
+  const response = await fetch(`${server.url}/v1/batches`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ input_file_id, endpoint: "/v1/chat/completions" }),
+  });
+  return (await response.json()) as Batch;
+}
+
+const getBatch = async (server: ServerProcess, id: string): Promise<Batch> =>
+  (await (await fetch(`${server.url}/v1/batches/${id}`)).json()) as Batch;
+
+/** Every line once, in JSON of the expected layout. */
+function outputFaults(output: string, lines: number): string[] {
+  const faults: string[] = [];
+  const seen = new Map<string, number>();
+  const texts = output.split("\n");
+  if (texts.pop() !== "") faults.push("the output does not end with a line's end");
+  for (const text of texts) {
+    try {
+      const line = JSON.parse(text);
+      seen.set(line.custom_id, (seen.get(line.custom_id) ?? 0) + 1);
+      const refused = Number(line.custom_id.slice("line-".length)) % 10 === 9;
+      if (line.response.status_code !== (refused ? 400 : 200)) faults.push(`${line.custom_id}: ${text.slice(0, 200)}`);
+      if (!refused && typeof line.response.body.choices[0].message.content !== "string") {
+        faults.push(`${line.custom_id} has no text`);
+      }
+    } catch (error) {
+      faults.push(`a line is not what it should be (${String(error)}): ${text.slice(0, 80)}`);
+    }
+  }
+  for (let index = 0; index < lines; index++) {
+    const times = seen.get(`line-${index}`) ?? 0;
+    if (times !== 1) faults.push(`line-${index} is there ${times} times`);
+  }
+  if (texts.length !== lines) faults.push(`${texts.length} lines instead of ${lines}`);
+  return faults;
+}
+
+function countFaults({ request_counts }: Batch, total: number): string[] {
+  const failed = Math.floor(total / 10);
+  const expected = { total, completed: total - failed, failed };
+  return Bun.deepEquals(request_counts, expected) ? [] : [`counts are ${JSON.stringify(request_counts)}`];
+}
+
+/** What nobody will ever look at again. */
+function orphans(dataDir: string): string[] {
+  const left = readdirSync(join(dataDir, "batches")).map((name) => `batches/${name} is left behind`);
+  const files = readdirSync(join(dataDir, "files"));
+  return files.length === 2 ? left : [...left, `files: ${files.join(", ")} instead of an input and an output`];
+}
