@@ -14,7 +14,8 @@ interface Listed {
 
 const listed = async ({ url }: TestServer) => {
   const { data } = (await (await fetch(`${url}/v1/models`)).json()) as Listed;
-  return data.map(({ id, owned_by, loaded }) => `${id} ${owned_by} ${loaded}`);
+  const chats = data.filter(({ id }) => ["mine", "svc-mini", "svc-system"].includes(id));
+  return chats.map(({ id, owned_by, loaded }) => `${id} ${owned_by} ${loaded}`);
 };
 async function ask({ url }: TestServer, body: object) {
   const response = await fetch(`${url}/v1/chat/completions`, {

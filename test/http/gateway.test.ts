@@ -14,6 +14,16 @@ async function gatewayServer(answer: Parameters<typeof chatServer>[0], serveMode
   return { far, server: serve(hello, { serveModel }, [gateway]) };
 }
 
+/** A list of models without those for vectors and scores, which are always this server's own. */
+function generating({ data, models, ...list }: Record<string, any>): Record<string, any> {
+  const isOwn = (name: string) => /^fake-(embedding|reranker)$/.test(name);
+  return {
+    ...list,
+    data: data.filter(({ id }: { readonly id: string }) => !isOwn(id)),
+    models: models.filter(({ name }: { readonly name: string }) => !isOwn(name)),
+  };
+}
+
 describe("a model of another server", () => {
   test("answers in every dialect under its listed name", async () => {
     const { server, far } = await gatewayServer(() =>
@@ -99,7 +109,7 @@ describe("a model of another server", () => {
 
   test("is listed after the loaded one, stable, and not for another svc", async () => {
     const { server } = await gatewayServer(helloStream);
-    const list = async (headers = {}) => body(await fetch(`${server.url}/v1/models`, { headers }));
+    const list = async (headers = {}) => generating(await body(await fetch(`${server.url}/v1/models`, { headers })));
     const { data, models } = await list();
     expect(data.map(({ id, owned_by }: Record<string, string>) => [id, owned_by])).toEqual([
       ["fake-model", "svc"],
@@ -142,6 +152,7 @@ describe("a server without a model of its own", () => {
     const none = await server.chat({});
     expect([none.status, await body(none)]).toMatchObject([503, { error: { code: "upstream_unavailable" } }]);
     expect(none.headers.get("retry-after")).toBe("5");
-    expect(await body(await fetch(`${server.url}/v1/models`))).toEqual({ object: "list", data: [], models: [] });
+    const list = generating(await body(await fetch(`${server.url}/v1/models`)));
+    expect(list).toEqual({ object: "list", data: [], models: [] });
   });
 });
