@@ -23,8 +23,9 @@ import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import type { EngineOptions } from "../engine/protocol.ts";
+import { EmbeddingModels } from "../service/embedding-models.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
-import { embeddingEngines, readEmbeddingFiles, type EmbeddingLaunch } from "./embedding-engines.ts";
+import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -57,7 +58,9 @@ export interface Runtime extends Services {
 }
 
 /** The engine of one model, and what is known of it before it is started. */
-interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" | "context"> {}
+interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" | "context"> {
+  readonly native: ReturnType<typeof unpack>;
+}
 
 /**
  * Checks the model file, unpacks the native libraries and prepares the engine; `engine.start()` is the caller's.
@@ -66,10 +69,11 @@ interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" 
 export function createRuntime(config: Config): Runtime {
   const log = logger(config);
   // A bad file must fail before anything is unpacked.
-  readEmbeddingFiles(config);
-  const prepared = prepareEngine(config, log);
-  const system = prepared.modelGiven ? systemEngine(config, log) : prepared.engine;
-  return { ...services(config, log, prepared.engine, system), ...prepared };
+  const embeddingFiles = readEmbeddingFiles(config);
+  const { native, ...prepared } = prepareEngine(config, log);
+  const { engine, modelGiven } = prepared;
+  const system = modelGiven ? systemEngine(config, log) : engine;
+  return { ...services({ config, log, engine, system, native, embeddingFiles }), ...prepared };
 }
 
 function prepareEngine(config: Config, log: Logger): PreparedEngine {
@@ -129,7 +133,7 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
     log,
     clock,
   });
-  return { engine, file, modelGiven: given !== undefined, context };
+  return { engine, native, file, modelGiven: given !== undefined, context };
 }
 
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
@@ -152,22 +156,44 @@ function systemEngine(config: Config, log: Logger): LazyEngine {
 /** A server that has no model of its own. */
 export function createGatewayServices(config: Config): Services {
   const log = logger(config);
-  return services(config, log, new NoEngine(), systemEngine(config, log));
+  const embeddingFiles = readEmbeddingFiles(config);
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  const system = systemEngine(config, log);
+  return services({ config, log, engine: new NoEngine(), system, native, embeddingFiles });
 }
 
-/** `system`: what computes the system model; the same engine where it is what is served. */
-function services(config: Config, log: Logger, engine: EnginePort, system: EnginePort): Services {
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly engine: EnginePort;
+  readonly system: EnginePort;
+  readonly native: ReturnType<typeof unpack>;
+  readonly embeddingFiles: ReturnType<typeof readEmbeddingFiles>;
+}
+
+function services({ config, log, engine, system, native, embeddingFiles }: Parts): Services {
   const clock = systemClock;
   const metrics = new PrometheusMetrics(clock);
+  const { parallel, maxQueue } = config;
+  const launch = {
+    native,
+    command: engineCommand("embedding"),
+    env: engineEnvironment(processEnvironment()),
+    log,
+    clock,
+  };
+  const engines = embeddingEngines(embeddingFiles, config, launch);
+  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
   const others = createGateway(config, clock, log);
-  const systemParallel = system === engine ? config.parallel : SYSTEM_ENGINE.parallel;
-  const sources = [...(others ? [others.gateway] : []), new SystemModel(system, systemParallel)];
-  const router = config.serveModel ? localRouter(engine, config.parallel, sources) : new ModelRouter(sources);
+  const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
+  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : []), systemModel];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
     metrics,
     clock,
-    maxQueue: config.maxQueue,
+    maxQueue,
     queueTimeoutMs: config.queueTimeoutMs,
     mediaLimits: {
       ...defaultMediaLimits,
@@ -175,16 +201,6 @@ function services(config: Config, log: Logger, engine: EnginePort, system: Engin
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  const launch: EmbeddingLaunch = {
-    native: unpack(config.cacheDir),
-    command: engineCommand("embedding"),
-    env: engineEnvironment(processEnvironment()),
-    log,
-    clock,
-  };
-  const engines = embeddingEngines(readEmbeddingFiles(config), config, launch);
-  const { parallel, maxQueue } = config;
-  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
   return { config, log, engine, system, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
 

@@ -2,7 +2,6 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
-import type { EmbeddingKind, EmbeddingModel } from "../domain/embedding.ts";
 import type { ListedModel } from "../domain/model.ts";
 
 /** The part of an engine's status that these answers are made of. */
@@ -14,22 +13,11 @@ export interface EngineView {
   readonly restarts: number;
 }
 
-/** The part of an embedding engine that the list is made of. */
-export interface EmbeddingView {
-  readonly modelId: string;
-  readonly kind: EmbeddingKind;
-  readonly created: number;
-  readonly state: string;
-  readonly maxTokens: number;
-  /** All of it is told. */
-  readonly model?: EmbeddingModel;
-}
-
-/** GET /v1/models: the models in their order, then those for embeddings, and in the same order what each can do. */
-export const encodeModels = (models: readonly ListedModel[], embeddings: readonly EmbeddingView[] = []): ModelList => ({
+/** GET /v1/models: the models in their order, and in the same order what each can do. */
+export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
   object: "list",
-  data: [...models.map(encodeEntry), ...embeddings.map(embeddingEntry)],
-  models: [...models.map(encodeDetails), ...embeddings.map(embeddingDetails)],
+  data: models.map(encodeEntry),
+  models: models.map(encodeDetails),
 });
 
 function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedModel): ModelList["data"][number] {
@@ -40,38 +28,30 @@ function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedMode
     owned_by: ownedBy,
     loaded,
     status: { value: loaded ? "loaded" : "unloaded" },
-    ...(contextLength !== undefined && contextKeys(contextLength)),
+    ...(contextLength !== undefined && {
+      max_context_length: contextLength,
+      max_model_len: contextLength,
+      context_length: contextLength,
+      context_window: contextLength,
+      n_ctx: contextLength,
+    }),
   };
 }
 
 function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["models"][number] {
-  const details = file && {
-    architecture: file.architecture,
-    description: file.description,
-    parameters: file.parameters,
-    bytes: file.bytes,
-    trained_context: file.trainedContext,
-    device: file.device,
+  const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};
+  return {
+    name: id,
+    model: id,
+    capabilities: [...capabilities],
+    ...(architecture !== undefined && { architecture }),
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+    ...(bytes !== undefined && { bytes }),
+    ...(trainedContext !== undefined && { trained_context: trainedContext }),
+    ...(dimensions !== undefined && { dimensions }),
+    ...(device !== undefined && { device }),
   };
-  return { name: id, model: id, capabilities: [...capabilities], ...details };
-}
-
-const contextKeys = (length: number) => ({
-  max_context_length: length,
-  max_model_len: length,
-  context_length: length,
-  context_window: length,
-  n_ctx: length,
-});
-
-function embeddingEntry({ modelId, created, state, maxTokens }: EmbeddingView): ModelList["data"][number] {
-  const loaded = state === "ready";
-  const status = { value: loaded ? ("loaded" as const) : ("unloaded" as const) };
-  return { id: modelId, object: "model", created, owned_by: "svc", loaded, status, ...contextKeys(maxTokens) };
-}
-
-function embeddingDetails({ modelId, kind, model }: EmbeddingView): ModelList["models"][number] {
-  return { name: modelId, model: modelId, capabilities: [kind === "embed" ? "embeddings" : "rerank"], ...model };
 }
 
 /** GET /health. `healthy` means that a request would be computed now. */

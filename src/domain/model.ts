@@ -52,8 +52,7 @@ export interface ListedModel {
   /** Every svc has one of its own: other ones are not told of it. */
   readonly everywhere?: true;
   /** What is known of the model's file. */
-  readonly file?: Pick<
-    ModelInfo,
-    "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device"
-  >;
+  readonly file?: Partial<
+    Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">
+  > & { readonly dimensions?: number };
 }

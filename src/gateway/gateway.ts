@@ -62,7 +62,14 @@ export class Gateway implements ModelSource {
   }
 
   models(): readonly ListedModel[] {
-    return this.upstreams().flatMap((upstream) => upstream.models().map((model) => this.listed(upstream, model)));
+    // What gives vectors and rankings there cannot be asked through svc: only what generates is passed on.
+    const generates = ({ capabilities }: RemoteModel) => capabilities.includes("chat");
+    return this.upstreams().flatMap((upstream) =>
+      upstream
+        .models()
+        .filter(generates)
+        .map((model) => this.listed(upstream, model)),
+    );
   }
 
   /** A model by its listed name, or by the name it has on its server. */

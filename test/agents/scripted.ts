@@ -8,8 +8,8 @@ import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
-import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { localRouter } from "../../src/service/local-model.ts";
+import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -80,17 +80,8 @@ export class ScriptedModel {
       mediaLimits,
     });
     const embeddings = new EmbeddingService({ engines: [], metrics, clock, parallel: 4, maxQueue: 8 });
-    const app = createApp({
-      config,
-      engine,
-      router,
-      generation,
-      embeddings,
-      metrics,
-      log,
-      clock,
-      version: "0.0.0-test",
-    });
+    const version = "0.0.0-test";
+    const app = createApp({ config, engine, router, generation, embeddings, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
   }
 

@@ -1,4 +1,4 @@
-// `bun test/bench/replicas.ts`: three svc behind one. Time to the first token of agents' conversations, by prefix affinity
+// `bun test/bench/replicas.ts [affinity] [kill]`: three svc behind one. Time to the first token of agents' conversations, by prefix affinity
 // against turns to the replicas in rotation; then one replica is killed under load, and comes back.
 
 import { streamChat } from "../support/chat-client.ts";
@@ -12,7 +12,7 @@ const FIRST_WORDS = 300;
 const MORE_WORDS = 30;
 const ANSWER_TOKENS = 8;
 const LOAD_CLIENTS = 9;
-const LOAD_MS = 12_000;
+const LOAD_MS = 24_000;
 
 const REPLICA = ["--parallel", "8", "--ctx", "16384", "--threads", "1", "--log-level", "error"];
 
@@ -71,10 +71,7 @@ async function served({ url }: ServerProcess): Promise<number> {
   return Number(/^svc_http_requests_total\{route="\/v1\/chat\/completions",status="200"\} (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
-async function main(): Promise<void> {
-  const replicas = [await startServer(REPLICA), await startServer(REPLICA), await startServer(REPLICA)];
-  const upstreams = replicas.flatMap(({ url }) => ["--upstream", `mini=${url}`]);
-  const gateway = await startServer(["--no-model", ...upstreams, "--log-level", "error"]);
+async function compareAffinity(replicas: readonly ServerProcess[], gateway: ServerProcess): Promise<void> {
   console.log(`${AGENTS} agents, ${TURNS} turns each, first token of turns 2 to ${TURNS}, median:`);
   for (const run of [1, 2]) {
     const rotation = await converse(`rotation ${run}`, (turn) => replicas[turn % replicas.length]?.url ?? "");
@@ -84,18 +81,33 @@ async function main(): Promise<void> {
       `  in rotation ${slow.toFixed(0)} ms, by affinity ${fast.toFixed(0)} ms: ${(slow / fast).toFixed(2)} times`,
     );
   }
-  const [victim, ...others] = replicas as [ServerProcess, ...ServerProcess[]];
-  let back: ServerProcess | undefined;
+}
+
+/** Returns the replica that was started in the place of the one that was killed. */
+async function killOne(victim: ServerProcess, gateway: ServerProcess): Promise<ServerProcess> {
+  const { promise, resolve } = Promise.withResolvers<ServerProcess>();
   const ends = await load(gateway.url, async () => {
-    await Bun.sleep(LOAD_MS / 4);
+    await Bun.sleep(LOAD_MS / 8);
     await victim.kill();
     console.log(`a replica of three is killed under the load of ${LOAD_CLIENTS} clients, and started again after 2 s`);
     await Bun.sleep(2000);
-    back = await startServer(REPLICA, FROM_SOURCE, victim.port);
+    resolve(await startServer(REPLICA, FROM_SOURCE, victim.port));
   });
+  const back = await promise;
   console.log(`  answers by their end: ${JSON.stringify(Object.fromEntries(ends))}`);
-  if (back) console.log(`  requests that it answered after its return: ${await served(back)}`);
-  await Promise.all([gateway, ...others, ...(back ? [back] : [])].map((server) => server.stop()));
+  console.log(`  requests that it answered after its return: ${await served(back)}`);
+  return back;
 }
 
-if (import.meta.main) await main();
+async function main(parts: readonly string[]): Promise<void> {
+  const wants = (part: string) => parts.length === 0 || parts.includes(part);
+  const replicas = [await startServer(REPLICA), await startServer(REPLICA), await startServer(REPLICA)];
+  const upstreams = replicas.flatMap(({ url }) => ["--upstream", `mini=${url}`]);
+  const gateway = await startServer(["--no-model", ...upstreams, "--log-level", "error"]);
+  if (wants("affinity")) await compareAffinity(replicas, gateway);
+  const [first, ...others] = replicas as [ServerProcess, ...ServerProcess[]];
+  const last = wants("kill") ? await killOne(first, gateway) : first;
+  await Promise.all([gateway, last, ...others].map((server) => server.stop()));
+}
+
+if (import.meta.main) await main(process.argv.slice(2));

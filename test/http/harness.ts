@@ -15,8 +15,9 @@ import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
-import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
+import { EmbeddingModels } from "../../src/service/embedding-models.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 
@@ -172,7 +173,10 @@ export function serve(
   const log = new RecordingLog();
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
-  const router = config.serveModel ? localRouter(engine, parallel, others) : new ModelRouter(others);
+  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
+  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
+  const sources = [new EmbeddingModels(embeddings), ...others];
+  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
     metrics,
@@ -181,8 +185,6 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
-  const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
   const app = createApp({
     config,
     engine: config.serveModel ? engine : new NoEngine(),

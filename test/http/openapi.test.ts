@@ -18,17 +18,8 @@ const listed = (document: OpenApiDocument) =>
 function registered(): string[] {
   const { engine, router, generation, embeddings, metrics, log } = serve();
   const clock = { now: () => 0, wall: () => 0 };
-  const app = createApp({
-    config: testConfig,
-    engine,
-    router,
-    generation,
-    embeddings,
-    metrics,
-    log,
-    clock,
-    version: "0",
-  });
+  const version = "0";
+  const app = createApp({ config: testConfig, engine, router, generation, embeddings, metrics, log, clock, version });
   return app.routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
 }
 

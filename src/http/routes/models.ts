@@ -9,10 +9,10 @@ import { isForwarded } from "../generation-headers.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** The models that can be asked, all and one by its name. */
-export const modelRoutes = ({ router, embeddings }: AppDeps) => {
+export const modelRoutes = ({ router }: AppDeps) => {
   const list = (request: Request) => {
     router.refresh();
-    return encodeModels(router.models(isForwarded(request.headers)), embeddings.models());
+    return encodeModels(router.models(isForwarded(request.headers)));
   };
 
   return new Elysia({ name: "route.models" })
