@@ -49,6 +49,8 @@ export interface ListedModel {
   readonly contextLength?: number;
   /** Another server computes it. */
   readonly remote?: true;
+  /** Every svc has one of its own: other ones are not told of it. */
+  readonly everywhere?: true;
   /** What is known of the model's file. */
   readonly file?: Partial<
     Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">

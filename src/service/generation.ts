@@ -35,6 +35,11 @@ export interface GenerationReport {
   firstTextMs?: number;
 }
 
+export interface GenerationOptions {
+  /** It was let in with others (`checkRoom`) and is not turned away now; whoever asks keeps such requests few. */
+  readonly assured?: true;
+}
+
 export class GenerationService {
   /** Each backend has places of its own. */
   private readonly admissions = new WeakMap<Backend, Admission>();
@@ -65,13 +70,14 @@ export class GenerationService {
     asked: GenerateRequest | readonly [GenerateRequest, ...GenerateRequest[]],
     signal: AbortSignal,
     report: GenerationReport = {},
+    options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
     const [{ id, deadline, model, background }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
-    const admission = this.admit(backend, answers, background);
+    const admission = this.admit(backend, answers, { ...options, ...(background && { background }) });
     const admittedAt = clock.now();
     const entry = this.registry.add(id, (key) => backend.engine.cancel(key), answers);
     report.cancel = () => {
@@ -166,22 +172,34 @@ export class GenerationService {
     for (const entry of this.registry.takeAll()) entry.stop();
   }
 
-  private admit(backend: Backend, places: number, background: true | undefined): Admission {
-    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+  /** Throws what a request for this model would be turned away with at this moment. */
+  checkRoom(model?: string): void {
+    if (this.draining) throw shuttingDown();
+    const admission = this.admissionOf(this.deps.router.route(model));
+    this.turnAway(() => admission.check());
+  }
+
+  private admit(
+    backend: Backend,
+    places: number,
+    { assured, background }: GenerationOptions & { readonly background?: true },
+  ): Admission {
+    if (this.draining) throw shuttingDown();
     const admission = this.admissionOf(backend);
-    if (background) {
-      admission.enterBackground(places);
-      this.active += places;
-      return admission;
-    }
+    if (background) admission.enterBackground(places);
+    else if (assured) admission.enterAssured(places);
+    else this.turnAway(() => admission.enter(places));
+    this.active += places;
+    return admission;
+  }
+
+  private turnAway(enter: () => void): void {
     try {
-      admission.enter(places);
+      enter();
     } catch (error) {
       this.deps.metrics.rejected("queue_full");
       throw error;
     }
-    this.active += places;
-    return admission;
   }
 
   private admissionOf(backend: Backend): Admission {
@@ -200,6 +218,8 @@ export class GenerationService {
     this.idle.clear();
   }
 }
+
+const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");
 
 /** A time limit ended the answer, not whoever asked for it. */
 const cutShort = (event: FinishEvent): FinishEvent =>

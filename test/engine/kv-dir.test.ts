@@ -121,6 +121,8 @@ describe.each([
   test("is computed anew where its file is damaged, and where another model or layout left it", async () => {
     for (const name of readdirSync(folder)) {
       const bytes = readFileSync(join(folder, name));
+      // The kill may have left the beginning of a file.
+      if (bytes.length < 20) continue;
       writeFileSync(join(folder, name), bytes.with(bytes.length - 20, (bytes.at(-20) ?? 0) ^ 1));
     }
     const { prompt, text } = await ask(cold, messages);
