@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   LlamaError,
   PLAIN_FORMAT,
+  type AdapterScale,
   type AnswerFormat,
   type AnswerNews,
   type Batch,
@@ -21,7 +22,7 @@ import {
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 2;
+const ABI_VERSION = 3;
 const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;
 const PIECE_BYTES = 256;
@@ -212,6 +213,14 @@ class Binding implements NativeLlama {
 
   listenForAborts(fd: number): void {
     this.check(this.native.svc_abort_listen(fd), "listen for aborts");
+  }
+
+  setAdapters(adapters: readonly AdapterScale[]): void {
+    // One more than needed: an empty array has no address.
+    const ids = new Int32Array(adapters.length + 1);
+    const scales = new Float32Array(adapters.length + 1);
+    for (const [at, { id, scale }] of adapters.entries()) [ids[at], scales[at]] = [id, scale];
+    this.check(this.native.svc_adapters_set(ids, scales, adapters.length), "set the adapters");
   }
 
   kvRemove(sequence: number, from: number, to: number): boolean {
