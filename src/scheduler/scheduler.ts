@@ -6,8 +6,11 @@
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// computed again later, so that no request fails because of another's size. A step has one set of LoRA adapters: requests
+// of different sets take turns.
 
+import { adapterKey } from "../domain/adapters.ts";
+import { AdapterTurns } from "./adapter-turns.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { KvCache, type KvLimits } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
@@ -40,6 +43,7 @@ export class Scheduler {
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
   private readonly outputs = new OutputLength();
+  private readonly turns = new AdapterTurns();
   private preemptionCount = 0;
   private guessed = 0;
   private guessedRight = 0;
@@ -97,8 +101,8 @@ export class Scheduler {
   placeFreeMs(): number | undefined {
     if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
       return undefined;
-    const decoding = this.running.filter((sequence) => sequence.decoding).length;
-    const stepMs = this.cost.decodeStepMs(Math.max(decoding, 1));
+    const sets = new Set(this.running.map((sequence) => sequence.adapterKey)).size;
+    const stepMs = sets * this.cost.decodeStepMs(Math.max(this.streams, 1));
     const prefillMs = this.cost.prefillMs(
       this.running.reduce((sum, { decoding: d, remaining }) => sum + (d ? 0 : remaining), 0),
     );
@@ -159,14 +163,25 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.running.some((sequence) => sequence.decoding);
+    const busy = this.streams > 0;
     this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
     this.admit(now);
-    const decoding = this.running.filter((sequence) => sequence.decoding);
+    const computable = this.running.filter((sequence) => !sequence.mediaNext);
+    for (const group of this.turns.inOrder(computable)) {
+      const plan = this.planFor(group, now);
+      if (plan) return plan;
+    }
+    return undefined;
+  }
+
+  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
+  private planFor(group: readonly Sequence[], now: number): StepPlan | undefined {
+    const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, decoding.length, started, now);
+    const prefilling = group.filter((sequence) => !sequence.decoding);
+    const prefillRows = this.addPrefill(rows, prefilling, started, now);
     if (rows.length === 0) return undefined;
     const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
     if (prefillRows === 0) {
@@ -176,7 +191,8 @@ export class Scheduler {
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
     const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows };
+    const adapters = group[0]?.adapters ?? [];
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows };
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -194,10 +210,10 @@ export class Scheduler {
       if (!this.kv.makeRoom(count, now)) continue;
       this.mediaBefore = true;
       const position = sequence.position(span.start);
-      const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
+      const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
       const starts = !sequence.started;
       sequence.started = true;
-      return { ...step, starts };
+      return { ...step, count, position, starts };
     }
     return undefined;
   }
@@ -216,7 +232,10 @@ export class Scheduler {
    * guess.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
-    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
+    this.turns.served(adapterKey(plan.adapters));
+    // Prompts that streams of other adapters wait for are sized as if those were in the step.
+    const streams = plan.prefillRows > 0 ? this.streams : plan.decodeRows;
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
@@ -244,10 +263,14 @@ export class Scheduler {
     return true;
   }
 
+  /** Running requests that decode, with whatever adapters. */
+  private get streams(): number {
+    return this.running.filter((sequence) => sequence.decoding).length;
+  }
+
   private makeRoomForDecoding(now: number): void {
     for (;;) {
-      const growth = this.running.filter((sequence) => sequence.decoding).length;
-      if (this.kv.makeRoom(growth, now) || !this.preemptNewest(now)) return;
+      if (this.kv.makeRoom(this.streams, now) || !this.preemptNewest(now)) return;
     }
   }
 
@@ -304,11 +327,11 @@ export class Scheduler {
     );
   }
 
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-    let budget = Math.min(this.budget.tokens(decodeRows, prefilling), this.limits.batch - rows.length);
+  private addPrefill(rows: PlanRow[], prefilling: readonly Sequence[], started: Key[], now: number): number {
+    const { streams } = this;
+    let budget = Math.min(this.budget.tokens(streams, prefilling), this.limits.batch - rows.length);
     if (this.limits.layout === "unified") {
-      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - decodeRows);
+      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - streams);
     }
     let added = 0;
     for (const sequence of byRemainingWork(prefilling, this.cost, now)) {

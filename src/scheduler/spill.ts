@@ -2,7 +2,7 @@
 
 import type { KvCommand } from "./kv-command.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
-import { SavedPrefixes, type Saved, type SavedId } from "./saved-prefixes.ts";
+import { SavedPrefixes, type Computed, type Saved, type SavedId } from "./saved-prefixes.ts";
 
 export interface SpillLimits {
   /** Tokens that host memory may hold of what has to leave the cache. */
@@ -12,9 +12,8 @@ export interface SpillLimits {
 }
 
 /** What is known of a sequence that is to be moved. */
-export interface Movable {
+export interface Movable extends Computed {
   readonly id: number;
-  readonly ids: Int32Array;
   readonly media: readonly MediaSpan[];
 }
 
@@ -57,21 +56,23 @@ export class Spill {
   }
 
   /** Puts all of a sequence into host memory; true if it is there now. */
-  save({ id, ids, media }: Movable, now: number): boolean {
-    if (!this.affords(ids.length)) return false;
-    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
-    const saved = this.keep({ ids, media }, now);
+  save(movable: Movable, now: number): boolean {
+    const { length } = movable.ids;
+    if (!this.affords(length)) return false;
+    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    const saved = this.keep(movable, now);
     if (saved === undefined) return false;
-    this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
+    this.command({ type: "save", sequence: movable.id, saved, from: 0, to: -1 });
     this.saved.complete(saved);
     return true;
   }
 
   /** Begins to move a sequence without media, part by part. True if that is not needed: it is there already. */
-  beginMoving({ id, ids, media }: Movable, now: number): boolean {
-    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
-    const saved = this.keep({ ids, media }, now);
-    if (saved !== undefined) this.moving = { id, length: ids.length, saved, done: 0 };
+  beginMoving(movable: Movable, now: number): boolean {
+    const { length } = movable.ids;
+    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    const saved = this.keep(movable, now);
+    if (saved !== undefined) this.moving = { id: movable.id, length, saved, done: 0 };
     return false;
   }
 
@@ -98,9 +99,13 @@ export class Spill {
     this.moving = undefined;
   }
 
-  /** The longest beginning of `ids[0..limit)` in host memory; `whole`: only of what can be used to its end. */
-  find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
-    return this.saved.find(ids, limit, whole);
+  /** The longest beginning of the first `limit` tokens in host memory; `whole`: only of what can be used to its end. */
+  find(
+    wanted: Computed,
+    limit: number,
+    whole: boolean,
+  ): { readonly saved: Saved; readonly length: number } | undefined {
+    return this.saved.find(wanted, limit, whole);
   }
 
   /** What bringing it back takes, in milliseconds. */

@@ -50,7 +50,12 @@ test("bandwidth is what steps that only decode read, over their time", () => {
   const profiler = new Profiler({ ...new FakeLlama().model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
   const step = (prefillRows: number, before: number, after: number, cellsUsed: number, result: DecodeResult = "done") =>
     profiler.decoded(
-      { step: { rows: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0 }, result, before, after },
+      {
+        step: { rows: [], adapters: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0 },
+        result,
+        before,
+        after,
+      },
       { runningCount: 1, waitingCount: 0, cellsUsed },
     );
   const usage = noUsage();

@@ -1,6 +1,8 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
-// each row must find exactly its request's own tokens before it, and no cell may be used twice.
+// each row must find exactly its request's own tokens before it, computed with its own adapters, and no cell may be used
+// twice.
 
+import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
@@ -22,6 +24,8 @@ export const LIMITS: SchedulerLimits = {
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
   readonly token: number;
+  /** Key of the set that computed it. */
+  readonly adapters: string;
 }
 
 /** What a step takes, in milliseconds. */
@@ -69,10 +73,17 @@ export class FakeEngine {
   }
 
   /** The prompt is given, or so many tokens that no other request has. */
-  add(key: number, prompt: number | readonly number[], maxTokens: number, client = "", guess = false): void {
+  add(
+    key: number,
+    prompt: number | readonly number[],
+    maxTokens: number,
+    client = "",
+    guess = false,
+    adapters: AdapterSet = [],
+  ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess };
+    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, guess, adapters };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -197,30 +208,34 @@ export class FakeEngine {
 
   private compute(plan: StepPlan): void {
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
+    const adapters = adapterKey(plan.adapters);
     let previous = -1;
     for (const row of plan.rows) {
       if (row.guess) {
-        this.place(row.sequence, row.token, row.position);
+        this.place(row.sequence, { token: row.token, adapters }, row.position);
         continue;
       }
       if (row.sequence < previous || row.sequence >= this.limits.sequences)
         fail(`sequence ${row.sequence} out of order`);
       previous = row.sequence;
-      const { tokens } = this.job(row.key);
+      const { tokens, request } = this.job(row.key);
+      if (adapterKey(request.adapters ?? []) !== adapters) fail(`request ${row.key} with others' adapters`);
       if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
-      const cells = this.place(row.sequence, row.token, row.position);
+      const cells = this.place(row.sequence, { token: row.token, adapters }, row.position);
       if (!row.sample) continue;
       if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
       if (this.exact && cells.some(({ token }, at) => token !== tokens[at]))
         fail(`request ${row.key} reads another's tokens`);
+      if (cells.some((cell) => cell.adapters !== adapters))
+        fail(`request ${row.key} reads what other adapters computed`);
     }
     if (this.exact) this.checkRoom();
   }
 
-  private place(sequence: number, token: number, position: number): Cell[] {
+  private place(sequence: number, cell: Cell, position: number): Cell[] {
     const cells = this.cache.get(sequence) ?? [];
     if (position !== cells.length) fail(`position ${position} after ${cells.length} cells`);
-    cells.push({ token });
+    cells.push(cell);
     this.cache.set(sequence, cells);
     return cells;
   }
