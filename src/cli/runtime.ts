@@ -5,8 +5,10 @@ import { nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
+import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
@@ -47,6 +49,8 @@ export function createRuntime(config: Config): Runtime {
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
+  const modelId = config.alias ?? (given ? file.id : "svc-mini");
+  const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, modelId));
   const context = chooseContext({
     model: file,
     kvType: config.kvType,
@@ -71,6 +75,7 @@ export function createRuntime(config: Config): Runtime {
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
+      adapterPaths: adapters.map(({ path }) => path),
       ...(config.mmproj !== undefined && { mmprojPath: config.mmproj }),
       ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
@@ -85,7 +90,8 @@ export function createRuntime(config: Config): Runtime {
       warmup,
       stallBudgetMs,
     },
-    model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
+    adapters,
+    model: { id: modelId, path: file.path, created: file.modified },
     command: engineCommand(),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
@@ -114,9 +120,23 @@ function engineCommand(): string[] {
   return [...program, "__engine", "llama"];
 }
 
-function modelFile(path: string): ModelFile {
+const modelFile = (path: string): ModelFile => readable(() => readModelFile(path));
+
+/** Checks the file of an adapter. Throws ExitError. */
+function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
+  if (adapter.name === modelId) {
+    throw new ExitError(
+      "usage",
+      `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
+    );
+  }
+  const { modified, taskName, promptPrefix } = readable(() => readAdapterFile(adapter.path, architecture));
+  return { ...adapter, created: modified, taskName, promptPrefix };
+}
+
+function readable<File>(read: () => File): File {
   try {
-    return readModelFile(path);
+    return read();
   } catch (error) {
     throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
   }

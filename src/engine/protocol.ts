@@ -19,6 +19,8 @@ export interface EngineOptions {
   readonly modelPath: string;
   /** Projector for images or sound; absent: the model takes text alone. */
   readonly mmprojPath?: string;
+  /** LoRA files that are loaded with the model; requests choose among them by their place. */
+  readonly adapterPaths: readonly string[];
   /** Tokens in the KV cache. */
   readonly context: number;
   /** Largest prompt plus output of one request. */

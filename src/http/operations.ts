@@ -333,6 +333,13 @@ streams, plain answers and requests that still wait. Of two live requests with o
     answers: { 200: "The places." },
     errors: { 503: unavailable },
   },
+  "GET /lora-adapters": {
+    tag: "Conveniences",
+    summary: "The LoRA adapters that requests may choose, in llama.cpp's form",
+    description:
+      "Generation routes take them by name as `model`, and those with llama.cpp's sampling fields by number in `lora`.",
+    answers: { 200: "The adapters, in the order in which the server was given them." },
+  },
   "POST /api/chat": {
     tag: "Conveniences",
     summary: "Answer a conversation, in Ollama's API",

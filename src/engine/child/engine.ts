@@ -3,6 +3,7 @@
 
 import { ANY_OWNER, type AnswerFormat, type Batch, type Llama } from "../../../ffi/llama/api.ts";
 import type { Media } from "../../../ffi/media/api.ts";
+import { adapterKey, type AdapterSet } from "../../domain/adapters.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
@@ -39,6 +40,8 @@ export class Engine {
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
   private readonly kv: KvCommands;
+  /** Key of the adapters that compute now. */
+  private adapters = adapterKey([]);
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -173,6 +176,7 @@ export class Engine {
         prompt: tokens,
         maxTokens: Math.min(request.maxTokens ?? room, room),
         ...(media && { media: media.spans }),
+        ...(request.adapters && { adapters: request.adapters }),
         ...(request.client !== undefined && { client: request.client }),
         // Of several tokens in one step, log probabilities are kept of the last alone.
         guess: this.options.speculation && request.topLogprobs === undefined,
@@ -210,6 +214,7 @@ export class Engine {
     if (!this.prepareCache()) return;
     const before = this.clock.now();
     if (step.starts) this.announce([step.key], before);
+    this.setAdapters(step.adapters);
     const result = this.llama.decodeEmbeddings(
       {
         address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
@@ -271,7 +276,14 @@ export class Engine {
     });
     // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
     const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    this.setAdapters(plan.adapters);
     return this.llama.decode(this.batch, plan.rows.length, owner, this.sampled);
+  }
+
+  private setAdapters(adapters: AdapterSet): void {
+    const key = adapterKey(adapters);
+    if (key !== this.adapters) this.llama.setAdapters(adapters);
+    this.adapters = key;
   }
 
   /** Clears what an aborted step may have left in the cache. */
