@@ -57,7 +57,7 @@ export function createRuntime(config: Config): Runtime {
     kvMode: config.kvMode,
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    availableBytes: availableMemory(),
+    availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
   const engine = new EngineHost({
@@ -130,8 +130,8 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
       `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
     );
   }
-  const { modified, taskName, promptPrefix } = readable(() => readAdapterFile(adapter.path, architecture));
-  return { ...adapter, created: modified, taskName, promptPrefix };
+  const { modified, ...known } = readable(() => readAdapterFile(adapter.path, architecture));
+  return { ...adapter, ...known, created: modified };
 }
 
 function readable<File>(read: () => File): File {

@@ -12,6 +12,8 @@ export interface Adapter {
 
 /** What is known of an adapter from its file. */
 export interface OfferedAdapter extends Adapter {
+  /** Of its weights. */
+  readonly bytes: number;
   /** Last change of the file, Unix seconds. */
   readonly created: number;
   /** What its makers say it is for, and what prompts for it begin with; often nothing. */

@@ -4,7 +4,8 @@ import { basename } from "node:path";
 import { ModelFileError, readGguf } from "./gguf.ts";
 
 export interface AdapterFile {
-  readonly fileBytes: number;
+  /** Of its weights. */
+  readonly bytes: number;
   /** Last change of the file, Unix seconds. */
   readonly modified: number;
   /** What its makers say it is for, and what prompts for it begin with; often nothing. */
@@ -17,7 +18,7 @@ export interface AdapterFile {
  * tensors fit is known when it is loaded. Takes milliseconds. Throws ModelFileError.
  */
 export function readAdapterFile(path: string, architecture: string): AdapterFile {
-  const { metadata, tensors, fileBytes, modified } = readGguf(path);
+  const { metadata, tensors, tensorBytes, modified } = readGguf(path);
   const name = basename(path);
   const text = (key: string): string => {
     const value = metadata.get(key);
@@ -36,5 +37,5 @@ export function readAdapterFile(path: string, architecture: string): AdapterFile
   }
   if (tensors === 0) throw new ModelFileError(`${name} has no weights.`);
   const [taskName, promptPrefix] = [text("adapter.lora.task_name"), text("adapter.lora.prompt_prefix")];
-  return { fileBytes, modified, taskName, promptPrefix };
+  return { bytes: tensorBytes, modified, taskName, promptPrefix };
 }

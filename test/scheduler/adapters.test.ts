@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
-import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { FakeEngine, LIMITS, type Cost } from "./fake-engine.ts";
 
 const BASE: AdapterSet = [];
@@ -38,6 +38,9 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   test("is not waited for while it is computed; with the same ones it is", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     [BASE, BASE, A, A].forEach((set, at) => add(engine, at, [...header, at], 5, set));
+    engine.step();
+    engine.step();
+    expect([0, 1, 2, 3].map((key) => engine.rowsOf(key).length)).toEqual([64, 0, 64, 0]);
     engine.run();
     expect([0, 1, 2, 3].map((key) => engine.cached.get(key))).toEqual([0, 300, 0, 300]);
   });
@@ -67,6 +70,14 @@ test("what nobody holds any more leaves nothing behind, however many sets there 
   for (let key = 1; key <= 50; key++) add(engine, key, 20, 3, [{ id: 0, scale: key / 50 }]);
   engine.run();
   expect([engine.scheduler.cellsHeld, engine.cells]).toEqual([0, 0]);
+});
+
+test("a medium is computed with the adapters of its request", () => {
+  const scheduler = new Scheduler(LIMITS);
+  const media = [{ start: 0, tokens: 8, positions: 8, whole: false }];
+  scheduler.add({ key: 1, prompt: new Int32Array(10).fill(-5, 0, 8), maxTokens: 2, media, adapters: AB }, 0);
+  expect(scheduler.plan(0)).toBeUndefined();
+  expect(scheduler.planMedia(0)?.adapters).toEqual(AB);
 });
 
 /** Longest time between two tokens of a request. */
