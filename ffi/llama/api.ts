@@ -19,6 +19,14 @@ export interface LoadConfig {
   readonly warmup: boolean;
   /** Jinja source in place of the model's own chat template, or "". */
   readonly chatTemplate: string;
+  /** LoRA files for this model. */
+  readonly adapters: readonly string[];
+}
+
+/** An adapter by its place among those of LoadConfig, and how much of it is added to the model. */
+export interface AdapterScale {
+  readonly id: number;
+  readonly scale: number;
 }
 
 /** See svc_model_info in shim.h. */
@@ -261,6 +269,8 @@ export interface Llama {
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
+  /** What is decoded from here on is computed with these adapters; with none, by the model alone. */
+  setAdapters(adapters: readonly AdapterScale[]): void;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   kvCopy(from: number, to: number, length: number): void;

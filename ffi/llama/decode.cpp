@@ -97,7 +97,9 @@ int32_t chosen = 0;
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
     const AbortScope scope(owner);
-    return scope.aborted_already() ? 2 : llama_decode(state.context, batch);
+    const int32_t result = scope.aborted_already() ? 2 : llama_decode(state.context, batch);
+    state.adapters_changed = false;
+    return result;
 }
 
 void sample(const std::vector<Sampling> & rows) {
@@ -204,6 +206,20 @@ int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, in
         if (non_causal) llama_set_causal_attn(state.context, true);
         if (result == 1 || result == 2) return result;
         return result == 0 ? 0 : fail(with_complaint("llama_decode returned " + std::to_string(result)));
+    });
+}
+
+int32_t svc_adapters_set(const int32_t * ids, const float * scales, int32_t count) {
+    return guarded<int32_t>(-1, [&] {
+        if (!state.ready) return fail("no model is loaded");
+        std::vector<llama_adapter_lora *> chosen;
+        std::vector<float> factors(scales, scales + std::max(count, 0));
+        for (int32_t i = 0; i < count; i++) {
+            if (ids[i] < 0 || ids[i] >= static_cast<int32_t>(state.adapters.size())) return fail("there is no such adapter");
+            chosen.push_back(state.adapters[static_cast<size_t>(ids[i])]);
+        }
+        state.adapters_changed = true;
+        return llama_set_adapters_lora(state.context, chosen.data(), chosen.size(), factors.data());
     });
 }
 

@@ -59,6 +59,17 @@ void load_model(const common_json & config) {
     state.n_vocab = llama_vocab_n_tokens(state.vocab);
 }
 
+// Before the context: that plans for them.
+void load_adapters(const common_json & config) {
+    for (const auto & entry : config.at("adapters")) {
+        const auto path = entry.get<std::string>();
+        forget_complaint();
+        llama_adapter_lora * adapter = llama_adapter_lora_init(state.model, path.c_str());
+        if (!adapter) throw std::runtime_error(with_complaint("llama.cpp cannot use the adapter " + path));
+        state.adapters.push_back(adapter);
+    }
+}
+
 // Rows for guessed tokens in a batch.
 constexpr uint32_t GUESSES = 64;
 
@@ -133,6 +144,7 @@ void unload() {
     threadpool = nullptr;
     state.context = nullptr;
     state.model = nullptr;
+    state.adapters.clear();
     state.vocab = nullptr;
 }
 
@@ -140,6 +152,7 @@ void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
     load_model(config);
+    load_adapters(config);
     create_context(config);
     attach_threadpool();
     state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());

@@ -21,6 +21,10 @@ struct State {
     std::atomic<bool> ready{false};
     llama_model * model = nullptr;
     llama_context * context = nullptr;
+    // Freed with the model.
+    std::vector<llama_adapter_lora *> adapters;
+    // Since the last computation.
+    std::atomic<bool> adapters_changed{false};
     const llama_vocab * vocab = nullptr;
     int32_t n_batch = 0;
     int32_t n_seq_max = 0;

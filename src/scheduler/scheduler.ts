@@ -6,9 +6,12 @@
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// computed again later, so that no request fails because of another's size. A step has one set of LoRA adapters: requests
+// of different sets take turns.
 
+import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import { AdapterTurns } from "./adapter-turns.ts";
 import { DiskLoads } from "./disk-loads.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
@@ -32,7 +35,7 @@ const HEADROOM = 32;
 const WORTH_WAITING = 32;
 /** More streams than this fill a step by themselves. */
 const MOST_GUESSING = 4;
-/** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
+/** Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it. */
 const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
@@ -47,13 +50,18 @@ export class Scheduler {
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
   private readonly forecast: Forecast;
+  private readonly turns = new AdapterTurns();
   private preemptionCount = 0;
   private guessed = 0;
   private guessedRight = 0;
   /** The last step was a medium's. */
   private mediaBefore = false;
 
-  constructor(private readonly limits: SchedulerLimits) {
+  /** `keyOf`: the same for sets of adapters that compute the same, and for no others; what is on disk has it too. */
+  constructor(
+    private readonly limits: SchedulerLimits,
+    private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
+  ) {
     this.kv = new KvCache(limits);
     this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
@@ -129,7 +137,7 @@ export class Scheduler {
    * a sequence is free and what nobody has computed of its prompt is computed.
    */
   firstTokenMs(request: SequenceRequest, now: number): number {
-    const sequence = new Sequence(request, now);
+    const sequence = new Sequence(request, now, this.keyOf);
     const isFull = this.running.length >= this.limits.parallel;
     // In time, any of another client's that has more than its share makes room.
     const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
@@ -145,7 +153,7 @@ export class Scheduler {
 
   /** Queues a request at a time in milliseconds. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
   add(request: SequenceRequest, now: number): void {
-    const sequence = new Sequence(request, now);
+    const sequence = new Sequence(request, now, this.keyOf);
     this.byKey.set(request.key, sequence);
     this.queue.add(sequence);
   }
@@ -208,14 +216,25 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.running.some((sequence) => sequence.decoding);
+    const busy = this.streams > 0;
     this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
     this.admit(now);
-    const decoding = this.running.filter((sequence) => sequence.decoding);
+    const computable = this.running.filter((sequence) => !sequence.mediaNext);
+    for (const group of this.turns.inOrder(computable)) {
+      const plan = this.planFor(group, now);
+      if (plan) return plan;
+    }
+    return undefined;
+  }
+
+  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
+  private planFor(group: readonly Sequence[], now: number): StepPlan | undefined {
+    const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, decoding.length, started, now);
+    const prefilling = group.filter((sequence) => !sequence.decoding);
+    const prefillRows = this.addPrefill(rows, prefilling, started, now);
     if (rows.length === 0) return undefined;
     const guessRows = prefillRows === 0 ? this.addGuesses(rows, decoding) : 0;
     if (prefillRows === 0) {
@@ -226,7 +245,8 @@ export class Scheduler {
     rows.sort((a, b) => a.sequence - b.sequence || a.position - b.position);
     const first = rows[0]?.key;
     const owner = rows.every((row) => row.key === first) ? first : undefined;
-    return { rows, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
+    const adapters = group[0]?.adapters ?? [];
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -244,10 +264,10 @@ export class Scheduler {
       if (!this.kv.makeRoom(count, now)) continue;
       this.mediaBefore = true;
       const position = sequence.position(span.start);
-      const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
+      const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
       const starts = !sequence.started;
       sequence.started = true;
-      return { ...step, starts };
+      return { ...step, count, position, starts };
     }
     return undefined;
   }
@@ -266,8 +286,11 @@ export class Scheduler {
    * guess. Those of several steps follow each other, -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    this.turns.served(this.keyOf(plan.adapters));
     if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
-    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
+    // Prompts that streams of other adapters wait for are sized as if those were in the step.
+    const streams = plan.prefillRows > 0 ? this.streams : plan.decodeRows;
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
@@ -315,10 +338,14 @@ export class Scheduler {
     return true;
   }
 
+  /** Running requests that decode, with whatever adapters. */
+  private get streams(): number {
+    return this.running.filter((sequence) => sequence.decoding).length;
+  }
+
   private makeRoomForDecoding(now: number): void {
     for (;;) {
-      const growth = this.running.filter((sequence) => sequence.decoding).length;
-      if (this.kv.makeRoom(growth, now) || !this.preemptNewest(now)) return;
+      if (this.kv.makeRoom(this.streams, now) || !this.preemptNewest(now)) return;
     }
   }
 
@@ -381,11 +408,11 @@ export class Scheduler {
     );
   }
 
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const prefilling = this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-    let budget = Math.min(this.budget.tokens(decodeRows, prefilling), this.limits.batch - rows.length);
+  private addPrefill(rows: PlanRow[], prefilling: readonly Sequence[], started: Key[], now: number): number {
+    const { streams } = this;
+    let budget = Math.min(this.budget.tokens(streams, prefilling), this.limits.batch - rows.length);
     if (this.limits.layout === "unified") {
-      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - decodeRows);
+      budget = Math.min(budget, this.limits.cells - this.kv.runningCells - streams);
     }
     let added = 0;
     for (const sequence of byRemainingWork(prefilling, this.cost, now)) {
@@ -422,10 +449,15 @@ export class Scheduler {
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
+    const computable = this.running.filter(({ mediaNext }) => !mediaNext);
+    // Nor does a prompt of other adapters wait for them.
+    if (!computable.every((sequence) => sequence.decoding)) return 1;
+    const sets = new Set(computable.map((sequence) => sequence.adapterKey)).size;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / sets, decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
-    const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(steps, left, room)));
+    const rows = this.limits.batch / decoding.length;
+    const room = (this.limits.cells - this.kv.runningCells) / this.streams;
+    return Math.max(1, Math.floor(Math.min(steps, left, rows, room)));
   }
 
   private judgeGuesses(plan: StepPlan): void {

@@ -7,6 +7,7 @@ import type { StepPlan } from "../../src/scheduler/plan.ts";
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
 const plan = (decodeRows: number, prefillRows: number): StepPlan => ({
   rows: [],
+  adapters: [],
   started: [],
   owner: undefined,
   decodeRows,
@@ -28,7 +29,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   step(plan(2, 0), 20);
   step(plan(2, 0), 20, "aborted");
   step(plan(2, 16), 40);
-  step({ key: 1, sequence: 0, span, offset: 0, count: 40, position: 0, starts: true }, 100);
+  step({ key: 1, sequence: 0, adapters: [], span, offset: 0, count: 40, position: 0, starts: true }, 100);
   step(plan(2, 0), 20);
   const { pauses, chunks, rows } = await told.promise;
   expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 2, 2]);

@@ -98,7 +98,8 @@ describe("a trace", () => {
     expect(outcomes.every(({ reason }) => reason === "length")).toBe(true);
 
     const steps = main.filter(({ ph }) => ph === "X");
-    const rows = (kind: string) => steps.reduce((sum, { args }) => sum + Number(args?.[kind] ?? 0) * Number(args?.["steps"] ?? 0), 0);
+    const rows = (kind: string) =>
+      steps.reduce((sum, { args }) => sum + Number(args?.[kind] ?? 0) * Number(args?.["steps"] ?? 0), 0);
     const usages = [...answers, choices].map(({ usage }) => usage);
     const prompt = usages.reduce((sum, usage) => sum + usage.prompt_tokens, 0);
     const completion = usages.reduce((sum, usage) => sum + usage.completion_tokens, 0);

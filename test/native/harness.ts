@@ -39,6 +39,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     mlock: false,
     warmup: true,
     chatTemplate: "",
+    adapters: [],
     ...changes,
   };
 }

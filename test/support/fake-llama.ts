@@ -3,6 +3,7 @@
 
 import {
   PLAIN_FORMAT,
+  type AdapterScale,
   type AnswerNews,
   type Batch,
   type ChatPrompt,
@@ -30,11 +31,12 @@ export class FakeLlama implements Llama {
   /** Whether restoring fails. */
   losesSaved = false;
   readonly copies: { from: number; to: number; length: number }[] = [];
-  readonly decodes: { rows: number; owner: number }[] = [];
+  readonly decodes: { rows: number; owner: number; adapters: readonly AdapterScale[] }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
   /** Results forced upon the next decode calls. */
   readonly forced: DecodeResult[] = [];
+  private adapters: readonly AdapterScale[] = [];
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
   private nextSampler = 0;
@@ -128,7 +130,7 @@ export class FakeLlama implements Llama {
     Bun.sleepSync(this.stepMs);
     const forced = this.forced.shift();
     if (forced && forced !== "done") return forced;
-    this.decodes.push({ rows: count, owner });
+    this.decodes.push({ rows: count, owner, adapters: this.adapters });
     let next = 0;
     let wrong = false;
     for (let row = 0; row < count; row++) {
@@ -146,6 +148,9 @@ export class FakeLlama implements Llama {
   }
   decodeEmbeddings(): DecodeResult {
     return "done";
+  }
+  setAdapters(adapters: readonly AdapterScale[]): void {
+    this.adapters = adapters;
   }
   listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {

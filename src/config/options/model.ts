@@ -19,6 +19,14 @@ export const modelOptions: readonly Option[] = [
     help: "GGUF projector that lets the model take images or sound.",
   },
   {
+    name: "lora",
+    group: "Model",
+    type: "list",
+    files: true,
+    placeholder: "[NAME=]FILE[:SCALE]",
+    help: "LoRA adapter that requests may choose, by its name as model (default: the file's) or by the field lora. With a scale it is on for requests that choose nothing.",
+  },
+  {
     name: "alias",
     group: "Model",
     type: "string",

@@ -135,6 +135,7 @@ async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
     mlock: options.mlock,
     warmup: options.warmup,
     chatTemplate: options.chatTemplate,
+    adapters: options.adapterPaths,
   });
   let reported = -1;
   for (;;) {
