@@ -82,12 +82,12 @@ describe("requests of different adapters", () => {
   });
 
   test("leave each other room in the cache", () => {
-    const engine = new FakeEngine({ ...LIMITS, cells: 160 }, () => 0.01);
+    const engine = new FakeEngine({ ...LIMITS, cells: 100 }, () => 0.01);
     engine.multiStep = true;
-    engine.add(1, 10, 60);
-    engine.add(2, 10, 60, "", false, adapters);
+    engine.add(1, 10, 12);
+    engine.add(2, 10, 85, "", false, adapters);
     engine.run();
-    expect([1, 2].map((key) => engine.output(key).length)).toEqual([60, 60]);
+    expect([1, 2].map((key) => engine.output(key).length)).toEqual([12, 85]);
     expect(engine.scheduler.preemptions).toBe(0);
   });
 });
