@@ -1,6 +1,7 @@
 // `svc -s "prompt"`: one answer on standard output, nothing listens.
 
 import type { Config } from "../config/config.ts";
+import { defaultAdapters } from "../domain/adapters.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
@@ -71,6 +72,7 @@ function toRequest(config: Config, prompt: string, instructions: string | undefi
     thinking: config.think && config.templateKwargs["enable_thinking"] === true,
     sampling: {},
     stop: config.stop,
+    adapters: defaultAdapters(config.lora),
     choices: 1,
     ...(config.maxTokens !== undefined && { maxTokens: config.maxTokens }),
   };

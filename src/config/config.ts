@@ -1,6 +1,7 @@
 // The one validated configuration that the rest of the program receives. Built by `src/cli` from flags, environment
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
+import type { Adapter } from "../domain/adapters.ts";
 import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -12,6 +13,8 @@ export interface Config {
   readonly mmproj?: string;
   /** Absolute path of the GGUF file of a small model that guesses ahead. */
   readonly draft?: string;
+  /** LoRA adapters that requests may choose. */
+  readonly lora: readonly Adapter[];
   /** The one folder whose files messages may name; absent: none. */
   readonly mediaRoot?: string;
   /** Whether images are fetched from http(s) URLs in messages. */

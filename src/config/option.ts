@@ -25,7 +25,12 @@ export type Option = OptionBase &
         readonly absent?: string;
       }
     | { readonly type: "boolean"; readonly default: boolean }
-    | { readonly type: "list"; readonly placeholder: string }
+    | {
+        readonly type: "list";
+        readonly placeholder: string;
+        /** Its items are [NAME=]FILE[:SCALE]. */
+        readonly files?: true;
+      }
     | { readonly type: "json" }
   );
 

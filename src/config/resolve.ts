@@ -2,6 +2,7 @@
 // and that over the defaults.
 
 import { readFileSync } from "node:fs";
+import { parseAdapters } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -36,6 +37,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("alias", text("alias")),
     ...given("mmproj", text("mmproj")),
     ...given("draft", text("draft")),
+    lora: parseAdapters(list("lora")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
     host: text("host") as string,

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { withAbsoluteFile } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -53,12 +54,17 @@ function readConfigFile(named: string | undefined, environment: Environment, hom
 
 /** Paths mean the folder they were written for: the working directory, or that of the config file. */
 function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
-  const absolute = new Map<string, OptionValue>(values);
+  const result = new Map<string, OptionValue>(values);
+  const absolute = (path: string) =>
+    resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
   for (const option of options) {
-    const path = option.type === "path" ? values.get(option.name) : undefined;
-    if (typeof path !== "string") continue;
-    const expanded = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
-    absolute.set(option.name, resolve(base, expanded));
+    const value = values.get(option.name);
+    if (option.type === "path" && typeof value === "string") result.set(option.name, absolute(value));
+    if (option.type !== "list" || !option.files || !Array.isArray(value)) continue;
+    result.set(
+      option.name,
+      value.map((item: string) => withAbsoluteFile(item, absolute)),
+    );
   }
-  return absolute;
+  return result;
 }

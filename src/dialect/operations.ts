@@ -2,6 +2,7 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
+import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ModelInfo } from "../domain/model.ts";
 
 /** What a chat model can do here, whatever it is; clients decide by it. */
@@ -22,13 +23,14 @@ export interface EngineView {
   readonly modelId: string;
   readonly modelCreated: number;
   readonly model?: ModelInfo;
+  readonly adapters: readonly OfferedAdapter[];
   readonly progress?: number;
   readonly lastError?: string;
   readonly restarts: number;
 }
 
-/** GET /v1/models: the one active model, loaded or not yet. */
-export function encodeModels({ state, modelId, modelCreated, model }: EngineView): ModelList {
+/** GET /v1/models: the one active model, loaded or not yet, and each adapter as a model of its own. */
+export function encodeModels({ state, modelId, modelCreated, model, adapters }: EngineView): ModelList {
   const loaded = state === "ready";
   const length = model?.maxModelLen;
   const context = length && {
@@ -55,12 +57,23 @@ export function encodeModels({ state, modelId, modelCreated, model }: EngineView
     trained_context: model.trainedContext,
     device: model.device,
   };
-  return {
-    object: "list",
-    data: [entry],
-    models: [{ name: modelId, model: modelId, capabilities: model ? capabilitiesOf(model) : ALWAYS, ...details }],
-  };
+  const lineage = { root: modelId, parent: modelId };
+  const adapted = adapters.map(({ name, created }) => ({ ...entry, id: name, created, ...lineage }));
+  const capabilities = model ? capabilitiesOf(model) : ALWAYS;
+  const data = [entry, ...adapted];
+  const models = data.map(({ id }) => ({ name: id, model: id, capabilities, ...details }));
+  return { object: "list", data, models };
 }
+
+/** GET /lora-adapters, in llama.cpp's form. */
+export const encodeLoraAdapters = ({ adapters }: Pick<EngineView, "adapters">) =>
+  adapters.map(({ path, scale, taskName, promptPrefix }, id) => ({
+    id,
+    path: path.split("/").at(-1) ?? "",
+    scale,
+    task_name: taskName,
+    prompt_prefix: promptPrefix,
+  }));
 
 /** GET /health. `healthy` means that a request would be computed now. */
 export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {

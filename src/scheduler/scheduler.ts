@@ -7,10 +7,13 @@
 // with anything in the KV cache is not computed; what it shares with a prompt that is being computed, it waits for.
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
-// computed again later, so that no request fails because of another's size.
+// computed again later, so that no request fails because of another's size. A step has one set of LoRA adapters: requests
+// of different sets take turns.
 
+import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import type { GuessTally } from "../domain/guesses.ts";
 import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import { AdapterTurns } from "./adapter-turns.ts";
 import { DiskLoads } from "./disk-loads.ts";
 import type { DraftJob } from "./drafts.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -47,7 +50,10 @@ export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLim
 const HEADROOM = 32;
 /** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
 const WORTH_WAITING = 32;
-/** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
+/**
+ * Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it, and messages
+ * are sent once for all.
+ */
 const MULTI_STEP_MS = 10;
 /** A request that makes room for another client's has run for at least so long. */
 const SHORTEST_TURN_MS = 250;
@@ -62,13 +68,18 @@ export class Scheduler {
   private readonly cost = new StepCost();
   private readonly budget: PrefillBudget;
   private readonly forecast: Forecast;
+  private readonly turns = new AdapterTurns();
   private preemptionCount = 0;
   private readonly speculation: Speculation;
   /** The last step was a medium's. */
   private mediaBefore = false;
   private readonly slices: Slices;
 
-  constructor(private readonly limits: SchedulerLimits) {
+  /** `keyOf`: the same for sets of adapters that compute the same, and for no others; what is on disk has it too. */
+  constructor(
+    private readonly limits: SchedulerLimits,
+    private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
+  ) {
     this.kv = new KvCache(limits);
     this.loads = new DiskLoads(limits, this.kv);
     this.budget = new PrefillBudget(limits, this.cost);
@@ -146,7 +157,7 @@ export class Scheduler {
    * a sequence is free and what nobody has computed of its prompt is computed.
    */
   firstTokenMs(request: SequenceRequest, now: number): number {
-    const sequence = new Sequence(request, now);
+    const sequence = new Sequence(request, now, this.keyOf);
     const isFull = this.running.length >= this.limits.parallel;
     // In time, any of another client's that has more than its share makes room.
     const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
@@ -162,7 +173,7 @@ export class Scheduler {
 
   /** Queues a request at a time in milliseconds. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
   add(request: SequenceRequest, now: number): void {
-    const sequence = new Sequence(request, now);
+    const sequence = new Sequence(request, now, this.keyOf);
     this.byKey.set(request.key, sequence);
     this.queue.add(sequence);
   }
@@ -226,7 +237,9 @@ export class Scheduler {
 
   /** What the draft model is to do before the next step is planned; nothing, mostly. */
   planDrafts(): readonly DraftJob[] {
-    return this.speculation.planDrafts(this.running, (sequence) => this.forecast.remaining(sequence));
+    const alone = this.running.every((sequence) => sequence.decoding);
+    const [next = []] = alone ? this.turns.inOrder(this.running) : [];
+    return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
   }
 
   /**
@@ -244,14 +257,24 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.running.some((sequence) => sequence.decoding);
+    const busy = this.streams > 0;
     this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
     this.admit(now);
-    const decoding = this.running.filter((sequence) => sequence.decoding);
+    const computable = this.running.filter((sequence) => !sequence.mediaNext);
+    for (const group of this.turns.inOrder(computable)) {
+      const plan = this.planFor(group, now);
+      if (plan) return plan;
+    }
+    return undefined;
+  }
+
+  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
+  private planFor(group: readonly Sequence[], now: number): StepPlan | undefined {
+    const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, decoding.length, started, now);
+    const prefillRows = this.addPrefill(rows, this.inSteps(group), started, now);
     if (rows.length === 0) return undefined;
     const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
@@ -260,19 +283,21 @@ export class Scheduler {
     const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
     if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort(byPlace);
-    return { rows, started, owner: ownerOf(rows), decodeRows: decoding.length, prefillRows, guessRows, steps };
+    const adapters = group[0]?.adapters ?? [];
+    const owner = ownerOf(rows);
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    const streams = this.running.filter((sequence) => sequence.decoding).length;
-    return this.slices.plan(streams, this.prefilling, this.freeCells - streams, now);
+    const { streams } = this;
+    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams, now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
   applySlice(result: "done" | "paused" | "given up", ms: number): void {
     const chunk = this.slices.apply(result, ms);
-    if (chunk) this.apply(chunk.plan, [], chunk.ms);
+    if (chunk) this.applyStep(chunk.plan, [], chunk.ms, 0);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
@@ -290,10 +315,10 @@ export class Scheduler {
       if (!this.kv.makeRoom(count, now)) continue;
       this.mediaBefore = true;
       const position = sequence.position(span.start);
-      const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
+      const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
       const starts = !sequence.started;
       sequence.started = true;
-      return { ...step, starts };
+      return { ...step, count, position, starts };
     }
     return undefined;
   }
@@ -312,8 +337,14 @@ export class Scheduler {
    * guess. Those of several steps follow each other, -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    this.turns.served(this.keyOf(plan.adapters));
     if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
-    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
+    // Prompts that streams of other adapters wait for are sized as if those were in the step.
+    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.streams : plan.decodeRows);
+  }
+
+  private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
@@ -362,10 +393,14 @@ export class Scheduler {
     return true;
   }
 
+  /** Running requests that decode, with whatever adapters. */
+  private get streams(): number {
+    return this.running.filter((sequence) => sequence.decoding).length;
+  }
+
   private makeRoomForDecoding(now: number): void {
     for (;;) {
-      const growth = this.running.filter((sequence) => sequence.decoding).length;
-      if (this.kv.makeRoom(growth, now) || !this.preemptNewest(now)) return;
+      if (this.kv.makeRoom(this.streams, now) || !this.preemptNewest(now)) return;
     }
   }
 
@@ -428,9 +463,15 @@ export class Scheduler {
     );
   }
 
-  /** Prompts whose next tokens are text. */
-  private get prefilling(): Sequence[] {
-    return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
+  /** Prompts are computed in slices; the last token of each is sampled, and so in a step. */
+  private get sliced(): boolean {
+    return this.limits.chunk > 0 && this.streams > 0;
+  }
+
+  /** The prompts among sequences whose next tokens are computed in a step. */
+  private inSteps(sequences: readonly Sequence[]): Sequence[] {
+    const { sliced } = this;
+    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || prompt.remaining === 1));
   }
 
   /** Cells that no running request has. */
@@ -438,12 +479,10 @@ export class Scheduler {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const open = this.prefilling.filter((prompt) => !this.slices.hold(prompt));
-    const sliced = this.limits.chunk > 0 && decodeRows > 0;
-    const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
-    const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
-    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - decodeRows);
+  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
+    const { streams, sliced } = this;
+    const tokens = sliced ? prompts.length : this.budget.tokens(streams, prompts);
+    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
     rows.push(...added.rows);
     started.push(...added.started);
@@ -453,10 +492,15 @@ export class Scheduler {
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
+    // Nor does a prompt of other adapters wait for them.
+    if (this.inSteps(this.running).length > 0) return 1;
+    const streams = this.running.filter((sequence) => sequence.decoding);
+    const sets = new Set(streams.map((sequence) => sequence.adapterKey)).size;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / sets, decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
-    const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(steps, left, room)));
+    const rows = this.limits.batch / decoding.length;
+    const room = (this.limits.cells - this.kv.runningCells) / streams.length;
+    return Math.max(1, Math.floor(Math.min(steps, left, rows, room)));
   }
 
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
@@ -474,6 +518,10 @@ export class Scheduler {
     this.kv.release(sequence, now, keep);
   }
 }
+
+/** Prompts whose next tokens are text. */
+const prefilling = (sequences: readonly Sequence[]): Sequence[] =>
+  sequences.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
 
 /** What it waits for is still being computed. */
 const awaitsPrefix = ({ awaits }: Sequence): boolean =>

@@ -1,5 +1,6 @@
 // Prompts beside streams, where a chunk of them can be paused: it is computed in slices, one between two steps.
 
+import { AdapterTurns } from "./adapter-turns.ts";
 import type { KvCache } from "./kv-cache.ts";
 import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "./plan.ts";
 import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
@@ -8,6 +9,8 @@ import type { StepCost } from "./step-cost.ts";
 
 interface Chunk {
   readonly plan: StepPlan;
+  /** Of the adapters that compute it. */
+  readonly adapterKey: string;
   /** It has had a slice. */
   begun: boolean;
   /** What its slices took so far, in milliseconds. */
@@ -16,6 +19,8 @@ interface Chunk {
 
 export class Slices {
   private chunk: Chunk | undefined;
+  /** Whose prompts are next; streams take turns of their own between the slices. */
+  private readonly turns = new AdapterTurns();
   /** The last thing computed was a slice. */
   private before = false;
 
@@ -50,7 +55,9 @@ export class Slices {
     if (result === "paused") return undefined;
     this.chunk = undefined;
     this.kv.reserve(0);
-    return result === "done" ? chunk : undefined;
+    if (result !== "done") return undefined;
+    this.turns.served(chunk.adapterKey);
+    return chunk;
   }
 
   /** The chunk computes some of this prompt. */
@@ -69,13 +76,16 @@ export class Slices {
     // The last token is sampled, and only steps do that.
     const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
     const open = prompts.filter((prompt) => prompt.computed < endOf(prompt));
-    const { rows, started } = promptRows(byRemainingWork(open, this.cost, now), budget, endOf);
-    if (rows.length === 0) return undefined;
+    const [group = []] = this.turns.inOrder(open);
+    const { rows, started } = promptRows(byRemainingWork(group, this.cost, now), budget, endOf);
+    const [first] = group;
+    if (!first || rows.length === 0) return undefined;
     if (!this.kv.makeRoom(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");
     this.kv.reserve(rows.length);
     rows.sort(byPlace);
     const prefillRows = rows.length;
-    const plan = { rows, started, owner: ownerOf(rows), decodeRows: 0, prefillRows, guessRows: 0, steps: 1 };
-    return { plan, begun: false, ms: 0 };
+    const { adapters, adapterKey } = first;
+    const plan = { rows, adapters, started, owner: ownerOf(rows), decodeRows: 0, prefillRows, guessRows: 0, steps: 1 };
+    return { plan, adapterKey, begun: false, ms: 0 };
   }
 }

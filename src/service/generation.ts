@@ -92,6 +92,8 @@ export class GenerationService {
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
+    const { adapters: offered } = engine.status();
+    for (const adapter of requests[0].adapters ?? []) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();

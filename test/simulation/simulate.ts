@@ -53,7 +53,7 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
   const begin = ({ at, key, arrival }: Due) => {
     if (!arrival) return engine.leave(key);
     arrivals.set(key, arrival);
-    engine.add(key, arrival.prompt, arrival.maxTokens, arrival.client);
+    engine.add(key, arrival.prompt, arrival.maxTokens, arrival.client, false, arrival.adapters);
     if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
   };
   for (;;) {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
-import { agents, chat, flood, leavers } from "./traces.ts";
+import { adapted, agents, chat, flood, leavers } from "./traces.ts";
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 
@@ -15,7 +15,9 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), leavers(60)])("$name", (trace) => {
+  const loads = [chat(40, 150), agents(4, 500, 1), flood(24, 10), leavers(60)];
+  const mixed = [chat(12, 150), agents(4, 500, 1), flood(12, 10), leavers(20)].map(adapted);
+  test.each([...loads, ...mixed])("$name", (trace) => {
     const { outcomes } = simulate(trace, limits, cost, true);
     for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
       if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);

@@ -3,11 +3,12 @@
 
 import { ANY_OWNER, type AnswerFormat, type Batch, type Llama } from "../../../ffi/llama/api.ts";
 import type { Media } from "../../../ffi/media/api.ts";
+import { adapterKey, type AdapterSet } from "../../domain/adapters.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
-import { Scheduler } from "../../scheduler/scheduler.ts";
+import { Scheduler, type SchedulerLimits } from "../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../scheduler/sequence.ts";
 import type {
   EngineOptions,
@@ -57,6 +58,8 @@ export class Engine {
   private readonly disk: KvDisk | undefined;
   /** Nothing is computed any more. */
   private ended = false;
+  /** Key of the adapters that compute what begins now. */
+  private adapters = adapterKey([]);
   private wake: (() => void) | undefined;
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
@@ -89,7 +92,7 @@ export class Engine {
       text: (key, text) => send({ type: "text", key, text }),
       warn: (text) => send({ type: "log", level: "warn", text }),
     });
-    this.scheduler = new Scheduler({
+    const limits: SchedulerLimits = {
       parallel: options.parallel,
       batch: model.batch,
       chunk: model.chunk,
@@ -106,7 +109,8 @@ export class Engine {
       stores: this.disk !== undefined,
       loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
       copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
-    });
+    };
+    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
   }
 
   /** Takes a message of the front process; work happens in `run`. */
@@ -238,6 +242,7 @@ export class Engine {
       prompt: tokens,
       maxTokens: Math.min(request.maxTokens ?? room, room),
       ...(media && { media: media.spans }),
+      ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
       // Of several tokens in one step, log probabilities are kept of the last alone.
       guess: this.guesses && request.topLogprobs === undefined,
@@ -274,6 +279,7 @@ export class Engine {
     if (!this.prepareCache()) return;
     const before = this.clock.now();
     if (step.starts) this.announce([step.key], before);
+    this.setAdapters(step.adapters);
     const result = this.llama.decodeEmbeddings(
       {
         address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
@@ -355,6 +361,7 @@ export class Engine {
     if (!this.prepareCache()) return;
     if (begins) {
       this.fillBatch(chunk);
+      this.setAdapters(chunk.adapters);
       this.llama.chunkBegin(this.batch, chunk.rows.length);
     }
     const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
@@ -372,6 +379,7 @@ export class Engine {
     this.fillBatch(plan);
     // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
     const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
+    this.setAdapters(plan.adapters);
     return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
   }
 
@@ -383,6 +391,12 @@ export class Engine {
       sequences[index] = row.sequence;
       samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
     });
+  }
+
+  private setAdapters(adapters: AdapterSet): void {
+    const key = adapterKey(adapters);
+    if (key !== this.adapters) this.llama.setAdapters(adapters);
+    this.adapters = key;
   }
 
   /** Clears what an aborted step may have left in the cache. */

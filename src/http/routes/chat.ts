@@ -23,7 +23,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       const body = await readJson(request, bodyCeilings.generation);
       const { request: asked, stream, includeUsage } = decodeChat(body, deps.config);
       const { choices, topLogprobs } = asked;
-      const answer = answerOrigin(deps, newChatCompletionId());
+      const answer = answerOrigin(deps, newChatCompletionId(), asked);
       return respond(deps, contexts, request, {
         requests: [profile ? { ...asked, profile: true } : asked],
         stream,

@@ -19,7 +19,7 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     "/v1/completions",
     async ({ request }) => {
       const call = decodeCompletion(await readJson(request, bodyCeilings.generation), deps.config);
-      const answer = answerOrigin(deps, newCompletionId());
+      const answer = answerOrigin(deps, newCompletionId(), call.requests[0]);
       return respond(deps, contexts, request, {
         requests: call.requests,
         stream: call.stream,

@@ -25,7 +25,8 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       async ({ request }) => {
         const call = decodeMessages(await readJson(request, bodyCeilings.generation), deps.config);
         const { showThinking, stopSequences } = call;
-        const answer = { id: newMessageId(), model: deps.engine.status().modelId, showThinking, stopSequences };
+        const model = call.request.adapterName ?? deps.engine.status().modelId;
+        const answer = { id: newMessageId(), model, showThinking, stopSequences };
         return respond(deps, contexts, request, {
           requests: [call.request],
           stream: call.stream,

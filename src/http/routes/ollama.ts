@@ -27,7 +27,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const checkShow = checker(OllamaShowRequest);
 
   const answer = (request: Request, { request: asked, stream }: OllamaCall, form: OllamaForm) => {
-    const context = { form, model: engine.status().modelId, wall: clock.wall };
+    const context = { form, model: asked?.adapterName ?? engine.status().modelId, wall: clock.wall };
     if (!asked) return Response.json(loadedAnswer(context));
     return respond(deps, contexts, request, {
       requests: [asked],
@@ -68,7 +68,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
       },
     )
-    .get("/api/tags", () => Response.json(encodeTags(engine.status().model)), {
+    .get("/api/tags", () => Response.json(encodeTags(engine.status())), {
       detail: { responses: { 200: jsonContent(OllamaModels) } },
     })
     .get("/api/ps", () => Response.json(encodeRunning(engine.status().model)), {

@@ -58,7 +58,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
-    const identity = { id, createdAt: seconds(), model: engine.status().modelId };
+    const model = call.request.adapterName ?? engine.status().modelId;
+    const identity = { id, createdAt: seconds(), model };
     const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
     const input = inputItems(call.asked);
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
