@@ -12,67 +12,37 @@
 
 import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import type { GuessTally } from "../domain/guesses.ts";
-import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
+import type { Waiting } from "../domain/waiting.ts";
 import { AdapterTurns } from "./adapter-turns.ts";
-import { DiskLoads } from "./disk-loads.ts";
+import { Admission, type AdmissionLimits } from "./admission.ts";
 import type { DraftJob } from "./drafts.ts";
-import { FairQueue } from "./fair-queue.ts";
+import type { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
-import { KvCache, type KvLimits } from "./kv-cache.ts";
+import { KvCache } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
+import { MediaSteps } from "./media-steps.ts";
 import type { SavedId } from "./saved-prefixes.ts";
-import {
-  byPlace,
-  ownerOf,
-  rowOf,
-  stepsMade,
-  type MediaStep,
-  type PlanRow,
-  type Sampled,
-  type SlicePlan,
-  type StepPlan,
-} from "./plan.ts";
-import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
+import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "./plan.ts";
+import { PrefillBudget } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slices } from "./slices.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
+import { StepPlanner, type PlannerLimits } from "./step-planner.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
-export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
-  /** Requests that may run at once. */
-  readonly parallel: number;
-  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
-  readonly chunk: number;
-}
-
-/** Cells kept free for the growth of each running request when the next one is admitted. */
-const HEADROOM = 32;
-/** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
-const WORTH_WAITING = 32;
-/**
- * Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it, and messages
- * are sent once for all.
- */
-const MULTI_STEP_MS = 10;
-/** A request that makes room for another client's has run for at least so long. */
-const SHORTEST_TURN_MS = 250;
+export interface SchedulerLimits extends AdmissionLimits, PlannerLimits, SpeculationLimits {}
 
 export class Scheduler {
-  private readonly queue = new FairQueue();
-  /** In order of admission: the last one is the newest. */
-  private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
   private readonly kv: KvCache;
-  private readonly loads: DiskLoads;
+  private readonly admission: Admission;
   private readonly cost = new StepCost();
-  private readonly budget: PrefillBudget;
+  private readonly planner: StepPlanner;
   private readonly forecast: Forecast;
   private readonly turns = new AdapterTurns();
-  private preemptionCount = 0;
   private readonly speculation: Speculation;
-  /** The last step was a medium's. */
-  private mediaBefore = false;
+  private readonly media: MediaSteps;
   private readonly slices: Slices;
 
   /** `keyOf`: the same for sets of adapters that compute the same, and for no others; what is on disk has it too. */
@@ -81,11 +51,18 @@ export class Scheduler {
     private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
     this.kv = new KvCache(limits);
-    this.loads = new DiskLoads(limits, this.kv);
-    this.budget = new PrefillBudget(limits, this.cost);
-    this.speculation = new Speculation(limits, this.kv);
-    this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
-    this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
+    const { kv, cost } = this;
+    const budget = new PrefillBudget(limits, cost);
+    this.speculation = new Speculation(limits, kv);
+    this.slices = new Slices(limits.chunk, kv, cost, budget);
+    this.admission = new Admission(limits, kv, cost, (sequence) => {
+      this.slices.abandon(sequence);
+      this.speculation.release(sequence);
+    });
+    const { running } = this.admission;
+    this.planner = new StepPlanner(limits, running, kv, cost, budget, this.slices, this.speculation);
+    this.media = new MediaSteps(limits, running, kv);
+    this.forecast = new Forecast(cost, limits.stallBudgetMs);
   }
 
   get runningCount(): number {
@@ -98,17 +75,7 @@ export class Scheduler {
 
   /** Those that wait, by what for. */
   waiting(now: number): Waiting {
-    if (this.queue.size === 0) return nobodyWaits;
-    const order = this.queue.inOrder();
-    const next = order.find((sequence) => !awaitsPrefix(sequence));
-    const isFull = this.running.length >= this.limits.parallel;
-    const missing = isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
-    const count = { ...nobodyWaits } as Record<WaitReason, number>;
-    for (const sequence of order) {
-      if (awaitsPrefix(sequence)) count.prefix++;
-      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
-    }
-    return count;
+    return this.admission.waiting(now);
   }
 
   /** Tokens of the requests that wait. */
@@ -117,7 +84,7 @@ export class Scheduler {
   }
 
   get preemptions(): number {
-    return this.preemptionCount;
+    return this.admission.preemptions;
   }
 
   /** What was guessed so far, and what of it was right. */
@@ -147,8 +114,7 @@ export class Scheduler {
 
   /** When a running request is expected to end, in milliseconds from now; undefined while a sequence is free. */
   placeFreeMs(): number | undefined {
-    if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
-      return undefined;
+    if (this.running.length === 0 || (!this.admission.isFull && this.queue.size === 0)) return undefined;
     return this.forecast.firstEndMs(this.running);
   }
 
@@ -158,9 +124,7 @@ export class Scheduler {
    */
   firstTokenMs(request: SequenceRequest, now: number): number {
     const sequence = new Sequence(request, now, this.keyOf);
-    const isFull = this.running.length >= this.limits.parallel;
-    // In time, any of another client's that has more than its share makes room.
-    const waits = isFull && !this.victimFor(sequence, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const waits = this.admission.waitsForEnd(sequence) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
@@ -184,8 +148,7 @@ export class Scheduler {
     if (!sequence) return;
     this.byKey.delete(key);
     if (sequence.generated > 0) this.forecast.record(sequence.generated);
-    if (!this.queue.take(sequence)) this.stop(sequence, now, true);
-    this.queue.forget(sequence);
+    this.admission.remove(sequence, now);
   }
 
   /** Prompt tokens of a request that were in the cache when it came. */
@@ -257,41 +220,21 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.streams > 0;
+    const busy = this.planner.streams > 0;
     this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
-    this.admit(now);
+    this.admission.admit(now);
     const computable = this.running.filter((sequence) => !sequence.mediaNext);
     for (const group of this.turns.inOrder(computable)) {
-      const plan = this.planFor(group, now);
+      const plan = this.planner.plan(group, now);
       if (plan) return plan;
     }
     return undefined;
   }
 
-  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
-  private planFor(group: readonly Sequence[], now: number): StepPlan | undefined {
-    const decoding = group.filter((sequence) => sequence.decoding);
-    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
-    const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, this.inSteps(group), started, now);
-    if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
-    if (prefillRows === 0) {
-      this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
-    }
-    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
-    if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    rows.sort(byPlace);
-    const adapters = group[0]?.adapters ?? [];
-    const owner = ownerOf(rows);
-    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
-  }
-
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    const { streams } = this;
-    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams, now);
+    return this.planner.planSlice(now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
@@ -302,34 +245,13 @@ export class Scheduler {
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
   planMedia(now: number): MediaStep | undefined {
-    const others = this.running.some((sequence) => sequence.decoding || !sequence.mediaNext);
-    if (this.mediaBefore && others) {
-      this.mediaBefore = false;
-      return undefined;
-    }
-    for (const sequence of this.running) {
-      const span = sequence.mediaNext;
-      if (!span) continue;
-      const offset = sequence.computed - span.start;
-      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, this.limits.batch);
-      if (!this.kv.makeRoom(count, now)) continue;
-      this.mediaBefore = true;
-      const position = sequence.position(span.start);
-      const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
-      const starts = !sequence.started;
-      sequence.started = true;
-      return { ...step, count, position, starts };
-    }
-    return undefined;
+    return this.media.plan(now);
   }
 
   /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
-  applyMedia({ key, span, count }: MediaStep, done: boolean): void {
-    const sequence = this.byKey.get(key);
-    if (!sequence) return;
-    sequence.computed = done ? sequence.computed + count : span.start;
-    if (done) this.kv.extend(sequence);
-    else this.kv.shorten(sequence);
+  applyMedia(step: MediaStep, done: boolean): void {
+    const sequence = this.byKey.get(step.key);
+    if (sequence) this.media.apply(sequence, step, done);
   }
 
   /**
@@ -340,7 +262,7 @@ export class Scheduler {
     this.turns.served(this.keyOf(plan.adapters));
     if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
     // Prompts that streams of other adapters wait for are sized as if those were in the step.
-    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.streams : plan.decodeRows);
+    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.planner.streams : plan.decodeRows);
   }
 
   private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
@@ -387,146 +309,20 @@ export class Scheduler {
 
   /** The cache refused a batch that should have fitted: gives back the newest request's room. False if it is alone. */
   preemptNewest(now: number): boolean {
-    const newest = this.running.at(-1);
-    if (!newest || this.running.length === 1) return false;
-    this.preempt(newest, now, false);
-    return true;
+    return this.admission.preemptNewest(now);
   }
 
-  /** Running requests that decode, with whatever adapters. */
-  private get streams(): number {
-    return this.running.filter((sequence) => sequence.decoding).length;
+  private get running(): readonly Sequence[] {
+    return this.admission.running;
+  }
+
+  private get queue(): FairQueue {
+    return this.admission.queue;
   }
 
   private makeRoomForDecoding(now: number): void {
     for (;;) {
-      if (this.kv.makeRoom(this.streams, now) || !this.preemptNewest(now)) return;
+      if (this.kv.makeRoom(this.planner.streams, now) || !this.preemptNewest(now)) return;
     }
-  }
-
-  private admit(now: number): void {
-    while (this.queue.size > 0) {
-      const next = this.queue
-        .inOrder()
-        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
-      if (!next) return;
-      const isFull = this.running.length >= this.limits.parallel;
-      const victim = isFull ? this.victimFor(next, now) : undefined;
-      if ((isFull && !victim) || !this.fits(next, now)) return;
-      if (victim) this.preempt(victim, now, true);
-      this.queue.take(next);
-      this.kv.acquire(next, now, this.cost.prefillTokenMs);
-      next.cached ??= next.computed;
-      next.admittedAt = now;
-      this.queue.charge(next.client, next.remaining, 0);
-      this.running.push(next);
-    }
-  }
-
-  /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
-  private waitsForLeader(sequence: Sequence, now: number): boolean {
-    if (!this.limits.reuse || !this.limits.cut) return false;
-    if (awaitsPrefix(sequence)) return true;
-    sequence.awaits = undefined;
-    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
-    for (const leader of this.running) {
-      if (leader.decoding) continue;
-      const shared = leader.sharedWith(sequence, sequence.length - 1);
-      if (shared < length || shared <= leader.computed) continue;
-      sequence.awaits = { leader, length: shared };
-      length = shared;
-    }
-    return sequence.awaits !== undefined;
-  }
-
-  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
-  private waitsForDisk(sequence: Sequence, now: number): boolean {
-    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
-  }
-
-  /** Whether the cache has room for a request beside the running ones and their growth. */
-  private fits(sequence: Sequence, now: number): boolean {
-    if (this.limits.layout === "streams" || this.running.length === 0) return true;
-    const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
-    const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
-    return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
-  }
-
-  /** A running request of a client with more than its share, which has had its turn. */
-  private victimFor(sequence: Sequence, now: number): Sequence | undefined {
-    const counts = new Map<string, number>();
-    for (const { client } of this.running) counts.set(client, (counts.get(client) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    if (most < 2 || (counts.get(sequence.client) ?? 0) + 1 >= most) return undefined;
-    return this.running.findLast(
-      ({ client, admittedAt }) => counts.get(client) === most && now - admittedAt >= SHORTEST_TURN_MS,
-    );
-  }
-
-  /** Prompts are computed in slices; the last token of each is sampled, and so in a step. */
-  private get sliced(): boolean {
-    return this.limits.chunk > 0 && this.streams > 0;
-  }
-
-  /** The prompts among sequences whose next tokens are computed in a step. */
-  private inSteps(sequences: readonly Sequence[]): Sequence[] {
-    const { sliced } = this;
-    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || prompt.remaining === 1));
-  }
-
-  /** Cells that no running request has. */
-  private get freeCells(): number {
-    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
-  }
-
-  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
-    const { streams, sliced } = this;
-    const tokens = sliced ? prompts.length : this.budget.tokens(streams, prompts);
-    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
-    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
-    rows.push(...added.rows);
-    started.push(...added.started);
-    return added.rows.length;
-  }
-
-  /** Decode steps that may be made without looking at what the first of them gave. */
-  private stepsOnEnd(decoding: readonly Sequence[]): number {
-    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    // Nor does a prompt of other adapters wait for them.
-    if (this.inSteps(this.running).length > 0) return 1;
-    const streams = this.running.filter((sequence) => sequence.decoding);
-    const sets = new Set(streams.map((sequence) => sequence.adapterKey)).size;
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / sets, decoding.length);
-    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
-    const rows = this.limits.batch / decoding.length;
-    const room = (this.limits.cells - this.kv.runningCells) / streams.length;
-    return Math.max(1, Math.floor(Math.min(steps, left, rows, room)));
-  }
-
-  /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
-  private preempt(sequence: Sequence, now: number, keep: boolean): void {
-    this.stop(sequence, now, keep);
-    sequence.computed = 0;
-    this.queue.putBack(sequence);
-    this.preemptionCount++;
-  }
-
-  private stop(sequence: Sequence, now: number, keep: boolean): void {
-    this.slices.abandon(sequence);
-    this.running.splice(this.running.indexOf(sequence), 1);
-    this.speculation.release(sequence);
-    this.kv.release(sequence, now, keep);
   }
 }
-
-/** Prompts whose next tokens are text. */
-const prefilling = (sequences: readonly Sequence[]): Sequence[] =>
-  sequences.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-
-/** What it waits for is still being computed. */
-const awaitsPrefix = ({ awaits }: Sequence): boolean =>
-  awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
-
-/** Cells that a request will take beyond those that it has. */
-const needs = (sequence: Sequence): number =>
-  sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);
