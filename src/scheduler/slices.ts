@@ -1,4 +1,4 @@
-// Prompts beside streams, where a chunk of them can be paused: it is computed in slices, one between two steps.
+// Prompts beside streams, where a chunk of them can be paused: it is computed in slices, one between two steps of each stream.
 
 import { AdapterTurns } from "./adapter-turns.ts";
 import type { KvCache } from "./kv-cache.ts";
@@ -21,8 +21,8 @@ export class Slices {
   private chunk: Chunk | undefined;
   /** Whose prompts are next; streams take turns of their own between the slices. */
   private readonly turns = new AdapterTurns();
-  /** The last thing computed was a slice. */
-  private before = false;
+  /** Steps that streams make before the next slice: one for each set of adapters. */
+  private stepsDue = 0;
 
   constructor(
     /** Most rows of a chunk. */
@@ -33,16 +33,16 @@ export class Slices {
   ) {}
 
   /** The next slice, when one is due. `room`: cells that the chunk may fill. */
-  plan(streams: number, prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
+  plan(streams: readonly Sequence[], prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
     if (this.rows === 0) return undefined;
-    const ms = this.budget.sliceMs(streams, prompts);
-    if (streams > 0 && this.before) {
-      this.before = false;
+    const ms = this.budget.sliceMs(streams.length, prompts);
+    if (streams.length > 0 && this.stepsDue > 0) {
+      this.stepsDue--;
       return undefined;
     }
-    if (streams > 0) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
+    if (streams.length > 0) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
     if (!this.chunk) return undefined;
-    this.before = true;
+    this.stepsDue = Math.max(1, new Set(streams.map(({ adapterKey }) => adapterKey)).size);
     return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
   }
 

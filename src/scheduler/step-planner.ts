@@ -56,8 +56,8 @@ export class StepPlanner {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    const { streams } = this;
-    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams, now);
+    const streams = this.running.filter((sequence) => sequence.decoding);
+    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams.length, now);
   }
 
   /** Prompts are computed in slices; the last token of each is sampled, and so in a step. */
