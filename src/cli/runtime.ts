@@ -5,11 +5,13 @@ import { nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
 import { LazyEngine } from "../engine/lazy-engine.ts";
 import { NoEngine } from "../engine/none.ts";
 import type { EnginePort } from "../engine/port.ts";
+import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
@@ -89,13 +91,15 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
+  const modelId = config.alias ?? (given ? file.id : "svc-mini");
+  const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, modelId));
   const context = chooseContext({
     model: file,
     kvType: config.kvType,
     kvMode: config.kvMode,
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    availableBytes: availableMemory(),
+    availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(draft && { draft }),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
@@ -116,6 +120,7 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
+      adapterPaths: adapters.map(({ path }) => path),
       ...(mmproj !== undefined && { mmprojPath: mmproj }),
       ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
@@ -130,7 +135,8 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
       warmup,
       stallBudgetMs,
     },
-    model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
+    adapters,
+    model: { id: modelId, path: file.path, created: file.modified },
     command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
@@ -230,7 +236,7 @@ function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, toke
 
 function kvFolder(
   folder: string,
-  { kvDirSize, mmproj }: Pick<Config, "kvDirSize"> & { mmproj: string | undefined },
+  { kvDirSize, mmproj, lora }: Pick<Config, "kvDirSize" | "lora"> & { mmproj: string | undefined },
   file: ModelFile,
 ): EngineOptions["kvDir"] & object {
   const path = privateFolder(folder, "--kv-dir");
@@ -239,10 +245,23 @@ function kvFolder(
     limitBytes: kvDirSize * 2 ** 20,
     model: fileIdentity(file.paths),
     ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+    adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
   }));
 }
 
 const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
+
+/** Checks the file of an adapter. Throws ExitError. */
+function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
+  if (adapter.name === modelId) {
+    throw new ExitError(
+      "usage",
+      `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
+    );
+  }
+  const { modified, ...known } = reading(() => readAdapterFile(adapter.path, architecture));
+  return { ...adapter, ...known, created: modified };
+}
 
 function reading<T>(read: () => T): T {
   try {

@@ -1,9 +1,11 @@
 // The one way into the engine for everything that generates: admission, cancelling by id, metrics, draining.
 
+import { defaultAdapters } from "../domain/adapters.ts";
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { Admission } from "./admission.ts";
@@ -41,8 +43,8 @@ export interface GenerationOptions {
 }
 
 export class GenerationService {
-  /** Each backend has places of its own. */
-  private readonly admissions = new WeakMap<Backend, Admission>();
+  /** Each engine has places of its own. */
+  private readonly admissions = new WeakMap<EnginePort, Admission>();
   private active = 0;
   private readonly registry = new CancelRegistry();
   private readonly idle = new Set<() => void>();
@@ -73,7 +75,7 @@ export class GenerationService {
     options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline, model, background }] = requests;
+    const [{ id, deadline, model, background, adapters: chosen }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
@@ -93,10 +95,15 @@ export class GenerationService {
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
+    const { adapters: offered } = backend.engine.status();
+    const adapters = chosen ?? defaultAdapters(offered);
+    for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();
-      const split = splitChoices(await this.loaded(backend, requests, limits.signal), entry.keys);
+      const loaded = await this.loaded(backend, requests, limits.signal);
+      const adapted = loaded.map((request) => ({ ...request, adapters }));
+      const split = splitChoices(adapted, entry.keys);
       for await (const told of generateAll(backend.engine, split, limits.signal)) {
         if (told.type === "started") {
           limits.started();
@@ -203,11 +210,11 @@ export class GenerationService {
   }
 
   private admissionOf(backend: Backend): Admission {
-    const known = this.admissions.get(backend);
+    const { engine, parallel } = backend;
+    const known = this.admissions.get(engine);
     if (known) return known;
-    const expectedMs = () => backend.engine.status().stats.placeFreeMs;
-    const admission = new Admission(backend.parallel, this.deps.maxQueue, expectedMs);
-    this.admissions.set(backend, admission);
+    const admission = new Admission(parallel, this.deps.maxQueue, () => engine.status().stats.placeFreeMs);
+    this.admissions.set(engine, admission);
     return admission;
   }
 
