@@ -26,7 +26,7 @@ export class LazyEngine implements EnginePort {
   status(): EngineStatus {
     const { id: modelId, created: modelCreated } = this.options.model;
     if (this.engine) return { ...this.engine.status(), modelId, modelCreated };
-    return { state: "stopped", modelId, modelCreated, restarts: 0, stats: noStats, steps: noSteps() };
+    return { state: "stopped", adapters: [], modelId, modelCreated, restarts: 0, stats: noStats, steps: noSteps() };
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
