@@ -159,18 +159,19 @@ void unload() {
     state.vocab = nullptr;
 }
 
+void load_for_embedding(const common_json & config) {
+    open_model(config);
+    create_embedding_context(config);
+    create_threadpool();
+    prepare(state.context, false);
+    if (config.at("warmup").get<bool>()) warm_up_embedding();
+    state.ready = true;
+}
+
 void load(const common_json & config) {
     forget_complaint();
     state.threads = std::max(1, config.at("threads").get<int>());
-    if (config.contains("embedding")) {
-        open_model(config);
-        create_embedding_context(config);
-        create_threadpool();
-        prepare(state.context, false);
-        if (config.at("warmup").get<bool>()) warm_up_embedding();
-        state.ready = true;
-        return;
-    }
+    if (config.contains("embedding")) return load_for_embedding(config);
     load_model(config);
     const llama_context_params params = create_context(config);
     create_threadpool();

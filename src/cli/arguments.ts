@@ -4,13 +4,20 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 
-export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models";
+export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand;
+
+/** Commands on downloaded models. */
+export type StoreCommand = "pull" | "list" | "rm";
 
 export interface CommandLine {
   readonly action: Action;
   /** `svc serve`: standard input is no prompt, whatever is in it. */
   readonly explicitServe: boolean;
   readonly values: Values;
+  /** The model that `pull` and `rm` are about. */
+  readonly operand?: string;
+  /** `svc list --json`, `svc models --json`. */
+  readonly json: boolean;
 }
 
 const ACTIONS: Readonly<Record<string, Action>> = {
@@ -21,6 +28,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   "-V": "version",
 };
 
+const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
+
 /**
  * Reads the arguments. `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`, `--` ends options;
  * one positional argument is the model file. Throws UsageError.
@@ -29,10 +38,12 @@ export function parseArguments(args: readonly string[]): CommandLine {
   let action: Action = "serve";
   const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
+  let json = false;
   const queue = [...args];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
     if (ACTIONS[argument]) action = ACTIONS[argument];
+    else if (argument === "--json") json = true;
     else if (argument === "--") positionals.push(...queue.splice(0));
     else if (argument.startsWith("--")) readLong(argument, queue, values);
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
@@ -43,13 +54,35 @@ export function parseArguments(args: readonly string[]): CommandLine {
     positionals.shift();
     if (action === "serve") action = command;
   }
+  const stored = STORE_COMMANDS.find((one) => one === command);
+  if (json && stored !== "list" && command !== "models") {
+    throw new UsageError("--json belongs to svc list and svc models.");
+  }
+  if (stored !== undefined) {
+    if (action === "serve") action = stored;
+    const operand = operandOf(stored, action, positionals.slice(1));
+    return { action, explicitServe: false, values, json, ...(operand !== undefined && { operand }) };
+  }
   const [file, surplus] = positionals;
   if (surplus !== undefined) throw new UsageError(`One model file is served; "${surplus}" is one argument too many.`);
   if (file !== undefined) {
     if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
     values.set("model", file);
   }
-  return { action, explicitServe: command === "serve", values };
+  return { action, explicitServe: command === "serve", values, json };
+}
+
+/** `svc list` is about all models, the others about one. */
+function operandOf(command: StoreCommand, action: Action, [operand, surplus]: string[]): string | undefined {
+  // Help was asked for.
+  if (action !== command) return undefined;
+  const extra = command === "list" ? operand : surplus;
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many for svc ${command}.`);
+  if (command !== "list" && !operand) {
+    const example = command === "pull" ? "owner/repository, owner/repository:QUANT or a URL" : "as svc list shows it";
+    throw new UsageError(`svc ${command} needs the name of a model: ${example}.`);
+  }
+  return operand;
 }
 
 function readLong(argument: string, queue: string[], values: Map<string, OptionValue>): void {

@@ -9,6 +9,7 @@ import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, type EmbeddingFile } from "../model/model-file.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { ExitError } from "./exit-codes.ts";
+import { namedModel } from "./named-model.ts";
 
 export interface EmbeddingLaunch {
   readonly native: NativeFiles;
@@ -20,11 +21,11 @@ export interface EmbeddingLaunch {
 }
 
 /** Checks the files that are given. Throws ExitError about one that cannot be used, or two of one name. */
-export function readEmbeddingFiles({ embeddingModels, rerankModels }: Config): EmbeddingFile[] {
+export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }: Config): EmbeddingFile[] {
   try {
     const files = [
-      ...embeddingModels.map((path) => readEmbeddingFile(path, false)),
-      ...rerankModels.map((path) => readEmbeddingFile(path, true)),
+      ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
+      ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
     ];
     const twice = files.find(({ id }, at) => files.findIndex((other) => other.id === id) < at);
     if (twice) throw new ModelFileError(`Two embedding models are called ${twice.id}; clients could ask for one only.`);

@@ -1,7 +1,9 @@
-// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models or the server.
+// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models, the store of
+// models or the server.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
@@ -38,6 +40,19 @@ function informationText(action: Action): string | undefined {
 }
 
 async function run(commandLine: CommandLine, { config, prompt: option, instructions }: Settings): Promise<number> {
+  const { action, operand = "", json } = commandLine;
+  if (action === "pull") {
+    const { pullModel } = await import("./pull.ts");
+    return pullModel(config, hubSettings(processEnvironment()), operand);
+  }
+  if (action === "list") {
+    const { listStored } = await import("./list.ts");
+    return listStored(config, json);
+  }
+  if (action === "rm") {
+    const { removeModel } = await import("./rm.ts");
+    return removeModel(config, operand);
+  }
   if (commandLine.action === "self-test") {
     needModel(config);
     const { selfTest } = await import("./self-test.ts");
@@ -45,7 +60,7 @@ async function run(commandLine: CommandLine, { config, prompt: option, instructi
   }
   if (commandLine.action === "models") {
     const { listModels } = await import("./models.ts");
-    return listModels(config);
+    return listModels(config, json);
   }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {

@@ -28,6 +28,7 @@ import { EmbeddingService } from "../service/embeddings.ts";
 import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
+import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
@@ -79,9 +80,12 @@ export function createRuntime(config: Config): Runtime {
 function prepareEngine(config: Config, log: Logger): PreparedEngine {
   const clock = systemClock;
   // A bad file must fail before anything is unpacked.
-  const given = config.model === undefined ? undefined : modelFile(config.model);
+  const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
+  const given = chosen && modelFile(chosen.path);
+  const mmproj = config.mmproj ?? chosen?.mmproj;
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
-  const draft = draftPath === undefined || !config.speculation ? undefined : modelFile(draftPath);
+  const drafts = draftPath !== undefined && config.speculation;
+  const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
@@ -106,13 +110,13 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
       kvTokenBytes: context.tokenBytes,
       prefixCache: config.prefixCache,
       cacheRamBytes: hostMemory(config, context),
-      ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, config, file) }),
+      ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
       speculation: config.speculation,
       ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
-      ...(config.mmproj !== undefined && { mmprojPath: config.mmproj }),
+      ...(mmproj !== undefined && { mmprojPath: mmproj }),
       ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
       batch,
@@ -224,7 +228,11 @@ function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, toke
   return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
 }
 
-function kvFolder(folder: string, { kvDirSize, mmproj }: Config, file: ModelFile): EngineOptions["kvDir"] & object {
+function kvFolder(
+  folder: string,
+  { kvDirSize, mmproj }: Pick<Config, "kvDirSize"> & { mmproj: string | undefined },
+  file: ModelFile,
+): EngineOptions["kvDir"] & object {
   const path = privateFolder(folder, "--kv-dir");
   return reading(() => ({
     path,

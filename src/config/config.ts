@@ -7,11 +7,11 @@ import type { GatewayConfig } from "./gateway.ts";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface Config {
-  /** Absolute path of the GGUF file; absent: the embedded svc-mini. */
+  /** Absolute path of the GGUF file, or the name of a downloaded model; absent: the embedded svc-mini. */
   readonly model?: string;
   /** Absolute path of the GGUF file that turns images or sound into embeddings for the model. */
   readonly mmproj?: string;
-  /** Absolute path of the GGUF file of a small model that guesses ahead. */
+  /** The same of a small model that guesses ahead; absent: none. */
   readonly draft?: string;
   /** The one folder whose files messages may name; absent: none. */
   readonly mediaRoot?: string;
@@ -23,9 +23,9 @@ export interface Config {
   /** false: nothing is computed here. */
   readonly serveModel: boolean;
   readonly gateway: GatewayConfig;
-  /** Absolute paths of the GGUF files that give vectors; none: the embedded one does. */
+  /** Absolute paths or names of the models that give vectors; none: the embedded one does. */
   readonly embeddingModels: readonly string[];
-  /** Absolute paths of rerankers. */
+  /** The same of rerankers. */
   readonly rerankModels: readonly string[];
   /** Most tokens of an input of these. */
   readonly embeddingCtx: number;
@@ -106,4 +106,6 @@ export interface Config {
   readonly traceFile?: string;
   readonly cacheDir: string;
   readonly dataDir: string;
+  /** Folder of downloaded models. */
+  readonly modelsDir: string;
 }

@@ -16,7 +16,14 @@ interface OptionBase {
 /** `number`: with its limits, both inclusive. `list`: comma-separated or a JSON array; repeatable on the command line. */
 export type Option = OptionBase &
   (
-    | { readonly type: "string" | "path"; readonly default?: string; readonly placeholder?: string }
+    | { readonly type: "string"; readonly default?: string; readonly placeholder?: string }
+    | {
+        readonly type: "path";
+        readonly default?: string;
+        readonly placeholder?: string;
+        /** A model's name is taken as well, when no file is there. */
+        readonly orName?: true;
+      }
     | { readonly type: "choice"; readonly choices: readonly string[]; readonly default: string }
     | {
         readonly type: "integer" | "number";
@@ -28,7 +35,7 @@ export type Option = OptionBase &
       }
     | { readonly type: "boolean"; readonly default: boolean }
     /** `paths`: relative ones mean the folder they were written for. */
-    | { readonly type: "list"; readonly placeholder: string; readonly paths?: true }
+    | { readonly type: "list"; readonly placeholder: string; readonly paths?: true; readonly orName?: true }
     | { readonly type: "json" }
   );
 

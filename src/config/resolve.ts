@@ -2,6 +2,7 @@
 // and that over the defaults.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -32,6 +33,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
   const milliseconds = (name: string) => Math.round(1000 * (number(name) as number));
   const given = <T>(key: string, value: T | undefined) => (value === undefined ? {} : { [key]: value });
   const kvType = text("kv-type") as string;
+  const dataDir = text("data-dir") ?? defaultPaths(environment).dataDir;
   return {
     ...given("model", text("model")),
     ...given("alias", text("alias")),
@@ -113,7 +115,8 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     logFormat: text("log-format") as Config["logFormat"],
     ...given("traceFile", text("trace-file")),
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,
-    dataDir: text("data-dir") ?? defaultPaths(environment).dataDir,
+    dataDir,
+    modelsDir: text("models-dir") ?? join(dataDir, "models"),
   };
 }
 

@@ -57,10 +57,15 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   const toAbsolute = (path: string) =>
     resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
   for (const option of options) {
+    if (option.type !== "path" && option.type !== "list") continue;
     const value = values.get(option.name);
-    if (option.type === "path" && typeof value === "string") absolute.set(option.name, toAbsolute(value));
-    if (option.type === "list" && option.paths && Array.isArray(value))
-      absolute.set(option.name, value.map(toAbsolute));
+    const located = (path: string) =>
+      option.orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
+    if (option.type === "path" && typeof value === "string") absolute.set(option.name, located(value));
+    if (option.type === "list" && option.paths && Array.isArray(value)) absolute.set(option.name, value.map(located));
   }
   return absolute;
 }
+
+/** Whether a text can name a model: it neither says where a file is nor ends as its name does. */
+const isName = (text: string): boolean => /^\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/.test(text) && !/\.gguf$/i.test(text);

@@ -71,11 +71,7 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-function parse(
-  fd: number,
-  fileBytes: number,
-  name: string,
-): Pick<Gguf, "metadata" | "tensors" | "classifies" | "tensorBytes" | "headerBytes"> {
+function parse(fd: number, fileBytes: number, name: string): Omit<Gguf, "fileBytes" | "modified"> {
   const cursor = new GgufCursor(fd, Math.min(fileBytes, LARGEST_HEADER));
   try {
     checkPreamble(cursor, name);

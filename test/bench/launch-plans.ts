@@ -17,6 +17,7 @@ const words = (line: string) => line.split(" ").filter((word) => word !== "");
 
 /** The servers of a scenario, svc first. */
 export function launchPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
+  if (scenario.model === "all-minilm") return embeddingPlans(scenario, options);
   const model = modelPath(scenario);
   const same = `--parallel ${scenario.parallel} --threads ${options.threads}`;
   const flags = scenario.flags ?? USUAL;
@@ -44,6 +45,17 @@ export function launchPlans(scenario: Scenario, options: BenchOptions): readonly
   return scenario.alone === true ? [svc] : [svc, llamaServer];
 }
 
+/** An embedding model beside svc-mini, and alone in llama-server, which divides its context among the places. */
+function embeddingPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
+  const model = modelPath(scenario);
+  const threads = `--threads ${options.threads}`;
+  const llamaFlags = `--embedding --ctx-size ${scenario.ctx} --parallel ${scenario.parallel} --batch-size 512 --ubatch-size 512 --no-ui`;
+  return [
+    { side: "svc", command: [...options.svc, "--embedding-model", model, ...words(threads)] },
+    { side: "llama-server", command: [options.llamaServer, "--model", model, ...words(`${llamaFlags} ${threads}`)] },
+  ];
+}
+
 /** The command of an engine benchmark on a scenario's model. */
 export function toolCommand(tool: Tool, scenario: Scenario, options: BenchOptions): readonly string[] {
   return [
@@ -57,5 +69,6 @@ export function toolCommand(tool: Tool, scenario: Scenario, options: BenchOption
 
 function modelPath(scenario: Scenario): string {
   if (scenario.model === "svc-mini") return join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
+  if (scenario.model === "all-minilm") return join(ROOT, "vendor/.build/embedding/current/all-minilm-l6-v2.gguf");
   return makeModel(scenario.model, join(ROOT, "vendor/.build/models"));
 }

@@ -64,7 +64,8 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
       figures.push({ label: "time to ready, warm file cache", unit: "ms", better: "lower", value: server.readyMs });
     }
     const prompts = new PromptSource(seed);
-    if (measurements.length > 0) await streamChat(server.port, { prompt: prompts.next(16), maxTokens: 4 });
+    if (measurements.length > 0 && scenario.model !== "all-minilm")
+      await streamChat(server.port, { prompt: prompts.next(16), maxTokens: 4 });
     for (const measurement of measurements)
       figures.push(...(await runRow(measurement, plan.side, server.port, prompts)));
     if (readMemory && scenario.memory === true && options.wants("memory")) {

@@ -9,6 +9,7 @@ import { aggregate } from "./rows/aggregate.ts";
 import { constrained } from "./rows/constrained.ts";
 import { decode } from "./rows/decode.ts";
 import { edit } from "./rows/edit.ts";
+import { embeddings } from "./rows/embeddings.ts";
 import { extraction } from "./rows/extraction.ts";
 import { fairness } from "./rows/fairness.ts";
 import { fanOut, warmFanOut, type FanOut } from "./rows/fan-out.ts";
@@ -22,7 +23,7 @@ import type { Side } from "./server-under-test.ts";
 
 export interface Scenario {
   readonly name: string;
-  readonly model: BenchModel | "svc-mini";
+  readonly model: BenchModel | "svc-mini" | "all-minilm";
   /** Tokens in the KV cache. */
   readonly ctx: number;
   readonly parallel: number;
@@ -152,5 +153,12 @@ export const SCENARIOS: readonly Scenario[] = [
     flags: { svc: "--max-queue 16", "llama-server": "" },
     measurements: [queue({ requests: 300, places: 4 + 16, maxTokens: 512 })],
     alone: true,
+  },
+  {
+    name: "all-minilm",
+    model: "all-minilm",
+    ctx: 16_384,
+    parallel: 64,
+    measurements: [embeddings({ inputs: 512, clients: 8, each: 32 })],
   },
 ];

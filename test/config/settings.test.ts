@@ -98,3 +98,27 @@ describe("meaning", () => {
     expect(settings().prompt).toBeUndefined();
   });
 });
+
+describe("models", () => {
+  test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when no file is there", (name) => {
+    expect(settings({ model: name }).config.model).toBe(name);
+  });
+
+  test.each(["tiny.gguf", "models/tiny.gguf", "./tiny", "../tiny", "a/b/c"])("%s is a path", (path) => {
+    expect(settings({ model: path }).config.model).toBe(join("/srv", path));
+  });
+
+  test("a file of that name wins, and ~ and / are paths", () => {
+    writeFileSync(join(home, "tiny"), "");
+    const { config } = readSettings(new Map([["model", "tiny"]]), { HOME: home }, home);
+    expect(config.model).toBe(join(home, "tiny"));
+    expect(settings({ model: "~/x" }).config.model).toBe(join(home, "x"));
+    expect(settings({ model: "/x" }).config.model).toBe("/x");
+  });
+
+  test("their folder is in the data folder, unless it is named", () => {
+    expect(settings().config.modelsDir).toBe(join(home, ".local/share/svc/models"));
+    expect(settings({ "data-dir": "/d" }).config.modelsDir).toBe("/d/models");
+    expect(settings({ "data-dir": "/d" }, { SVC_MODELS_DIR: "/m" }).config.modelsDir).toBe("/m");
+  });
+});

@@ -68,6 +68,7 @@ export const testConfig: Config = {
   logLevel: "info",
   logFormat: "json",
   cacheDir: "/nonexistent",
+  modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
   files: { bytes: 1_000_000, lines: 1000, keepSeconds: null },
 };

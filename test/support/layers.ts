@@ -73,6 +73,7 @@ export const layers: Layers = {
       "src/engine/port.ts",
       "src/gateway",
       "src/model",
+      "src/store",
       "src/media",
       "src/telemetry",
       "src/http",

@@ -55,4 +55,11 @@ export const outputOptions: readonly Option[] = [
     placeholder: "DIR",
     help: "Folder for what the server keeps, made when there is something: files and batches; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
   },
+  {
+    name: "models-dir",
+    group: "Output and files",
+    type: "path",
+    placeholder: "DIR",
+    help: "Folder for the models that svc pull downloads; default: models in the data folder.",
+  },
 ];

@@ -1,0 +1,34 @@
+// `svc list`: the models that svc pull downloaded.
+
+import type { Config } from "../config/config.ts";
+import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
+import { gigabytes } from "./download-progress.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { textTable } from "./text-table.ts";
+
+/** Prints one line a model, or JSON; returns the exit code. */
+export function listStored(config: Config, asJson: boolean): number {
+  const store = new ModelStore(config.modelsDir);
+  const models = store.list().map((model) => ({
+    name: model.name,
+    bytes: bytesOf(model),
+    quant: model.quant ?? null,
+    pulled: model.pulled ?? null,
+    complete: store.isReady(model),
+    url: model.url,
+    files: filesOf(model).map(({ path, bytes = null, sha256 = null }) => ({ path: store.path(path), bytes, sha256 })),
+    mmproj: model.projector ? store.path(model.projector.path) : null,
+  }));
+  if (asJson) process.stdout.write(`${JSON.stringify(models, undefined, 2)}\n`);
+  else if (models.length === 0) process.stdout.write(`No models in ${config.modelsDir}; svc pull downloads one.\n`);
+  else {
+    const rows = models.map(({ name, bytes, quant, pulled, complete }) => [
+      name,
+      gigabytes(bytes),
+      quant ?? "",
+      complete && pulled ? pulled.slice(0, 16).replace("T", " ") : "incomplete",
+    ]);
+    process.stdout.write(textTable(["NAME", "SIZE", "QUANT", "PULLED"], rows));
+  }
+  return exitCodes.ok.code;
+}

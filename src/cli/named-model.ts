@@ -1,0 +1,37 @@
+// What an option names that takes a model: a file, or a model that svc pull downloaded.
+
+import { isAbsolute } from "node:path";
+import { ModelStore, sourceOf } from "../store/models/model-store.ts";
+import { isRepo } from "../store/models/reference.ts";
+import { ExitError } from "./exit-codes.ts";
+
+export interface NamedModel {
+  /** The file to load; of a model in several files, the first. */
+  readonly path: string;
+  /** The projector that came with a downloaded model. */
+  readonly mmproj?: string;
+}
+
+/**
+ * The files of the model that `name` says: an absolute path, or a name in the store. Throws ExitError when the store has
+ * no such model, or only a part of it.
+ */
+export function namedModel(name: string, modelsDir: string): NamedModel {
+  if (isAbsolute(name)) return { path: name };
+  const store = new ModelStore(modelsDir);
+  const found = store.find(name);
+  if (!found) {
+    const hint = isRepo(name.replace(/:.*$/, ""))
+      ? `svc pull ${name} downloads it`
+      : "svc list shows what was pulled, svc pull owner/repository downloads more";
+    throw new ExitError("model", `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.`);
+  }
+  if (!store.isReady(found)) {
+    throw new ExitError("model", `${found.name} is not complete: svc pull ${sourceOf(found)} downloads the rest.`);
+  }
+  const [first] = found.files;
+  return {
+    path: store.path(first?.path ?? ""),
+    ...(found.projector && { mmproj: store.path(found.projector.path) }),
+  };
+}

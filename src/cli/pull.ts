@@ -1,0 +1,75 @@
+// `svc pull`: downloads a model into the store.
+
+import type { Config } from "../config/config.ts";
+import type { HubSettings } from "../config/hub.ts";
+import { readGguf } from "../model/gguf.ts";
+import { readEmbeddingFile, readModelFile } from "../model/model-file.ts";
+import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
+import { pull } from "../store/models/pull.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { parseReference, shown, type Reference } from "../store/models/reference.ts";
+import { DownloadProgress, gigabytes } from "./download-progress.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+
+/** Downloads what `name` says and tells how it is served; returns the exit code. Throws ExitError. */
+export async function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
+  const reference = readReference(name, hub.endpoint);
+  const store = new ModelStore(config.modelsDir);
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
+  const progress = new DownloadProgress(process.stderr, config.logFormat);
+  try {
+    const { manifest, changed } = await pull(reference, {
+      hub,
+      store,
+      signal: interrupt.signal,
+      progress: (state) => progress.show(state),
+      note: (text) => progress.note(text),
+      check: readGguf,
+      now: Date.now,
+    });
+    progress.end();
+    const option = servingOption(store, manifest);
+    const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
+    process.stdout.write(`${manifest.name}: ${what}. Serve it: svc ${option} ${manifest.name}\n`);
+    return exitCodes.ok.code;
+  } catch (error) {
+    progress.end();
+    if (interrupt.signal.aborted) {
+      throw new ExitError("interrupted", `Interrupted. svc pull ${shown(name)} goes on where this stopped.`);
+    }
+    throw error instanceof PullError ? new ExitError("download", error.message) : error;
+  }
+}
+
+function readReference(name: string, endpoint: string): Reference {
+  try {
+    return parseReference(name, endpoint);
+  } catch (error) {
+    throw error instanceof PullError ? new ExitError("usage", error.message) : error;
+  }
+}
+
+/**
+ * The option that serves the model. Intact is not the same as servable: better told now than when somebody wants to serve
+ * it. Throws ExitError.
+ */
+function servingOption(store: ModelStore, { name, files }: Manifest): string {
+  const path = store.path(files[0]?.path ?? "");
+  const readings: Readonly<Record<string, () => unknown>> = {
+    "--model": () => readModelFile(path),
+    "--rerank-model": () => readEmbeddingFile(path, true),
+    "--embedding-model": () => readEmbeddingFile(path, false),
+  };
+  let refusal = "";
+  for (const [option, read] of Object.entries(readings)) {
+    try {
+      read();
+      return option;
+    } catch (error) {
+      // Most are to answer: why one cannot is what helps.
+      refusal ||= error instanceof Error ? error.message : String(error);
+    }
+  }
+  throw new ExitError("model", `${name} was downloaded, but cannot be served: ${refusal} svc rm ${name} removes it.`);
+}

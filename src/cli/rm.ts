@@ -1,0 +1,27 @@
+// `svc rm`: removes a downloaded model.
+
+import type { Config } from "../config/config.ts";
+import { ModelStore } from "../store/models/model-store.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { shown } from "../store/models/reference.ts";
+import { gigabytes } from "./download-progress.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+
+/** Removes all files of the model of this name, without asking; returns the exit code. Throws ExitError. */
+export async function removeModel(config: Config, name: string): Promise<number> {
+  const store = new ModelStore(config.modelsDir);
+  const [model, ...others] = store.findAll(name);
+  if (others.length > 0) {
+    const names = [model, ...others].map((one) => `  ${one?.name}`).join("\n");
+    throw new ExitError("usage", `${shown(name)} names several models; one of these is meant:\n${names}`);
+  }
+  if (!model)
+    throw new ExitError("model", `There is no model ${shown(name)} in ${config.modelsDir}; svc list shows all.`);
+  try {
+    const bytes = await store.remove(model);
+    process.stdout.write(`${model.name} removed, ${gigabytes(bytes)} are free again.\n`);
+    return exitCodes.ok.code;
+  } catch (error) {
+    throw error instanceof PullError ? new ExitError("failure", error.message) : error;
+  }
+}

@@ -1,0 +1,7 @@
+/** Aligned columns under a head line, for people and `awk`. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const table = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return table.map((row) => `${line(row).trimEnd()}\n`).join("");
+}

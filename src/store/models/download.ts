@@ -1,0 +1,120 @@
+// One file, from wherever it stopped to its end, over as many connections as that takes.
+
+import { statSync } from "node:fs";
+import { get, type Hub } from "./http-client.ts";
+import { PartFile, partPath } from "./part-file.ts";
+import { PassingError, PullError } from "./pull-error.ts";
+import type { RemoteFile } from "./remote-file.ts";
+import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+
+/** So many bytes take seconds to hash before anything else is seen. */
+const LONG_TO_READ = 1e9;
+
+export interface DownloadOptions extends Omit<RetryOptions, "progress"> {
+  /** What a refusal is about: the repository, or the host of a URL. */
+  readonly subject: string;
+  /** Told how many bytes are there, often. */
+  readonly progress: (received: number) => void;
+  /** Looks at the whole file before it gets its name; throws when it is not wanted. */
+  readonly check: (path: string) => void;
+}
+
+/** Downloads `remote` to `target` and returns its SHA-256. What arrived is kept for another time when it fails. */
+export async function download(
+  hub: Hub,
+  remote: RemoteFile,
+  target: string,
+  options: DownloadOptions,
+): Promise<string> {
+  const there = statSync(partPath(target, remote), { throwIfNoEntry: false })?.size ?? 0;
+  if (there >= LONG_TO_READ) options.note(`reading the ${(there / 1e9).toFixed(1)} GB that are there`);
+  const part = await PartFile.open(target, remote);
+  try {
+    options.progress(part.received);
+    await retrying(() => receive(hub, remote, part, options), { ...options, progress: () => part.received });
+  } catch (error) {
+    await (part.received === 0 ? part.discard() : part.close());
+    throw error;
+  }
+  return part.finish(options.check);
+}
+
+async function receive(hub: Hub, remote: RemoteFile, part: PartFile, options: DownloadOptions): Promise<void> {
+  if (remote.bytes !== undefined && part.received === remote.bytes) return;
+  const { signal, patience, progress, subject } = options;
+  const limit = idleLimit(signal, patience.idleMs);
+  let host = new URL(remote.url).host;
+  try {
+    const headers = part.received === 0 ? {} : rangeFrom(part.received, remote);
+    const answer = await get(hub, remote.url, { subject, headers, signal: limit.signal });
+    ({ host } = answer);
+    await expectSame(answer.response, answer.linked, remote, host, part);
+    for await (const bytes of answer.response.body ?? []) {
+      limit.alive();
+      if (part.received + bytes.length > (remote.bytes ?? Infinity)) throw await wrongSize(remote, host, part);
+      await part.append(bytes);
+      progress(part.received);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PullError || error instanceof PassingError) throw error;
+    throw new PassingError(limit.expired() ? `${host} sends nothing any more` : `The connection to ${host} was lost`);
+  } finally {
+    limit.end();
+  }
+  // A server that ends early without an error looks like the end of the file.
+  if (part.received < (remote.bytes ?? 0)) throw new PassingError(`The connection to ${host} was lost`);
+}
+
+const rangeFrom = (start: number, { etag, checksum }: RemoteFile) => ({
+  range: `bytes=${start}-`,
+  // A checksum decides in the end; without one only the tag tells that it is still the same file.
+  ...(etag !== undefined && !checksum && { "if-range": etag }),
+});
+
+/** Looks at what is about to come: the same file, and from where the part ends; else the part starts again. */
+async function expectSame(
+  response: Response,
+  linked: { readonly etag?: string; readonly bytes?: number },
+  remote: RemoteFile,
+  host: string,
+  part: PartFile,
+): Promise<void> {
+  const { headers, status } = response;
+  const { checksum, bytes } = remote;
+  if (checksum?.algorithm === "sha256" && /^[0-9a-f]{64}$/.test(linked.etag ?? "") && linked.etag !== checksum.hex) {
+    throw new PullError(`${remote.path} was changed while it was downloaded; pull it again.`);
+  }
+  const [, start, total] = /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
+  const announced = status === 200 ? (headers.get("content-length") ?? undefined) : total;
+  if (bytes !== undefined && announced !== undefined && Number(announced) !== bytes) {
+    throw await wrongSize(remote, host, part, Number(announced), response);
+  }
+  if (status === 206 && Number(start) === part.received) return;
+  if (status === 200) return part.received === 0 ? undefined : part.restart();
+  await response.body?.cancel();
+  await part.restart();
+  throw new PassingError(`${host} does not go on where the download stopped`);
+}
+
+const POINTER = "version https://git-lfs.github.com/spec/v1";
+const LARGEST_POINTER = 1024;
+
+async function wrongSize(
+  remote: RemoteFile,
+  host: string,
+  part: PartFile,
+  bytes?: number,
+  response?: Response,
+): Promise<PullError> {
+  const isSmall = bytes !== undefined && bytes <= LARGEST_POINTER;
+  const isPointer = isSmall && (await response?.text())?.startsWith(POINTER) === true;
+  if (!isSmall) await response?.body?.cancel();
+  await part.restart();
+  if (isPointer)
+    return new PullError(`${host} answers with the Git LFS pointer of ${remote.path} instead of the file.`);
+  const size = bytes === undefined ? "more" : `${bytes} bytes`;
+  return new PullError(
+    `${remote.path} has a wrong size at ${host}: ${size} instead of ${remote.bytes} bytes; what had arrived was thrown away.`,
+  );
+}

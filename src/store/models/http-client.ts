@@ -1,0 +1,130 @@
+// Requests of downloads: redirects followed by hand, the token kept at home, refusals told in plain words.
+
+import { PassingError, PullError } from "./pull-error.ts";
+
+export interface Hub {
+  /** Origin of the hub or of a mirror, without a slash at its end. */
+  readonly endpoint: string;
+  readonly token?: string;
+  readonly userAgent: string;
+}
+
+export interface Answer {
+  readonly response: Response;
+  /** What the hub said of the file before it sent the request on to where the bytes are. */
+  readonly linked: { readonly etag?: string; readonly bytes?: number };
+  readonly host: string;
+}
+
+const MOST_REDIRECTS = 10;
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** `subject` names in messages what is asked for: a repository or a host. Headers are sent to every host on the way. */
+export interface GetOptions {
+  readonly subject: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * GET that follows redirects; only the origin of the hub gets its token. Returns an answer of status 200, 206 or 416.
+ * Throws PullError, or PassingError where another attempt may succeed.
+ */
+export async function get(hub: Hub, start: string, { subject, headers = {}, signal }: GetOptions): Promise<Answer> {
+  let url = new URL(start);
+  let linked: Answer["linked"] = {};
+  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+    const response = await send(url, { ...headers, ...ownHeaders(hub, url) }, signal);
+    linked = { ...linkedTo(response), ...linked };
+    const location = response.headers.get("location");
+    if (response.status >= 300 && response.status < 400 && location !== null) {
+      await response.body?.cancel();
+      url = redirected(url, location);
+      continue;
+    }
+    if ([200, 206, 416].includes(response.status)) return { response, linked, host: url.host };
+    await response.body?.cancel();
+    throw refusal(response, subject, url, hub);
+  }
+  throw new PullError(`${subject}: more than ${MOST_REDIRECTS} redirects.`);
+}
+
+async function send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url, { headers, signal, redirect: "manual" });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new PassingError(`${url.host} cannot be reached (${codeOf(error)})`);
+  }
+}
+
+/** The bytes as they are stored: an offset into a compressed stream would be worthless. */
+function ownHeaders({ endpoint, token, userAgent }: Hub, url: URL): Record<string, string> {
+  const mayKnow = token !== undefined && url.origin === new URL(endpoint).origin;
+  return {
+    "user-agent": userAgent,
+    "accept-encoding": "identity",
+    ...(mayKnow && { authorization: `Bearer ${token}` }),
+  };
+}
+
+function redirected(from: URL, location: string): URL {
+  const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
+  if (!to || !/^https?:$/.test(to.protocol))
+    throw new PullError(`${from.host} redirects to an address that is no URL.`);
+  if (from.protocol === "https:" && to.protocol === "http:") {
+    throw new PullError(`${from.host} redirects to ${to.host} without encryption; that is not followed.`);
+  }
+  return to;
+}
+
+function linkedTo({ headers }: Response): Answer["linked"] {
+  const etag = headers.get("x-linked-etag");
+  const bytes = headers.get("x-linked-size");
+  return {
+    ...(etag !== null && { etag: etag.replaceAll(/^W\/|"/g, "") }),
+    ...(bytes !== null && /^\d{1,15}$/.test(bytes) && { bytes: Number(bytes) }),
+  };
+}
+
+function refusal(response: Response, subject: string, url: URL, hub: Hub): Error {
+  const { status } = response;
+  const why = response.headers.get("x-error-code");
+  const page = `${hub.endpoint}/${subject}`;
+  const atHub = url.origin === new URL(hub.endpoint).origin;
+  if (PASSING.has(status)) {
+    const reason = status === 429 ? "asks to come back later" : "has a problem";
+    return new PassingError(`${url.host} ${reason} (${status})`, retryAfter(response));
+  }
+  if (why === "GatedRepo") {
+    const missing =
+      hub.token === undefined ? ", then set HF_TOKEN to a token of your account" : " with the account of HF_TOKEN";
+    return new PullError(`${subject} is gated (${status}): accept its terms at ${page}${missing}.`);
+  }
+  if (status === 401 && atHub) {
+    return hub.token === undefined
+      ? new PullError(
+          `There is no ${subject} for everybody (401): look at its spelling, or set HF_TOKEN if it is private.`,
+        )
+      : new PullError(`${subject} cannot be read with this HF_TOKEN (401): it is wrong, expired or not allowed to.`);
+  }
+  if (status === 401 || status === 403) {
+    return new PullError(
+      `${url.host} does not let you read ${subject} (${status})${atHub ? `; look at ${page}` : ""}.`,
+    );
+  }
+  if (status === 404 || status === 410) return new PullError(`${url.host} has no ${subject} (${status}).`);
+  return new PullError(`${url.host} answers ${status} for ${subject}.`);
+}
+
+/** Milliseconds; the header holds seconds or a date. */
+function retryAfter({ headers }: Response): number | undefined {
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
+}
+
+/** The code of a failed system call or connection. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";

@@ -1,0 +1,77 @@
+// What files a repository of the hub has.
+
+import { get, type Hub } from "./http-client.ts";
+import { isGguf } from "./gguf-names.ts";
+import { PassingError, PullError } from "./pull-error.ts";
+import type { HubReference } from "./reference.ts";
+import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
+import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
+
+/** The hub answers with 1000 entries a page. */
+const MOST_PAGES = 100;
+const SHA256 = /^[0-9a-f]{64}$/;
+const SHA1 = /^[0-9a-f]{40}$/;
+
+interface Page {
+  readonly entries: readonly unknown[];
+  readonly next: string | undefined;
+}
+
+/** The GGUF files of a repository, with sizes and checksums. Throws PullError. */
+export async function listRepository(hub: Hub, reference: HubReference, options: RetryOptions): Promise<RemoteFile[]> {
+  const { repo, revision } = reference;
+  const files: RemoteFile[] = [];
+  let page: string | undefined =
+    `${hub.endpoint}/api/models/${repo}/tree/${encodeURIComponent(revision)}?recursive=true`;
+  for (let count = 0; page !== undefined && count < MOST_PAGES; count++) {
+    const url: string = page;
+    const { entries, next }: Page = await retrying(() => readPage(hub, url, repo, options), options);
+    files.push(...entries.map((entry) => toFile(entry, hub, reference)).filter((file) => file !== undefined));
+    page = next;
+  }
+  return files;
+}
+
+async function readPage(hub: Hub, url: string, repo: string, { signal, patience }: RetryOptions): Promise<Page> {
+  const limit = idleLimit(signal, patience.idleMs);
+  try {
+    const { response, host } = await get(hub, url, { subject: repo, signal: limit.signal });
+    const entries: unknown = JSON.parse(await response.text());
+    if (!Array.isArray(entries)) throw new PullError(`${host} does not answer as a model hub does.`);
+    return { entries: entries as unknown[], next: nextPage(response, url) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PullError || error instanceof PassingError) throw error;
+    const { host } = new URL(url);
+    if (error instanceof SyntaxError) throw new PullError(`${host} does not answer as a model hub does.`);
+    throw new PassingError(limit.expired() ? `${host} does not answer` : `The connection to ${host} was lost`);
+  } finally {
+    limit.end();
+  }
+}
+
+/** The next page, at the same host: a mirror may hand on addresses of the hub that it mirrors. */
+function nextPage({ headers }: Response, url: string): string | undefined {
+  const found = /<([^>]+)>;\s*rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  if (found === undefined || !URL.canParse(found, url)) return undefined;
+  const { pathname, search } = new URL(found, url);
+  return new URL(`${pathname}${search}`, url).href;
+}
+
+function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): RemoteFile | undefined {
+  const { type, path, size, oid, lfs } = entry as Record<string, unknown>;
+  if (type !== "file" || typeof path !== "string" || !isGguf(path)) return undefined;
+  if (!isSafePath(path)) throw new PullError(`${repo} has a file whose name is no safe path; nothing was downloaded.`);
+  const large = lfs as { oid?: unknown; size?: unknown } | undefined;
+  const bytes = Number(large?.size ?? size);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new PullError(`${repo} does not tell the size of its files.`);
+  const address = `${repo}/resolve/${encodeURIComponent(revision)}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  const checksum = toChecksum(large?.oid, oid);
+  return { path, bytes, url: `${hub.endpoint}/${address}`, ...(checksum && { checksum }) };
+}
+
+function toChecksum(lfsOid: unknown, oid: unknown): Checksum | undefined {
+  const sha256 = String(lfsOid ?? "").replace(/^sha256:/, "");
+  if (SHA256.test(sha256)) return { algorithm: "sha256", hex: sha256 };
+  return lfsOid === undefined && SHA1.test(String(oid)) ? { algorithm: "git-sha1", hex: String(oid) } : undefined;
+}

@@ -1,0 +1,197 @@
+// The folder of downloaded models: `hub/owner/repository/…` and `url/name/…` hold their files, `manifests/` says which
+// belong together, `locks/` keeps two programs from downloading one file.
+
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { tryLock } from "../process-lock.ts";
+import { quantRank } from "./choose-files.ts";
+import { partsOf, writing } from "./part-file.ts";
+import { PullError } from "./pull-error.ts";
+import { isSafePath } from "./remote-file.ts";
+
+export interface StoredFile {
+  /** Relative to the folder of models. */
+  readonly path: string;
+  readonly bytes?: number;
+  /** Of the version that is wanted or there. */
+  readonly identity?: string;
+  /** Absent while the file is not there. */
+  readonly sha256?: string;
+}
+
+export interface Manifest {
+  /** `owner/repository:TAG`, or the name of the file at a URL. */
+  readonly name: string;
+  /** Where it came from. */
+  readonly url: string;
+  readonly quant?: string;
+  readonly files: readonly StoredFile[];
+  readonly projector?: StoredFile;
+  /** When all of it was there, in ISO 8601; absent until then. */
+  readonly pulled?: string;
+}
+
+export class ModelStore {
+  /** `folder` need not exist. */
+  constructor(readonly folder: string) {}
+
+  /** All models, also incomplete ones, by name. */
+  list(): Manifest[] {
+    const names = existsSync(this.manifests) ? readdirSync(this.manifests, { recursive: true, encoding: "utf8" }) : [];
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => readManifest(join(this.manifests, name)))
+      .filter((manifest) => manifest !== undefined)
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The model of a name as `findAll` reads it, the best by the default order of quantizations. */
+  find(name: string): Manifest | undefined {
+    return this.findAll(name)[0];
+  }
+
+  /**
+   * The models of a name, in any case: in full, or else without its tag, its owner or both. Complete ones come first,
+   * then the default order of quantizations decides.
+   */
+  findAll(name: string): Manifest[] {
+    const wanted = name.toLowerCase();
+    const short = (full: string) => full.slice(full.indexOf("/") + 1);
+    const untagged = (full: string) => full.replace(/:.*$/, "");
+    const models = this.list()
+      .map((model) => ({ model, full: model.name.toLowerCase(), ready: this.isReady(model) ? 0 : 1 }))
+      .sort((a, b) => a.ready - b.ready || quantRank(a.model.quant) - quantRank(b.model.quant));
+    const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full))];
+    const found = readings.map((reading) => models.filter(({ full }) => reading(full) === wanted));
+    return found.find(({ length }) => length > 0)?.map(({ model }) => model) ?? [];
+  }
+
+  get(name: string): Manifest | undefined {
+    return readManifest(this.manifestPath(name));
+  }
+
+  /** Whether all files are there, in their sizes. */
+  isReady(model: Manifest): boolean {
+    return model.pulled !== undefined && filesOf(model).every((file) => this.has(file));
+  }
+
+  /** Whether a file is there as it was downloaded. */
+  has({ path, bytes, sha256 }: StoredFile): boolean {
+    const found = statSync(this.path(path), { throwIfNoEntry: false });
+    return sha256 !== undefined && found?.isFile() === true && found.size === bytes;
+  }
+
+  path(relative: string): string {
+    return join(this.folder, relative);
+  }
+
+  /** Writes the manifest, whole or not at all. Throws PullError. */
+  async save(manifest: Manifest): Promise<void> {
+    const path = this.manifestPath(manifest.name);
+    await writing(path, async () => {
+      mkdirSync(dirname(path), { recursive: true });
+      const temporary = `${path}.${process.pid}.new`;
+      writeFileSync(temporary, `${JSON.stringify(manifest, undefined, 2)}\n`);
+      renameSync(temporary, path);
+    });
+  }
+
+  /** Takes the lock of a file; undefined while another program has it. The returned function gives it back. */
+  async lock(relative: string): Promise<(() => void) | undefined> {
+    const path = join(this.folder, "locks", relative);
+    return writing(path, async () => {
+      mkdirSync(dirname(path), { recursive: true });
+      return tryLock(path);
+    });
+  }
+
+  /**
+   * Removes a model: its files but those that another model needs, what was downloaded of them, its manifest. Returns
+   * the bytes that became free. Throws PullError while it is being downloaded.
+   */
+  async remove(model: Manifest): Promise<number> {
+    const paths = this.unneeded(filesOf(model), model.name);
+    const locks: (() => void)[] = [];
+    try {
+      for (const path of paths) {
+        const unlock = await this.lock(path);
+        if (!unlock) throw new PullError(`${model.name} is being pulled at this moment; stop that first.`);
+        locks.push(unlock);
+      }
+      const files = paths.flatMap((path) => [this.path(path), ...partsOf(this.path(path))]);
+      const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+      // The manifest last: what an interruption leaves can be removed again.
+      const manifest = this.manifestPath(model.name);
+      await writing(this.folder, async () => [...files, manifest].forEach((file) => rmSync(file, { force: true })));
+      for (const file of [...files, manifest]) this.prune(dirname(file));
+      return bytes;
+    } finally {
+      for (const unlock of locks) unlock();
+    }
+  }
+
+  /** Removes files that `model` had in an earlier version and no model has now. */
+  async removeOld(files: readonly StoredFile[]): Promise<void> {
+    const paths = this.unneeded(files).map((path) => this.path(path));
+    await writing(this.folder, async () => paths.forEach((path) => rmSync(path, { force: true })));
+  }
+
+  /** Paths that no model needs, but for the one named. */
+  private unneeded(files: readonly StoredFile[], name?: string): string[] {
+    const others = this.list().filter((other) => other.name !== name);
+    const needed = new Set(others.flatMap((other) => filesOf(other).map(({ path }) => path)));
+    return files.map(({ path }) => path).filter((path) => !needed.has(path));
+  }
+
+  private get manifests(): string {
+    return join(this.folder, "manifests");
+  }
+
+  private manifestPath(name: string): string {
+    const relative = name.replace(":", "/");
+    return join(this.manifests, `${relative.includes("/") ? `hub/${relative}` : `url/${relative}`}.json`);
+  }
+
+  /** Removes folders that became empty. */
+  private prune(folder: string): void {
+    for (let at = folder; at.startsWith(`${this.folder}/`); at = dirname(at)) {
+      try {
+        rmdirSync(at);
+      } catch {
+        return;
+      }
+    }
+  }
+}
+
+/** The model's files in order, then its projector. */
+export const filesOf = ({ files, projector }: Manifest): readonly StoredFile[] => [
+  ...files,
+  ...(projector ? [projector] : []),
+];
+
+/** What `svc pull` is given to get the model again. */
+export const sourceOf = ({ name, url }: Manifest): string => (name.includes("/") ? name : url);
+
+export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+
+/** Undefined when there is none, or when it is not one that this program wrote. */
+function readManifest(path: string): Manifest | undefined {
+  try {
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as Manifest;
+    const isOurs = typeof manifest.name === "string" && manifest.files.length > 0;
+    return isOurs && filesOf(manifest).every((file) => isSafePath(file.path)) ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}

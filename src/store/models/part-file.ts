@@ -1,0 +1,154 @@
+// What is there of a file that is being downloaded: appended to, hashed on the way, renamed when it is whole.
+
+import { createHash, type Hash } from "node:crypto";
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { codeOf } from "./http-client.ts";
+import { PullError } from "./pull-error.ts";
+import { identityOf, type RemoteFile } from "./remote-file.ts";
+
+const READ_BYTES = 1 << 20;
+const UNKNOWN = "unknown";
+
+/** Path of the part: it names the version of the file, so that no other version is ever continued. */
+export function partPath(target: string, remote: RemoteFile): string {
+  const identity = identityOf(remote);
+  const version = identity === undefined ? UNKNOWN : createHash("sha256").update(identity).digest("hex").slice(0, 12);
+  return `${target}.${version}.part`;
+}
+
+/** All parts of `target`, of whatever version. */
+export function partsOf(target: string): string[] {
+  const name = basename(target);
+  const isPart = (entry: string) =>
+    entry.startsWith(`${name}.`) && /^\.[0-9a-z]+\.part$/.test(entry.slice(name.length));
+  try {
+    return readdirSync(dirname(target))
+      .filter(isPart)
+      .map((entry) => join(dirname(target), entry));
+  } catch {
+    return [];
+  }
+}
+
+export class PartFile {
+  private sha256 = createHash("sha256");
+  private gitSha1: Hash | undefined;
+  /** Bytes that are there. */
+  received = 0;
+
+  private constructor(
+    private readonly handle: FileHandle,
+    readonly path: string,
+    private readonly target: string,
+    private readonly remote: RemoteFile,
+  ) {}
+
+  /** Opens what is there, and hashes it. Parts of other versions go. Throws PullError. */
+  static async open(target: string, remote: RemoteFile): Promise<PartFile> {
+    const path = partPath(target, remote);
+    return writing(path, async () => {
+      mkdirSync(dirname(target), { recursive: true });
+      for (const other of partsOf(target)) if (other !== path) rmSync(other);
+      const part = new PartFile(await open(path, "a+"), path, target, remote);
+      await part.readBack();
+      return part;
+    });
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    await writing(this.path, async () => {
+      for (let done = 0; done < bytes.length;) done += (await this.handle.write(bytes, done)).bytesWritten;
+    });
+    this.add(bytes);
+  }
+
+  /** Forgets all that is there. */
+  async restart(): Promise<void> {
+    await this.handle.truncate(0);
+    this.received = 0;
+    this.startHashes();
+  }
+
+  /**
+   * Checks the whole file and puts it in its place; returns its SHA-256. When it is not what was announced, or `check`
+   * throws, it is thrown away. Throws PullError.
+   */
+  async finish(check: (path: string) => void): Promise<string> {
+    const sha256 = this.sha256.digest("hex");
+    const { checksum, path } = this.remote;
+    const found = checksum?.algorithm === "git-sha1" ? this.gitSha1?.digest("hex") : sha256;
+    if (checksum && found !== checksum.hex) {
+      await this.discard();
+      throw new PullError(
+        `${path} arrived with a wrong checksum and was thrown away; pull it again. The disk or the way to here changed it.`,
+      );
+    }
+    try {
+      check(this.path);
+    } catch (error) {
+      await this.discard();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new PullError(`${path} was downloaded and thrown away: ${reason.replace(basename(this.path), "it")}`);
+    }
+    await writing(this.path, () => this.handle.sync());
+    await this.close();
+    await writing(this.target, async () => renameSync(this.path, this.target));
+    return sha256;
+  }
+
+  async discard(): Promise<void> {
+    await this.close();
+    rmSync(this.path, { force: true });
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+
+  private async readBack(): Promise<void> {
+    const { size } = await this.handle.stat();
+    const isVersion = identityOf(this.remote) !== undefined;
+    if (!isVersion || size > (this.remote.bytes ?? Infinity)) return this.restart();
+    this.startHashes();
+    const buffer = new Uint8Array(READ_BYTES);
+    while (this.received < size) {
+      const { bytesRead } = await this.handle.read(buffer, 0, buffer.length, this.received);
+      if (bytesRead === 0) return this.restart();
+      this.add(buffer.subarray(0, bytesRead));
+    }
+  }
+
+  private add(bytes: Uint8Array): void {
+    this.sha256.update(bytes);
+    this.gitSha1?.update(bytes);
+    this.received += bytes.length;
+  }
+
+  private startHashes(): void {
+    this.sha256 = createHash("sha256");
+    if (this.remote.checksum?.algorithm !== "git-sha1") return;
+    this.gitSha1 = createHash("sha1").update(`blob ${this.remote.bytes}\0`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full; make room and pull again, what is there is kept",
+  EDQUOT: "your disk quota is used up; make room and pull again, what is there is kept",
+  EFBIG: "the file is too large for this disk or a limit of the system",
+  EACCES: "there is no permission",
+  EPERM: "there is no permission",
+  EROFS: "the disk is read-only",
+};
+
+/** Runs `work`; a failure of the disk becomes one sentence. */
+export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PullError) throw error;
+    const code = codeOf(error);
+    throw new PullError(`${path} cannot be written: ${REASONS[code] ?? code}.`);
+  }
+}

@@ -1,0 +1,257 @@
+// `pull`: from a name to files in the store.
+
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { lookAt } from "./address.ts";
+import { chooseFiles } from "./choose-files.ts";
+import { download } from "./download.ts";
+import { baseName, stemOf } from "./gguf-names.ts";
+import type { Hub } from "./http-client.ts";
+import { listRepository } from "./hub.ts";
+import { filesOf, type Manifest, type ModelStore, type StoredFile } from "./model-store.ts";
+import { partPath, writing } from "./part-file.ts";
+import { PullError, UnreachableError } from "./pull-error.ts";
+import type { Reference } from "./reference.ts";
+import { identityOf, type RemoteFile } from "./remote-file.ts";
+import { defaultPatience, pause, type Patience, type RetryOptions } from "./retry.ts";
+
+export interface PullProgress {
+  readonly name: string;
+  /** Bytes that are there, of all files. */
+  readonly received: number;
+  /** Bytes of all files; absent where a server does not tell. */
+  readonly total?: number;
+  /** Another program downloads. */
+  readonly waiting: boolean;
+}
+
+export interface PullOptions {
+  readonly hub: Hub;
+  readonly store: ModelStore;
+  readonly signal: AbortSignal;
+  readonly progress: (progress: PullProgress) => void;
+  /** Told what a person would want to know: lost connections, waits. */
+  readonly note: (text: string) => void;
+  /** Throws when a file is no model file. */
+  readonly check: (path: string) => void;
+  readonly patience?: Patience;
+  readonly now: () => number;
+}
+
+export interface Pulled {
+  readonly manifest: Manifest;
+  /** false: everything was there already. */
+  readonly changed: boolean;
+}
+
+interface Wanted {
+  readonly manifest: Manifest;
+  readonly remotes: readonly RemoteFile[];
+}
+
+const POLL_MS = 200;
+
+/** Downloads what is not there of a model. Throws PullError; what arrived is kept for the next time. */
+export async function pull(reference: Reference, options: PullOptions): Promise<Pulled> {
+  const { store, now, signal, note, patience = defaultPatience } = options;
+  const retry: RetryOptions = { patience, signal, note };
+  const found = await find(reference, options, retry).catch((error: unknown) => whatIsThere(reference, options, error));
+  if ("changed" in found) return found;
+  const { manifest, remotes } = found;
+  const { name } = manifest;
+  const earlier = store.get(name);
+  if (earlier && earlier.url !== manifest.url) {
+    throw new PullError(`There is a model ${name} from ${earlier.url} already: svc rm ${name} makes room for it.`);
+  }
+  const known = new Map(earlier ? filesOf(earlier).map((file) => [file.path, file]) : []);
+  const current = filesOf(manifest).map((file) => sameVersion(known.get(file.path), file) ?? file);
+  if (earlier?.pulled !== undefined && current.length === known.size && current.every((file) => store.has(file))) {
+    return { manifest: earlier, changed: false };
+  }
+  await expectSpace(store, current, remotes);
+  // A whole model of an earlier version serves until the new one takes its place.
+  if (!earlier || !store.isReady(earlier)) await store.save(withFiles(manifest, current));
+  const tally = new Tally(name, remotes, options.progress);
+  const files: StoredFile[] = [];
+  for (const [index, remote] of remotes.entries()) {
+    const file = filesOf(manifest)[index] as StoredFile;
+    files.push(await fetchFile(name, file, remote, tally, options, retry, subjectOf(reference)));
+  }
+  const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
+  await store.save(complete);
+  await store.removeOld([...known.values()]);
+  return { manifest: complete, changed: true };
+}
+
+/** Without a network, what was pulled before is as good as can be. */
+function whatIsThere(reference: Reference, { store, note }: PullOptions, error: unknown): Pulled {
+  const name =
+    reference.kind === "url"
+      ? nameOf(decodeURI(reference.url.pathname))
+      : `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
+  const manifest = error instanceof UnreachableError ? store.find(name) : undefined;
+  if (!manifest || !store.isReady(manifest)) throw error;
+  note(
+    `${(error as UnreachableError).message} Whether ${manifest.name} changed there since ${manifest.pulled} is not known.`,
+  );
+  return { manifest, changed: false };
+}
+
+/** The name of a model that came from a URL. */
+const nameOf = (path: string): string => stemOf(baseName(path)).replaceAll(/[^A-Za-z0-9._-]/g, "_");
+
+const subjectOf = (reference: Reference): string =>
+  reference.kind === "hub" ? reference.repo : reference.url.pathname;
+
+async function find(reference: Reference, { hub }: PullOptions, retry: RetryOptions): Promise<Wanted> {
+  if (reference.kind === "url") {
+    const remotes = await lookAt(hub, reference.url, retry);
+    const stem = nameOf(remotes[0]?.path ?? "");
+    // A query may hold a signature, which is nobody's to keep.
+    const url = `${reference.url.origin}${reference.url.pathname}`;
+    return { manifest: { name: stem, url, files: remotes.map((remote) => toStored(remote, `url/${stem}`)) }, remotes };
+  }
+  const { repo, wanted, revision } = reference;
+  const { tag, quant, files, projector } = chooseFiles(await listRepository(hub, reference, retry), wanted, repo);
+  const manifest: Manifest = {
+    name: `${repo}:${tag}`,
+    url: `https://huggingface.co/${repo}${revision === "main" ? "" : `/tree/${revision}`}`,
+    ...(quant !== undefined && { quant }),
+    files: files.map((file) => toStored(file, `hub/${repo}`)),
+    ...(projector && { projector: toStored(projector, `hub/${repo}`) }),
+  };
+  return { manifest, remotes: projector ? [...files, projector] : files };
+}
+
+function toStored(remote: RemoteFile, folder: string): StoredFile {
+  const identity = identityOf(remote);
+  const { bytes, path } = remote;
+  return {
+    path: `${folder}/${path}`,
+    ...(bytes !== undefined && { bytes }),
+    ...(identity !== undefined && { identity }),
+  };
+}
+
+/** What is known of the file when it is the version that is wanted. */
+const sameVersion = (known: StoredFile | undefined, wanted: StoredFile): StoredFile | undefined =>
+  known?.sha256 !== undefined && known.identity !== undefined && known.identity === wanted.identity ? known : undefined;
+
+function withFiles(manifest: Manifest, files: readonly StoredFile[]): Manifest {
+  const { projector } = manifest;
+  const own = files.slice(0, manifest.files.length);
+  return { ...manifest, files: own, ...(projector && { projector: files[own.length] ?? projector }) };
+}
+
+async function fetchFile(
+  name: string,
+  file: StoredFile,
+  remote: RemoteFile,
+  tally: Tally,
+  options: PullOptions,
+  retry: RetryOptions,
+  subject: string,
+): Promise<StoredFile> {
+  const { store, hub, check } = options;
+  const target = store.path(file.path);
+  const unlock = await waitForLock(file, partPath(target, remote), tally, options);
+  try {
+    // Whoever had the lock may have done the work.
+    const latest = store.get(name);
+    const found =
+      latest &&
+      sameVersion(
+        filesOf(latest).find(({ path }) => path === file.path),
+        file,
+      );
+    if (found && store.has(found)) {
+      tally.set(file.path, found.bytes ?? 0);
+      return found;
+    }
+    const progress = (received: number) => tally.set(file.path, received);
+    const there = await sha256Of(target, remote);
+    const sha256 = there ?? (await download(hub, remote, target, { ...retry, subject, progress, check }));
+    const done: StoredFile = { ...file, bytes: statSync(target).size, sha256 };
+    tally.set(file.path, done.bytes ?? 0);
+    if (latest) {
+      const { pulled: _, ...rest } = latest;
+      await store.save(
+        withFiles(
+          rest,
+          filesOf(rest).map((other) => (other.path === file.path ? done : other)),
+        ),
+      );
+    }
+    return done;
+  } finally {
+    unlock();
+  }
+}
+
+/** The checksum of a file that is in its place already, unrecorded, when it is the one that is wanted. */
+async function sha256Of(target: string, { bytes, checksum }: RemoteFile): Promise<string | undefined> {
+  if (checksum?.algorithm !== "sha256" || !existsSync(target) || statSync(target).size !== bytes) return undefined;
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(target)) hash.update(piece as Buffer);
+  return hash.digest("hex") === checksum.hex ? checksum.hex : undefined;
+}
+
+async function waitForLock(file: StoredFile, part: string, tally: Tally, { store, signal, note }: PullOptions) {
+  for (let waited = false; ; waited = true) {
+    const unlock = await store.lock(file.path);
+    if (unlock) {
+      tally.waiting = false;
+      return unlock;
+    }
+    if (!waited) note(`another svc downloads this file; waiting for it`);
+    tally.waiting = true;
+    tally.set(file.path, statSync(part, { throwIfNoEntry: false })?.size ?? 0);
+    await pause(POLL_MS, signal);
+  }
+}
+
+/** Bytes of all files together. */
+class Tally {
+  waiting = false;
+  private readonly files = new Map<string, number>();
+  private readonly total: number;
+
+  constructor(
+    private readonly name: string,
+    remotes: readonly RemoteFile[],
+    private readonly tell: (progress: PullProgress) => void,
+  ) {
+    this.total = remotes.reduce((sum, { bytes }) => sum + (bytes ?? NaN), 0);
+  }
+
+  set(path: string, received: number): void {
+    this.files.set(path, received);
+    const sum = [...this.files.values()].reduce((a, b) => a + b, 0);
+    this.tell({ name: this.name, received: sum, waiting: this.waiting, ...(this.total >= 0 && { total: this.total }) });
+  }
+}
+
+/** A download that cannot end is not begun. */
+async function expectSpace(
+  store: ModelStore,
+  files: readonly StoredFile[],
+  remotes: readonly RemoteFile[],
+): Promise<void> {
+  const missing = remotes.map((remote, index) => {
+    const file = files[index] as StoredFile;
+    const target = store.path(file.path);
+    const there = statSync(partPath(target, remote), { throwIfNoEntry: false })?.size ?? 0;
+    return store.has(file) ? 0 : Math.max(0, (remote.bytes ?? 0) - there);
+  });
+  const needed = missing.reduce((sum, bytes) => sum + bytes, 0);
+  const { bavail, bsize } = await writing(store.folder, async () => {
+    mkdirSync(store.folder, { recursive: true });
+    return statfs(store.folder);
+  });
+  if (needed <= bavail * bsize) return;
+  const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
+  throw new PullError(
+    `The disk of ${store.folder} has ${gigabytes(bavail * bsize)} GB free, but ${gigabytes(needed)} GB are needed: make room, or name another folder with --models-dir.`,
+  );
+}

@@ -1,0 +1,70 @@
+// What a person writes to name a model: a repository of the hub, a page of one, or the address of a file.
+
+import { PullError } from "./pull-error.ts";
+
+export interface HubReference {
+  readonly kind: "hub";
+  /** `owner/name`. */
+  readonly repo: string;
+  readonly revision: string;
+  /** A quantization, or the path of a file; absent: the default order decides. */
+  readonly wanted?: string;
+}
+
+export interface UrlReference {
+  readonly kind: "url";
+  readonly url: URL;
+}
+
+export type Reference = HubReference | UrlReference;
+
+const MAIN = "main";
+/** What the hub allows: it begins with a letter or digit, so that no name is a hidden file or a way upwards. */
+const REPO_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_-])?$/;
+const HUB_HOSTS = ["huggingface.co", "www.huggingface.co", "hf.co"];
+
+/**
+ * Reads `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, the same after `hf.co/`, or a URL. Addresses of files
+ * at the hub or at `endpoint` count as its repositories, also those of pages that show a file. Throws PullError.
+ */
+export function parseReference(text: string, endpoint: string): Reference {
+  if (/^https?:\/\//i.test(text)) return parseUrl(text, endpoint);
+  const bare = text.replace(/^(hf\.co|huggingface\.co|hf):?\/{0,2}/i, "");
+  const colon = bare.indexOf(":");
+  const repo = colon < 0 ? bare : bare.slice(0, colon);
+  const wanted = colon < 0 ? undefined : bare.slice(colon + 1);
+  if (!isRepo(repo) || wanted === "") {
+    throw new PullError(`A model is named owner/repository, owner/repository:QUANT or by a URL, not "${shown(text)}".`);
+  }
+  return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };
+}
+
+/** Whether the text is `owner/name` as the hub allows it; both parts are then safe as names of folders. */
+export function isRepo(text: string): boolean {
+  const parts = text.split("/");
+  return parts.length === 2 && parts.every((part) => REPO_PART.test(part) && !part.includes(".."));
+}
+
+/** Text that somebody else may have written, fit for a terminal. */
+export const shown = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
+
+function parseUrl(text: string, endpoint: string): Reference {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) throw new PullError(`"${shown(text)}" is no valid URL.`);
+  if (url.username !== "" || url.password !== "") throw new PullError("A URL with a password in it is not accepted.");
+  if (!HUB_HOSTS.includes(url.host) && url.origin !== new URL(endpoint).origin) return { kind: "url", url };
+  const [owner = "", name = "", view, revision = MAIN, ...path] = url.pathname.slice(1).split("/").map(decoded);
+  const repo = `${owner}/${name}`;
+  if (!isRepo(repo)) return { kind: "url", url };
+  const isFile = view !== undefined && ["resolve", "blob", "raw"].includes(view) && path.length > 0;
+  if (isFile) return { kind: "hub", repo, revision, wanted: path.join("/") };
+  return { kind: "hub", repo, revision: view === "tree" ? revision : MAIN };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,250 @@
+// svc pull, list, rm and --model by name, as processes against a hub on loopback.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ggufBytes, llama } from "../support/gguf-bytes.ts";
+import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const MAIN = join(ROOT, "src/main.ts");
+const MODEL = bytesContent(readFileSync(join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf")));
+const REPO = "maker/Mini-GGUF";
+const NAME = `${REPO}:Q8_0`;
+const TIMEOUT_MS = 60_000;
+
+let home: string;
+let hub: FakeHub;
+beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-store-"))));
+afterAll(() => rmSync(home, { recursive: true }));
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  hub.add(REPO, "mini-Q8_0.gguf", { content: MODEL });
+});
+afterEach(async () => {
+  await hub[Symbol.asyncDispose]();
+  rmSync(join(home, ".local/share/svc/models"), { recursive: true, force: true });
+});
+
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  const environment = { HOME: home, HF_ENDPOINT: hub.endpoint, ...env };
+  return Bun.spawn([process.execPath, MAIN, ...args], {
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function finish(args: readonly string[], env?: Record<string, string>) {
+  const child = start(args, env);
+  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { code, out, err };
+}
+
+/** Waits until so many bytes were sent. */
+async function sent(bytes: number): Promise<void> {
+  while (hub.sent < bytes) await Bun.sleep(5);
+}
+
+const listed = async () => JSON.parse((await finish(["list", "--json"])).out);
+
+test(
+  "pull, list, serve by name, rm",
+  async () => {
+    expect(await finish(["pull", REPO])).toEqual({
+      code: 0,
+      out: `${NAME}: 4.6 MB downloaded. Serve it: svc --model ${NAME}\n`,
+      err: expect.stringContaining("of 4.6 MB"),
+    });
+    expect((await finish(["pull", NAME])).out).toContain(`${NAME}: up to date`);
+    expect((await finish(["list"])).out).toMatch(
+      /^NAME +SIZE +QUANT +PULLED\nmaker\/Mini-GGUF:Q8_0 +4\.6 MB +Q8_0 +\d{4}-\d\d-\d\d \d\d:\d\d\n$/,
+    );
+    const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
+    expect(await listed()).toEqual([
+      {
+        name: NAME,
+        bytes: MODEL.bytes,
+        quant: "Q8_0",
+        pulled: expect.any(String),
+        complete: true,
+        url: `https://huggingface.co/${REPO}`,
+        files: [{ path, bytes: MODEL.bytes, sha256: MODEL.sha256 }],
+        mmproj: null,
+      },
+    ]);
+    // Nothing but the folder is needed.
+    const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
+    const answer = await finish(["--model", "mini-gguf", ...question], { HF_ENDPOINT: "http://127.0.0.1:9" });
+    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+    expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB are free again.\n`, err: "" });
+    expect((await finish(["list"])).out).toContain("No models in ");
+    expect(await listed()).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a pull that is killed goes on where it was",
+  async () => {
+    hub.delay = 10;
+    const child = start(["pull", REPO]);
+    await sent(2_000_000);
+    child.kill("SIGKILL");
+    await child.exited;
+    expect(await listed()).toMatchObject([{ name: NAME, complete: false, pulled: null }]);
+    expect((await finish(["list"])).out).toContain("incomplete");
+    const unready = await finish(["--model", NAME, "-s", "Hi"]);
+    expect(unready).toMatchObject({
+      code: 3,
+      err: `svc: ${NAME} is not complete: svc pull ${NAME} downloads the rest.\n`,
+    });
+    hub.delay = 0;
+    expect((await finish(["pull", NAME])).code).toBe(0);
+    expect(Number(/\d+/.exec(hub.seen.at(-1)?.range ?? "")?.[0])).toBeGreaterThan(1_000_000);
+    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a model arrives intact however often its pull is killed",
+  async () => {
+    hub.delay = 3;
+    for (let kills = 0; kills < 5; kills++) {
+      const child = start(["pull", REPO]);
+      const enough = hub.sent + Math.random() * 1_000_000;
+      while (hub.sent < enough && child.exitCode === null) await Bun.sleep(1);
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+    hub.delay = 0;
+    expect((await finish(["pull", REPO])).code).toBe(0);
+    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+    const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
+    expect(bytesContent(readFileSync(path)).sha256).toBe(MODEL.sha256);
+    expect(hub.sent).toBeLessThan(2 * MODEL.bytes);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "of two at once one downloads, and when it is killed the other takes over",
+  async () => {
+    hub.delay = 10;
+    const first = start(["pull", REPO]);
+    await sent(500_000);
+    const second = start(["pull", REPO]);
+    const err = second.stderr.text();
+    while (hub.seen.filter(({ path }) => path.startsWith("/api/")).length < 2) await Bun.sleep(5);
+    await sent(hub.sent + 500_000);
+    expect(hub.seen.filter(({ origin }) => origin === "cdn")).toHaveLength(1);
+    first.kill("SIGKILL");
+    expect(await second.exited).toBe(0);
+    expect(await err).toContain("another svc downloads this file");
+    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "Ctrl+C ends it with 130 and says how to go on",
+  async () => {
+    hub.delay = 10;
+    const child = start(["pull", REPO]);
+    await sent(1_000_000);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+    expect(await child.stderr.text()).toContain(`svc: Interrupted. svc pull ${REPO} goes on where this stopped.`);
+  },
+  TIMEOUT_MS,
+);
+
+describe("refusals", () => {
+  test.each([
+    [["pull", "maker/none"], 5, "There is no maker/none for everybody (401)"],
+    [["pull", `${REPO}:Q2_K`], 5, 'has no "Q2_K". These are there:\n  Q8_0 '],
+    [["pull", "../../etc"], 2, "A model is named owner/repository"],
+    [["pull"], 2, "svc pull needs the name of a model"],
+    [["pull", "a/b", "c/d"], 2, '"c/d" is one argument too many for svc pull.'],
+    [["list", "x"], 2, '"x" is one argument too many for svc list.'],
+    [["--json"], 2, "--json belongs to svc list and svc models."],
+    [["rm", "maker/none"], 3, "There is no model maker/none in "],
+    [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it."],
+    [["--model", "none"], 3, "There is no file none and no model of this name"],
+  ])("%j ends with %i", async (args, code, message) => {
+    const result = await finish(args);
+    expect(result).toMatchObject({ code, out: "" });
+    expect(result.err).toContain(message);
+  });
+
+  test("a gated repository says what to do, and HF_TOKEN opens it", async () => {
+    hub.gated.set(REPO, "hf_right");
+    const { code, err } = await finish(["pull", REPO]);
+    expect(code).toBe(5);
+    expect(err).toContain(`is gated (401): accept its terms at ${hub.endpoint}/${REPO}, then set HF_TOKEN`);
+    expect((await finish(["pull", REPO], { HF_TOKEN: "hf_right" })).code).toBe(0);
+  });
+
+  test("an endpoint that is no URL", async () => {
+    expect(await finish(["pull", REPO], { HF_ENDPOINT: "mirror" })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("HF_ENDPOINT"),
+    });
+  });
+
+  test("a whole file that cannot be served is told at once, and stays", async () => {
+    // A GGUF file with neither metadata nor tensors.
+    const empty = Buffer.concat([Buffer.from("GGUF"), Buffer.from([3, 0, 0, 0]), Buffer.alloc(16)]);
+    hub.add("maker/empty", "m-F16.gguf", { content: bytesContent(empty) });
+    const { code, err } = await finish(["pull", "maker/empty"]);
+    expect(code).toBe(3);
+    expect(err).toContain("maker/empty:F16 was downloaded, but cannot be served: m-F16.gguf does not say");
+  });
+});
+
+test("a file wins over a model of its name", async () => {
+  mkdirSync(join(home, "maker"), { recursive: true });
+  writeFileSync(join(home, "maker/model"), "no model");
+  const child = Bun.spawn([process.execPath, MAIN, "--model", "maker/model"], {
+    cwd: home,
+    env: { HOME: home },
+    stderr: "pipe",
+  });
+  expect(await child.exited).toBe(3);
+  expect(await child.stderr.text()).toContain("model is not a GGUF file");
+});
+
+test("what gives vectors is served by another option, which takes its name", async () => {
+  const metadata = Object.fromEntries(
+    Object.entries(llama).map(([key, value]) => [key.replace("llama.", "bert."), value]),
+  );
+  const bert = ggufBytes({ metadata: { ...metadata, "general.architecture": { string: "bert" } } });
+  hub.add("maker/bert", "bert-F16.gguf", { content: bytesContent(bert) });
+  const { code, out } = await finish(["pull", "maker/bert"]);
+  expect({ code, out }).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("svc --embedding-model maker/bert:F16"),
+  });
+  const wrong = await finish(["--rerank-model", "maker/bert", "-s", "Hi"]);
+  expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("bert-F16.gguf is no reranker") });
+  const none = await finish(["--embedding-model", "maker/none", "-s", "Hi"]);
+  expect(none).toMatchObject({ code: 3, err: expect.stringContaining("svc pull maker/none") });
+});
+
+test(
+  "a draft model by name",
+  async () => {
+    await finish(["pull", REPO]);
+    const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
+    const answer = await finish([...question, "--model", NAME, "--draft", "mini-gguf"]);
+    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+    expect(await finish([...question, "--draft", "maker/none"])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("svc pull maker/none"),
+    });
+  },
+  TIMEOUT_MS,
+);

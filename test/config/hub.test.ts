@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { hubSettings } from "../../src/config/hub.ts";
+
+test("the hub is Hugging Face, unless HF_ENDPOINT names a mirror", () => {
+  expect(hubSettings({})).toEqual({ endpoint: "https://huggingface.co", userAgent: expect.stringMatching(/^svc\/\d/) });
+  expect(hubSettings({ HF_ENDPOINT: "https://mirror.example/", HF_TOKEN: " hf_x\n" })).toMatchObject({
+    endpoint: "https://mirror.example",
+    token: "hf_x",
+  });
+  expect(hubSettings({ HF_ENDPOINT: "", HF_TOKEN: "" })).not.toHaveProperty("token");
+});
+
+test("what cannot be used is refused without being repeated", () => {
+  for (const endpoint of ["mirror", "ftp://x", "https://"])
+    expect(() => hubSettings({ HF_ENDPOINT: endpoint })).toThrow("HF_ENDPOINT");
+  expect(() => hubSettings({ HF_TOKEN: "two words" })).toThrow(/^HF_TOKEN must be one word of ASCII characters\.$/);
+});

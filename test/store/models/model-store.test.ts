@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { ModelStore, type Manifest } from "../../../src/store/models/model-store.ts";
+
+let folder: string;
+let store: ModelStore;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-models-"));
+  store = new ModelStore(folder);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(path: string, bytes = 3): void {
+  mkdirSync(dirname(store.path(path)), { recursive: true });
+  writeFileSync(store.path(path), new Uint8Array(bytes));
+}
+
+async function add(tag: string, files = [`hub/a/b/${tag}.gguf`], extra: Partial<Manifest> = {}): Promise<Manifest> {
+  for (const path of files) write(path);
+  const manifest: Manifest = {
+    name: `a/B:${tag}`,
+    url: "https://huggingface.co/a/B",
+    quant: tag,
+    files: files.map((path) => ({ path, bytes: 3, sha256: "00" })),
+    pulled: "2026-01-01T00:00:00.000Z",
+    ...extra,
+  };
+  await store.save(manifest);
+  return manifest;
+}
+
+test("models are found in full, without tag, without owner, in any case", async () => {
+  await add("Q8_0");
+  await add("Q4_K_M");
+  await add("x", ["url/tiny/tiny.gguf"], { name: "tiny" });
+  for (const name of ["a/B:Q8_0", "a/b:q8_0", "B:Q8_0"]) expect(store.find(name)?.name).toBe("a/B:Q8_0");
+  for (const name of ["a/B", "b"])
+    expect(store.findAll(name).map((model) => model.name)).toEqual(["a/B:Q4_K_M", "a/B:Q8_0"]);
+  expect(store.find("TINY")?.name).toBe("tiny");
+  for (const name of ["a", "Q8_0", "a/B:", "", "a/c"]) expect(store.find(name)).toBeUndefined();
+});
+
+test("one that is whole comes before one that is not", async () => {
+  await add("Q8_0");
+  const best = await add("Q4_K_M");
+  rmSync(store.path(best.files[0]?.path ?? ""));
+  expect(store.isReady(best)).toBe(false);
+  expect(store.find("a/B")?.name).toBe("a/B:Q8_0");
+});
+
+test("removing takes all files and parts of downloads, but none that another model needs", async () => {
+  const projector = { path: "hub/a/b/mmproj.gguf", bytes: 3, sha256: "00" };
+  write(projector.path);
+  const first = await add("Q4_K_M", ["hub/a/b/x-00001-of-00002.gguf", "hub/a/b/x-00002-of-00002.gguf"], { projector });
+  const second = await add("Q8_0", undefined, { projector });
+  write("hub/a/b/x-00002-of-00002.gguf.0123456789ab.part", 5);
+  expect(await store.remove(first)).toBe(11);
+  expect(readdirSync(store.path("hub/a/b")).sort()).toEqual(["Q8_0.gguf", "mmproj.gguf"]);
+  expect(store.list()).toEqual([second]);
+  await store.remove(second);
+  expect(existsSync(store.path("hub"))).toBe(false);
+  expect(store.list()).toEqual([]);
+});
+
+test("a model that is being downloaded is not removed", async () => {
+  const model = await add("Q8_0");
+  const unlock = await store.lock(model.files[0]?.path ?? "");
+  expect(store.remove(model)).rejects.toThrow("is being pulled at this moment");
+  expect(store.isReady(model)).toBe(true);
+  unlock?.();
+  await store.remove(model);
+  expect(store.list()).toEqual([]);
+});
+
+test("records that are damaged or lead out of the folder are no models", async () => {
+  const outside = join(dirname(folder), `victim-${crypto.randomUUID()}`);
+  writeFileSync(outside, "x");
+  await add("Q8_0", [`hub/a.gguf`]);
+  const [manifest] = store.list();
+  for (const path of [`../${outside.split("/").at(-1)}`, "/etc/passwd", "a/../../b"]) {
+    await store.save({ ...manifest, files: [{ path, bytes: 1, sha256: "00" }] } as Manifest);
+    expect(store.list()).toEqual([]);
+  }
+  writeFileSync(join(folder, "manifests/hub/a/B/bad.json"), "{");
+  writeFileSync(join(folder, "manifests/hub/a/B/worse.json"), "null");
+  expect(store.list()).toEqual([]);
+  expect(new ModelStore("/nonexistent/models").list()).toEqual([]);
+  rmSync(outside);
+});
