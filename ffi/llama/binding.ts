@@ -25,7 +25,7 @@ import {
 import { symbols } from "./symbols.ts";
 
 /** What this file was written for; the library must say the same. */
-const ABI_VERSION = 5;
+const ABI_VERSION = 6;
 /** Name of the shim in its folder. */
 export const LIBRARY = process.platform === "darwin" ? "libsvc_llama.dylib" : "libsvc_llama.so";
 const TEXT_BYTES = 64 * 1024;

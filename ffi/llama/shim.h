@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 5
+#define SVC_ABI_VERSION 6
 #define SVC_API __attribute__((visibility("default")))
 
 // ---- library ----

@@ -50,7 +50,7 @@ async function serveOthers(config: Config): Promise<number> {
   const server = await startListening(services);
   const stopped = stopOnSignal(services, server);
   await Promise.race([lookForOthers(services, server), stopped]);
-  const models = services.router.models().length;
+  const models = services.router.models().filter(({ remote }) => remote).length;
   if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
   else log.info("ready", { version, url: server.url, models });
   const warning = exposure(config);

@@ -43,7 +43,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     lora: parseAdapters(list("lora")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
-    serveModel: serveModel(values, flag("no-model")),
+    serveModel: serveModel({ model: text("model") !== undefined, lora: list("lora").length > 0 }, flag("no-model")),
     gateway: {
       discover: flag("gateway"),
       ports: resolvePorts(list("gateway-port")),
@@ -122,9 +122,9 @@ export function resolveConfig(values: Values, environment: Environment): Config 
   };
 }
 
-function serveModel(values: Values, none: boolean): boolean {
-  for (const name of ["model", "lora"]) {
-    if (none && values.has(name)) throw new UsageError(`--${name} and --no-model contradict each other.`);
+function serveModel(given: Readonly<Record<"model" | "lora", boolean>>, none: boolean): boolean {
+  for (const [name, isGiven] of Object.entries(given)) {
+    if (none && isGiven) throw new UsageError(`--${name} and --no-model contradict each other.`);
   }
   return !none;
 }

@@ -3,14 +3,16 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { chatServer, helloStream } from "../gateway/fixture-server.ts";
-import { withServer } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 test("--no-model with an upstream and with a found server serves both, and ends in order", async () => {
   const [named, found] = [chatServer(helloStream), chatServer(helloStream)];
   const flags = ["--no-model", "--upstream", `up=${named.url}/v1`, "--gateway", "--gateway-port", String(found.port)];
-  await withServer(flags, async ({ url }) => {
+  const server = await startServer(flags);
+  const { url } = server;
+  try {
     const list = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string; owned_by: string }[] };
     // Models for vectors and the system model are here without a model of its own too.
     const data = list.data.filter((model) => model.owned_by !== "svc" && model.owned_by !== "system");
@@ -24,7 +26,11 @@ test("--no-model with an upstream and with a found server serves both, and ends 
       expect(await answer.json()).toMatchObject({ model, choices: [{ message: { content: "Hello" } }] });
     }
     for (const { asked } of [named, found]) expect(asked.at(-1)?.headers.get("authorization")).toBeNull();
-  });
+    await server.stop();
+  } finally {
+    await server.kill();
+  }
+  expect(await server.kill()).toContain("2 models of other servers");
 }, 90_000);
 
 test("one answer needs a model here", async () => {

@@ -50,9 +50,14 @@ test("nothing is looked for and nobody is asked unless the operator says so", ()
     timeoutMs: 300_000,
   });
   expect(all.serveModel).toBe(false);
-  const both = new Map<string, string | boolean>([
+  for (const [name, value] of [
     ["model", "x.gguf"],
-    ["no-model", true],
-  ]);
-  expect(() => readSettings(both, home, "/")).toThrow("contradict");
+    ["lora", ["x.gguf"]],
+  ] as const) {
+    const both = new Map<string, string | boolean | readonly string[]>([
+      [name, value],
+      ["no-model", true],
+    ]);
+    expect(() => readSettings(both, home, "/")).toThrow(`--${name} and --no-model contradict`);
+  }
 });

@@ -174,6 +174,13 @@ export function serve(
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
+  engine.adapters = config.lora.map((adapter) => ({
+    ...adapter,
+    bytes: 1,
+    created: 2,
+    taskName: "",
+    promptPrefix: "",
+  }));
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
   const clock = systemClock;

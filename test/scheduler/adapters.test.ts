@@ -149,6 +149,23 @@ describe("prompts that are computed in slices", () => {
     expect([1, 2, 3, 4, 5].map((key) => engine.output(key).length)).toEqual([400, 400, 2, 2, 2]);
   });
 
+  test("use all of a slice's time, and then each set of the streams makes its step", () => {
+    const engine = new FakeEngine({ ...limits, chunk: 16, stallBudgetMs: 40 }, cost);
+    add(engine, 1, 10, 400, BASE);
+    add(engine, 2, 10, 400, A);
+    while (engine.output(2).length < 10) engine.step();
+    const from = engine.plans.length;
+    for (const [key, set] of [A, AB].entries()) add(engine, 3 + key, 640, 2, set);
+    while (engine.prefilled < 600) engine.step();
+    // A chunk is a dot, a step the request that it computes.
+    const plans = engine.plans.slice(from).map(({ rows }) => (rows[0]?.sample ? rows[0].key : "."));
+    const runs = plans.join("").match(/\.+|\d+/g) ?? [];
+    const steps = runs.slice(1, -1).filter((run) => !run.startsWith("."));
+    expect(steps.length).toBeGreaterThan(5);
+    for (const run of steps) expect([..."12"].every((key) => run.split(key).length === 2)).toBe(true);
+    expect(Math.max(...runs.filter((run) => run.startsWith(".")).map((run) => run.length))).toBeGreaterThan(1);
+  });
+
   test("streams of other sets are computed in steps on end meanwhile, as those of the same are", () => {
     const steps = [BASE, A].map((set) => {
       const engine = new FakeEngine(limits, (decodeRows, prefillRows) => decodeRows + prefillRows);
