@@ -24,7 +24,7 @@ export function createJobs(deps: AppDeps): { readonly files: FilesService; reado
     keepSeconds,
     maxLines: lines,
     linesAtOnce: config.parallel + LINES_AHEAD,
-    answer: chatLines(deps.generation, config, () => answerOrigin(deps, newChatCompletionId())),
+    answer: chatLines(deps.generation, config, (model) => answerOrigin(deps, newChatCompletionId(), model)),
     onUnexpected: (error, requestId) => logUnexpected(log, error, requestId),
   });
   return { files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines } }), batches };

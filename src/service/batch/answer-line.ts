@@ -15,12 +15,13 @@ export interface LineOrigin {
 /** Answers a body. Throws what decoding and generation throw, or the signal's reason. */
 export type AnswerLine = (body: unknown, own: LineOrigin, signal: AbortSignal) => Promise<ChatCompletion>;
 
-/** Answers chat completions, never as a stream; `answerOrigin` identifies each answer. */
+/** Answers chat completions, never as a stream; `answerOrigin` identifies the answer to a request that names `model`. */
 export const chatLines =
-  (generation: GenerationService, settings: ChatSettings, answerOrigin: () => AnswerOrigin): AnswerLine =>
+  (generation: GenerationService, settings: ChatSettings, answerOrigin: (model?: string) => AnswerOrigin): AnswerLine =>
   async (body, own, signal) => {
     const { request } = decodeChat(body, settings);
-    const { choices, topLogprobs } = request;
+    const { choices, topLogprobs, model } = request;
+    const origin = answerOrigin(model);
     const events = generation.generate({ ...request, ...own, background: true }, signal);
-    return encodeChat(events, answerOrigin(), { choices, withLogprobs: topLogprobs !== undefined });
+    return encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined });
   };
