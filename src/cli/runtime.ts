@@ -155,8 +155,9 @@ function services({ config, log, engine, native, embeddingFiles }: Parts): Servi
     clock,
   };
   const engines = embeddingEngines(embeddingFiles, config, launch);
-  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
   const others = createGateway(config, clock, log);
+  const gateway = others && { others: others.gateway };
+  const embeddings = new EmbeddingService({ engines, ...gateway, metrics, clock, parallel, maxQueue });
   const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : [])];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
