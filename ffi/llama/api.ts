@@ -19,8 +19,16 @@ export interface LoadConfig {
   readonly warmup: boolean;
   /** Jinja source in place of the model's own chat template, or "". */
   readonly chatTemplate: string;
+  /** LoRA files for this model. */
+  readonly adapters: readonly string[];
   /** A model that guesses for this one; `pMin`: a token that it gives less ends a draft. */
   readonly draft?: { readonly path: string; readonly pMin: number };
+}
+
+/** An adapter by its place among those of LoadConfig, and how much of it is added to the model. */
+export interface AdapterScale {
+  readonly id: number;
+  readonly scale: number;
 }
 
 /** See svc_model_info in shim.h. */
@@ -288,6 +296,8 @@ export interface Llama {
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, from the address and with the positions that the media library gives. */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
+  /** What is decoded, and chunks that begin, from here on are computed with these adapters; with none, by the model alone. */
+  setAdapters(adapters: readonly AdapterScale[]): void;
   /** Begins a chunk of prompts that is computed beside others' steps: see svc_chunk_begin. Samplers are not looked at. */
   chunkBegin(batch: Batch, count: number): void;
   /** Computes it for about `ms`. Unless it says "paused", the chunk has ended. Throws LlamaError when that fails. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   LlamaError,
   PLAIN_FORMAT,
+  type AdapterScale,
   type AnswerFormat,
   type AnswerNews,
   type Batch,
@@ -260,6 +261,14 @@ class Binding implements NativeLlama {
 
   listenForAborts(fd: number): void {
     this.check(this.native.svc_abort_listen(fd), "listen for aborts");
+  }
+
+  setAdapters(adapters: readonly AdapterScale[]): void {
+    // One more than needed: an empty array has no address.
+    const ids = new Int32Array(adapters.length + 1);
+    const scales = new Float32Array(adapters.length + 1);
+    for (const [at, { id, scale }] of adapters.entries()) [ids[at], scales[at]] = [id, scale];
+    this.check(this.native.svc_adapters_set(ids, scales, adapters.length), "set the adapters");
   }
 
   kvRemove(sequence: number, from: number, to: number): boolean {

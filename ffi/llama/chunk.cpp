@@ -253,6 +253,7 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
             if (sequences[i] < 0 || sequences[i] >= state.n_seq_max) return fail("a sequence id is out of range");
             if (positions[i] < 0) return fail("a position is negative");
         }
+        use_adapters(chunk.context);
         chunk.begin({{tokens, tokens + count}, {positions, positions + count}, {sequences, sequences + count}});
         return 0;
     });

@@ -96,8 +96,11 @@ int32_t chosen = 0;
 // Returns what llama_decode does.
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
+    use_adapters(state.context);
     const AbortScope scope(owner);
-    return scope.aborted_already() ? 2 : llama_decode(state.context, batch);
+    const int32_t result = scope.aborted_already() ? 2 : llama_decode(state.context, batch);
+    state.may_plan = false;
+    return result;
 }
 
 void sample(const std::vector<Sampling> & rows) {

@@ -57,6 +57,8 @@ void on_log(ggml_log_level level, const char * text, void *) {
     if (is_stopping()) return;
     // Nor is this: the cache is shared by all requests, and each of them is held to what the model was trained for.
     if (std::strstr(text, "possible training context overflow")) return;
+    // Nor how it plans its graphs each time that other adapters compute.
+    if (state.may_plan && (level == GGML_LOG_LEVEL_INFO || level == GGML_LOG_LEVEL_DEBUG)) return;
     std::string line = std::string(text).substr(0, LOG_LINE_BYTES);
     while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
     if (line.empty()) return;

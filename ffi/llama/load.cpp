@@ -156,6 +156,7 @@ void unload() {
     threadpool = nullptr;
     state.context = nullptr;
     state.model = nullptr;
+    forget_adapters();
     state.vocab = nullptr;
 }
 
@@ -173,6 +174,8 @@ void load(const common_json & config) {
     state.threads = std::max(1, config.at("threads").get<int>());
     if (config.contains("embedding")) return load_for_embedding(config);
     load_model(config);
+    // Before the contexts: these plan for them.
+    load_adapters(config.at("adapters").get<std::vector<std::string>>());
     const llama_context_params params = create_context(config);
     create_threadpool();
     make_chunk_context(params, threadpool);

@@ -31,8 +31,8 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 
 // Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, unified, batch, microBatch, threads,
 // gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
-// (Jinja source in place of the model's own, or ""), draft?: {path, pMin}: a model that guesses for this one, see svc_draft}.
-// 0, or negative.
+// (Jinja source in place of the model's own, or ""), adapters: [paths of LoRA files], draft?: {path, pMin}: a model that
+// guesses for this one, see svc_draft}. 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
 // input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
 // those about embeddings, svc_load_*, svc_unload and svc_abort_listen are for such a model.
@@ -164,6 +164,13 @@ SVC_API void svc_chunk_abandon(void);
 // batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
 // is gone. 0, or negative.
 SVC_API int32_t svc_abort_listen(int32_t fd);
+
+// ---- LoRA adapters ----
+
+// What is decoded from here on, and chunks that begin from here on, are computed by the model with these of its adapters,
+// numbered in the order in which they were loaded, each with its scale; with `count` 0 by the model alone. Another set than
+// before costs the next decode, or the next chunk, the planning of its graph. 0, or negative.
+SVC_API int32_t svc_adapters_set(const int32_t * ids, const float * scales, int32_t count);
 
 // ---- KV cache ----
 

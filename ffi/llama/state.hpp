@@ -21,6 +21,10 @@ struct State {
     std::atomic<bool> ready{false};
     llama_model * model = nullptr;
     llama_context * context = nullptr;
+    // Freed with the model.
+    std::vector<llama_adapter_lora *> adapters;
+    // What is computed may begin with planning a graph for other adapters than before.
+    std::atomic<bool> may_plan{false};
     const llama_vocab * vocab = nullptr;
     int32_t n_batch = 0;
     int32_t n_seq_max = 0;
@@ -80,6 +84,14 @@ class AbortScope {
 
 // llama.cpp's abort callback; called between graph nodes.
 bool abort_requested(void *);
+
+// ---- LoRA adapters ----
+
+// Loads them for the model, before a context is made. Throws with the path of one that does not fit.
+void load_adapters(const std::vector<std::string> & paths);
+void forget_adapters();
+// What the context begins to compute is computed with the adapters that were chosen last.
+void use_adapters(llama_context * context);
 
 // ---- chunks that can be paused ----
 

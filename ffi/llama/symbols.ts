@@ -47,6 +47,8 @@ export const symbols = {
   svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },
 
+  svc_adapters_set: { args: [buffer, buffer, i32], returns: i32 },
+
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },
   svc_kv_copy: { args: [i32, i32, i32], returns: i32 },
   svc_kv_save_begin: { args: [i32, i32, i32], returns: "f64" },

@@ -16,7 +16,7 @@ export interface CommandLine {
   readonly values: Values;
   /** The model that `pull` and `rm` are about. */
   readonly operand?: string;
-  /** `svc list --json`. */
+  /** `svc list --json`, `svc models --json`. */
   readonly json: boolean;
 }
 
@@ -55,7 +55,9 @@ export function parseArguments(args: readonly string[]): CommandLine {
     if (action === "serve") action = command;
   }
   const stored = STORE_COMMANDS.find((one) => one === command);
-  if (json && stored !== "list") throw new UsageError("--json belongs to svc list.");
+  if (json && stored !== "list" && command !== "models") {
+    throw new UsageError("--json belongs to svc list and svc models.");
+  }
   if (stored !== undefined) {
     if (action === "serve") action = stored;
     const operand = operandOf(stored, action, positionals.slice(1));

@@ -19,6 +19,9 @@ export function banner(
     ["context", contextText(model, config.parallel, context)],
     ["device", model.device],
     ["can", abilities(model)],
+    ...(config.lora.length > 0
+      ? [["adapters", config.lora.map(({ name }) => name).join(", ")] as [string, string]]
+      : []),
     ["address", `${url}/v1  ·  docs ${url}/docs`],
   ];
   const demo = modelGiven

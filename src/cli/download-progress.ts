@@ -6,6 +6,7 @@ import type { PullProgress } from "../store/models/pull.ts";
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
 const BAR = 24;
+const DEFAULT_COLUMNS = 80;
 /** The rate is that of the last seconds. */
 const RATE_MS = 5000;
 
@@ -15,7 +16,7 @@ export class DownloadProgress {
   private drawn = false;
 
   constructor(
-    private readonly out: Pick<NodeJS.WriteStream, "write" | "isTTY">,
+    private readonly out: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">,
     private readonly format: "text" | "json",
     private readonly now: () => number = () => performance.now(),
   ) {}
@@ -30,7 +31,7 @@ export class DownloadProgress {
     const parts = [amount(state), this.rate(), this.left(state), state.waiting ? "another svc downloads it" : ""];
     const text = parts.filter((part) => part !== "").join("  ");
     if (isBar) {
-      this.out.write(`\x1b[K  ${state.name} ${bar(state)} ${text}\r`);
+      this.out.write(`\x1b[K${fitting(`  ${state.name}`, bar(state), text, this.out.columns || DEFAULT_COLUMNS)}\r`);
       this.drawn = true;
     } else this.line(`${state.name}: ${text}`);
   }
@@ -77,6 +78,12 @@ export class DownloadProgress {
     const seconds = Math.ceil((total - received) / this.speed);
     return seconds < 60 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
   }
+}
+
+/** A line that wraps could not be drawn over: the bar goes first, then the end. */
+function fitting(name: string, drawing: string, text: string, columns: number): string {
+  const whole = `${name} ${drawing} ${text}`;
+  return (whole.length < columns ? whole : `${name} ${text}`).slice(0, columns - 1);
 }
 
 function bar({ received, total }: PullProgress): string {

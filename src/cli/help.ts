@@ -13,7 +13,7 @@ const USAGE = [
   { call: "svc serve [options]", help: "serve, whatever is on standard input" },
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
   { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
-  { call: "svc models [options]", help: "list what the server at --host and --port serves" },
+  { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], or the GGUF file at a URL" },
   { call: "svc list [--json]", help: "show the downloaded models" },
   { call: "svc rm MODEL", help: "remove a downloaded model" },

@@ -60,7 +60,7 @@ async function run(commandLine: CommandLine, { config, prompt: option, instructi
   }
   if (commandLine.action === "models") {
     const { listModels } = await import("./models.ts");
-    return listModels(config);
+    return listModels(config, json);
   }
   const prompt = await promptOf(option, commandLine);
   if (prompt === undefined) {

@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
+import { textTable } from "./text-table.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -10,11 +11,15 @@ interface Listing {
   readonly models?: readonly { name: string; capabilities: readonly string[] }[];
 }
 
-/** Prints one line a model: name, owner, whether it is loaded, context, what it can do. Throws ExitError. */
-export async function listModels({ host, port }: Config): Promise<number> {
+/**
+ * Prints one line a model: name, owner, whether it is loaded, context, what it can do; or the server's own listing as
+ * JSON. Throws ExitError.
+ */
+export async function listModels({ host, port }: Config, asJson: boolean): Promise<number> {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-  process.stdout.write(modelTable(await fetchListing(url)));
+  const listing = await fetchListing(url);
+  process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
 }
 
@@ -39,15 +44,5 @@ export function modelTable({ data, models = [] }: Listing): string {
     max_context_length === undefined ? "" : String(max_context_length),
     capabilities.get(id) ?? "",
   ]);
-  const table = [["NAME", "OWNER", "LOADED", "CONTEXT", "CAPABILITIES"], ...rows];
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  return table
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  return textTable(["NAME", "OWNER", "LOADED", "CONTEXT", "CAPABILITIES"], rows);
 }

@@ -5,10 +5,13 @@ import { nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EngineHost } from "../engine/host.ts";
+import { LazyEngine } from "../engine/lazy-engine.ts";
 import { NoEngine } from "../engine/none.ts";
 import type { EnginePort } from "../engine/port.ts";
+import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
@@ -16,6 +19,7 @@ import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
+import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
@@ -29,11 +33,16 @@ import { createGateway, type GatewayParts } from "./gateway.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
+/** `created`: of svc-mini, for listings before it is unpacked. */
+const SYSTEM_ENGINE = { context: 4096, parallel: 4, idleMs: 5 * 60_000, created: 1_767_225_600 } as const;
+
 /** What a server needs, with or without an engine. */
 export interface Services {
   readonly config: Config;
   readonly log: Logger;
   readonly engine: EnginePort;
+  /** Computes the system model; it may be `engine`. */
+  readonly system: EnginePort;
   readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
@@ -51,13 +60,27 @@ export interface Runtime extends Services {
   readonly engine: EngineHost;
 }
 
+/** The engine of one model, and what is known of it before it is started. */
+interface PreparedEngine extends Pick<Runtime, "engine" | "file" | "modelGiven" | "context"> {
+  readonly native: ReturnType<typeof unpack>;
+}
+
 /**
  * Checks the model file, unpacks the native libraries and prepares the engine; `engine.start()` is the caller's.
  * Throws ExitError when the model file or the cache folder cannot be used.
  */
 export function createRuntime(config: Config): Runtime {
-  const clock = systemClock;
   const log = logger(config);
+  // A bad file must fail before anything is unpacked.
+  const embeddingFiles = readEmbeddingFiles(config);
+  const { native, ...prepared } = prepareEngine(config, log);
+  const { engine, modelGiven } = prepared;
+  const system = modelGiven ? systemEngine(config, log) : engine;
+  return { ...services({ config, log, engine, system, native, embeddingFiles }), ...prepared };
+}
+
+function prepareEngine(config: Config, log: Logger): PreparedEngine {
+  const clock = systemClock;
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = chosen && modelFile(chosen.path);
@@ -65,17 +88,18 @@ export function createRuntime(config: Config): Runtime {
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
   const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
-  const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
   const file = given ?? modelFile(native.embeddedModel);
+  const modelId = config.alias ?? (given ? file.id : "svc-mini");
+  const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, modelId));
   const context = chooseContext({
     model: file,
     kvType: config.kvType,
     kvMode: config.kvMode,
     parallel: config.parallel,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    availableBytes: availableMemory(),
+    availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(draft && { draft }),
   });
   const { batch, microBatch, gpuLayers, flashAttention, kvType, parallel, mmap, mlock, warmup, stallBudgetMs } = config;
@@ -96,6 +120,7 @@ export function createRuntime(config: Config): Runtime {
       threads: config.threads ?? physicalCores(),
       sampling: config.sampling,
       chatTemplate: config.chatTemplate,
+      adapterPaths: adapters.map(({ path }) => path),
       ...(mmproj !== undefined && { mmprojPath: mmproj }),
       ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
       constrain: config.constrain,
@@ -110,20 +135,32 @@ export function createRuntime(config: Config): Runtime {
       warmup,
       stallBudgetMs,
     },
-    model: { id: config.alias ?? (given ? file.id : "svc-mini"), path: file.path, created: file.modified },
+    adapters,
+    model: { id: modelId, path: file.path, created: file.modified },
     command: engineCommand("llama"),
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs: config.loadTimeoutMs,
     log,
     clock,
   });
-  return {
-    ...services({ config, log, engine, native, embeddingFiles }),
-    engine,
-    file,
-    modelGiven: given !== undefined,
-    context,
-  };
+  return { engine, native, file, modelGiven: given !== undefined, context };
+}
+
+/** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
+function systemEngine(config: Config, log: Logger): LazyEngine {
+  const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
+  const { context: ctx, parallel } = SYSTEM_ENGINE;
+  const own: Config = { ...plain, alias: SYSTEM_MODEL, ctx, parallel, gpuLayers: 0, sampling: {}, chatTemplate: "" };
+  return new LazyEngine({
+    model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created },
+    idleMs: SYSTEM_ENGINE.idleMs,
+    start: () => {
+      const { engine } = prepareEngine(own, log);
+      engine.start();
+      return engine;
+    },
+    onFailure: (error) => log.error("the system model cannot be started", { error: String(error) }),
+  });
 }
 
 /** A server that has no model of its own. */
@@ -132,18 +169,20 @@ export function createGatewayServices(config: Config): Services {
   const embeddingFiles = readEmbeddingFiles(config);
   const native = unpack(config.cacheDir);
   if (native.warning) log.warn(native.warning);
-  return services({ config, log, engine: new NoEngine(), native, embeddingFiles });
+  const system = systemEngine(config, log);
+  return services({ config, log, engine: new NoEngine(), system, native, embeddingFiles });
 }
 
 interface Parts {
   readonly config: Config;
   readonly log: Logger;
   readonly engine: EnginePort;
+  readonly system: EnginePort;
   readonly native: ReturnType<typeof unpack>;
   readonly embeddingFiles: ReturnType<typeof readEmbeddingFiles>;
 }
 
-function services({ config, log, engine, native, embeddingFiles }: Parts): Services {
+function services({ config, log, engine, system, native, embeddingFiles }: Parts): Services {
   const clock = systemClock;
   const metrics = new PrometheusMetrics(clock);
   const { parallel, maxQueue } = config;
@@ -158,7 +197,8 @@ function services({ config, log, engine, native, embeddingFiles }: Parts): Servi
   const others = createGateway(config, clock, log);
   const gateway = others && { others: others.gateway };
   const embeddings = new EmbeddingService({ engines, ...gateway, metrics, clock, parallel, maxQueue });
-  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : [])];
+  const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
+  const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : []), systemModel];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,
@@ -172,7 +212,7 @@ function services({ config, log, engine, native, embeddingFiles }: Parts): Servi
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, engine, router, generation, embeddings, metrics, clock, ...(others && { others }) };
+  return { config, log, engine, system, router, generation, embeddings, metrics, clock, ...(others && { others }) };
 }
 
 const logger = (config: Config): Logger =>
@@ -197,7 +237,7 @@ function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, toke
 
 function kvFolder(
   folder: string,
-  { kvDirSize, mmproj }: Pick<Config, "kvDirSize"> & { mmproj: string | undefined },
+  { kvDirSize, mmproj, lora }: Pick<Config, "kvDirSize" | "lora"> & { mmproj: string | undefined },
   file: ModelFile,
 ): EngineOptions["kvDir"] & object {
   const path = privateFolder(folder, "--kv-dir");
@@ -206,10 +246,23 @@ function kvFolder(
     limitBytes: kvDirSize * 2 ** 20,
     model: fileIdentity(file.paths),
     ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+    adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
   }));
 }
 
 const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
+
+/** Checks the file of an adapter. Throws ExitError. */
+function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
+  if (adapter.name === modelId) {
+    throw new ExitError(
+      "usage",
+      `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
+    );
+  }
+  const { modified, ...known } = reading(() => readAdapterFile(adapter.path, architecture));
+  return { ...adapter, ...known, created: modified };
+}
 
 function reading<T>(read: () => T): T {
   try {

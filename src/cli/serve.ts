@@ -89,7 +89,7 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
 function stopOnSignal(
-  { engine, embeddings, others, log, generation, config }: Services,
+  { engine, system, embeddings, others, log, generation, config }: Services,
   server: RunningServer,
 ): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
@@ -100,7 +100,7 @@ function stopOnSignal(
     log.info("stopping", { signal, active: generation.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();
-    await Promise.all([engine.stop(), embeddings.stop()]);
+    await Promise.all([engine.stop(), embeddings.stop(), system === engine ? undefined : system.stop()]);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

@@ -1,6 +1,7 @@
 // The one validated configuration that the rest of the program receives. Built by `src/cli` from flags, environment
 // variables and the config file, in this order of precedence; nothing else reads the environment.
 
+import type { Adapter } from "../domain/adapters.ts";
 import type { JsonSchema, Sampling, TemplateKwargs } from "../domain/generate.ts";
 import type { GatewayConfig } from "./gateway.ts";
 
@@ -13,6 +14,8 @@ export interface Config {
   readonly mmproj?: string;
   /** The same of a small model that guesses ahead; absent: none. */
   readonly draft?: string;
+  /** LoRA adapters that requests may choose. */
+  readonly lora: readonly Adapter[];
   /** The one folder whose files messages may name; absent: none. */
   readonly mediaRoot?: string;
   /** Whether images are fetched from http(s) URLs in messages. */

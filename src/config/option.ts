@@ -34,8 +34,13 @@ export type Option = OptionBase &
         readonly absent?: string;
       }
     | { readonly type: "boolean"; readonly default: boolean }
-    /** `paths`: relative ones mean the folder they were written for. */
-    | { readonly type: "list"; readonly placeholder: string; readonly paths?: true; readonly orName?: true }
+    | {
+        readonly type: "list";
+        readonly placeholder: string;
+        /** Its items are paths, relative ones to the folder they were written for, or [NAME=]FILE[:SCALE]. */
+        readonly paths?: true | "adapters";
+        readonly orName?: true;
+      }
     | { readonly type: "json" }
   );
 

@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseAdapters } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -39,9 +40,10 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("alias", text("alias")),
     ...given("mmproj", text("mmproj")),
     ...given("draft", text("draft")),
+    lora: parseAdapters(list("lora")),
     ...given("mediaRoot", text("media-root")),
     mediaFetch: flag("media-fetch"),
-    serveModel: serveModel(text("model"), flag("no-model")),
+    serveModel: serveModel(values, flag("no-model")),
     gateway: {
       discover: flag("gateway"),
       ports: resolvePorts(list("gateway-port")),
@@ -120,8 +122,10 @@ export function resolveConfig(values: Values, environment: Environment): Config 
   };
 }
 
-function serveModel(model: string | undefined, none: boolean): boolean {
-  if (none && model !== undefined) throw new UsageError("--model and --no-model contradict each other.");
+function serveModel(values: Values, none: boolean): boolean {
+  for (const name of ["model", "lora"]) {
+    if (none && values.has(name)) throw new UsageError(`--${name} and --no-model contradict each other.`);
+  }
   return !none;
 }
 

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { withAbsoluteFile } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
@@ -62,7 +63,9 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
     const located = (path: string) =>
       option.orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
     if (option.type === "path" && typeof value === "string") absolute.set(option.name, located(value));
-    if (option.type === "list" && option.paths && Array.isArray(value)) absolute.set(option.name, value.map(located));
+    if (option.type !== "list" || !option.paths || !Array.isArray(value)) continue;
+    const item = (text: string) => (option.paths === "adapters" ? withAbsoluteFile(text, toAbsolute) : located(text));
+    absolute.set(option.name, value.map(item));
   }
   return absolute;
 }

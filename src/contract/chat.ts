@@ -1,5 +1,7 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
+import { lora } from "./lora.ts";
+import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -54,13 +56,10 @@ const ResponseFormat = t.Object({
 const Count = t.Integer({ minimum: 1 });
 
 export const ChatCompletionRequest = t.Object({
-  model: opt(
-    t.String({
-      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
-    }),
-  ),
+  model: modelName,
   messages: t.Array(ChatMessage, { minItems: 1 }),
   ...samplingFields,
+  lora,
   max_tokens: opt(Count),
   max_completion_tokens: opt(t.Integer({ minimum: 1, description: "Used when max_tokens is absent." })),
   logprobs: opt(t.Boolean()),

@@ -1,17 +1,15 @@
 // POST /v1/completions: request, response and stream chunk.
 
 import { Usage } from "./chat.ts";
+import { lora } from "./lora.ts";
+import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
 
 export const CompletionRequest = t.Object({
-  model: opt(
-    t.String({
-      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
-    }),
-  ),
+  model: modelName,
   prompt: t.Union(
     [
       t.String({ minLength: 1 }),
@@ -24,6 +22,7 @@ export const CompletionRequest = t.Object({
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
   max_tokens: opt(t.Integer({ minimum: 0, description: "0 only with echo: the prompt comes back alone." })),
   ...samplingFields,
+  lora,
   stop,
   n: opt(t.Integer({ minimum: 1, maximum: 128 })),
   best_of: opt(

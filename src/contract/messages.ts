@@ -1,5 +1,6 @@
 // POST /v1/messages and POST /v1/messages/count_tokens: request, response and stream events.
 
+import { modelName } from "./model.ts";
 import { stopSequences } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -64,11 +65,7 @@ const OutputConfig = t.Object({
 
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
-  model: opt(
-    t.String({
-      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
-    }),
-  ),
+  model: modelName,
   messages: t.Array(Message, { minItems: 1 }),
   system: opt(t.Union([t.String(), t.Array(TextBlock)])),
   tools: opt(t.Array(Tool, { maxItems: 1024 })),

@@ -1,6 +1,6 @@
 // GET /v1/models
 
-import { t, type Static } from "./schema.ts";
+import { opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Integer({ minimum: 1, description: "Largest prompt plus output of one request." });
 
@@ -13,6 +13,14 @@ const contextKeys = {
   n_ctx: Tokens,
 };
 
+/** The field `model` of requests. */
+export const modelName = opt(
+  t.String({
+    description:
+      "A model of GET /v1/models, LoRA adapters among them. The active model answers where the name is absent or unknown.",
+  }),
+);
+
 export const Model = t.Object({
   id: t.String(),
   object: t.Literal("model"),
@@ -20,6 +28,8 @@ export const Model = t.Object({
     description: "Unix time at which the model was last changed, or first seen here; it stays the same.",
   }),
   owned_by: t.String(),
+  root: t.Optional(t.String({ description: "Of a LoRA adapter: the model that it is for." })),
+  parent: t.Optional(t.String({ description: "The same." })),
   loaded: t.Boolean(),
   status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),
   ...Object.fromEntries(Object.entries(contextKeys).map(([name, schema]) => [name, t.Optional(schema)])),

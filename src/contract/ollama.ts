@@ -1,6 +1,7 @@
 // Ollama's API, for tools that know no other: POST /api/chat and /api/generate, and what they look at first.
 
 import { TokenLogprob } from "./chat.ts";
+import { modelName } from "./model.ts";
 import { stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -41,11 +42,7 @@ const Options = t.Object({
 });
 
 const common = {
-  model: opt(
-    t.String({
-      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
-    }),
-  ),
+  model: modelName,
   format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
   options: opt(Options),
   stream: opt(t.Boolean({ description: "Default true." })),

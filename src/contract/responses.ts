@@ -1,6 +1,8 @@
 // POST /v1/responses and what belongs to it: request, resource, items.
 
 import { TokenLogprob } from "./chat.ts";
+import { lora } from "./lora.ts";
+import { modelName } from "./model.ts";
 import { samplingFields } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
@@ -58,11 +60,7 @@ const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 /** What a prompt is made of; also all that counting its tokens needs. */
 const prompt = {
-  model: opt(
-    t.String({
-      description: "A model of GET /v1/models. The active model answers where the name is absent or unknown.",
-    }),
-  ),
+  model: modelName,
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
   instructions: opt(t.String({ description: "A system message of this turn; not part of the stored conversation." })),
   previous_response_id: opt(t.String()),
@@ -83,6 +81,7 @@ const prompt = {
 export const ResponsesRequest = t.Object({
   ...prompt,
   ...samplingFields,
+  lora,
   max_output_tokens: opt(t.Integer({ minimum: 1 })),
   reasoning_budget_tokens: opt(t.Integer({ minimum: -1 })),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),

@@ -2,6 +2,7 @@
 
 import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
+import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
 
 /** The part of an engine's status that these answers are made of. */
@@ -20,12 +21,13 @@ export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
   models: models.map(encodeDetails),
 });
 
-function encodeEntry({ id, created, ownedBy, loaded, contextLength }: ListedModel): ModelList["data"][number] {
+function encodeEntry({ id, created, ownedBy, loaded, contextLength, parent }: ListedModel): ModelList["data"][number] {
   return {
     id,
     object: "model",
     created,
     owned_by: ownedBy,
+    ...(parent !== undefined && { root: parent, parent }),
     loaded,
     status: { value: loaded ? "loaded" : "unloaded" },
     ...(contextLength !== undefined && {
@@ -53,6 +55,16 @@ function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["mode
     ...(device !== undefined && { device }),
   };
 }
+
+/** GET /lora-adapters, in llama.cpp's form. */
+export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
+  adapters.map(({ path, scale, taskName, promptPrefix }, id) => ({
+    id,
+    path: path.split("/").at(-1) ?? "",
+    scale,
+    task_name: taskName,
+    prompt_prefix: promptPrefix,
+  }));
 
 /** GET /health. `healthy` means that a request would be computed now. */
 export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {

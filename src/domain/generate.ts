@@ -1,5 +1,6 @@
 // What every dialect asks for and what every dialect gets back: one request type, one canonical event stream.
 
+import type { AdapterSet } from "./adapters.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
 import type { FinishReason, TokenLogprob, Usage } from "./usage.ts";
@@ -118,6 +119,8 @@ export interface GenerateRequest {
   /** Tokens of reasoning after which it is ended; absent: no limit. */
   readonly reasoningBudget?: number;
   readonly sampling: Sampling;
+  /** The LoRA adapters that it chooses; absent: those that are on by default. */
+  readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the room left in the context. */
   readonly maxTokens?: number;
   /** Stop sequences, first match wins; never part of the output. Matched in visible text only. */

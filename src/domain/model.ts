@@ -47,8 +47,12 @@ export interface ListedModel {
   readonly capabilities: readonly string[];
   /** Largest prompt plus output of one request, in tokens, where it is known. */
   readonly contextLength?: number;
+  /** The model that it adapts: it is a LoRA adapter. */
+  readonly parent?: string;
   /** Another server computes it. */
   readonly remote?: true;
+  /** Every svc has one of its own: other ones are not told of it. */
+  readonly everywhere?: true;
   /** What is known of the model's file. */
   readonly file?: Partial<
     Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">

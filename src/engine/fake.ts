@@ -1,5 +1,6 @@
 // An engine in memory that follows a script: for tests of everything above the engine port.
 
+import type { OfferedAdapter } from "../domain/adapters.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
@@ -55,6 +56,7 @@ export const fakeModel: ModelInfo = {
 export class FakeEngine implements EnginePort {
   state: EngineState = "ready";
   model: ModelInfo | undefined = fakeModel;
+  adapters: readonly OfferedAdapter[] = [];
   /** What was asked, in order. */
   readonly requests: GenerateRequest[] = [];
   /** Ids whose signal was aborted while they ran, and ids cancelled, in order. */
@@ -95,6 +97,7 @@ export class FakeEngine implements EnginePort {
       state: this.state,
       modelId: fakeModel.id,
       modelCreated: fakeModel.created,
+      adapters: this.adapters,
       ...(this.model && { model: this.model }),
       restarts: 0,
       stats: { ...stats, ...counts, running: this.live },

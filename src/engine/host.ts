@@ -2,6 +2,7 @@
 // was computing fail with a typed error, requests it had not begun are handed to its successor.
 
 import type { Clock } from "../domain/clock.ts";
+import type { OfferedAdapter } from "../domain/adapters.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
@@ -26,6 +27,8 @@ export interface EngineHostOptions {
   readonly engine: EngineOptions;
   /** What the host knows about the model before it is loaded. */
   readonly model: Pick<ModelInfo, "id" | "path" | "created">;
+  /** In the order of the engine's paths. */
+  readonly adapters: readonly OfferedAdapter[];
   /** Program and arguments of the engine process. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -112,6 +115,7 @@ export class EngineHost implements EnginePort {
       state: this.state,
       modelId: this.options.model.id,
       modelCreated: this.options.model.created,
+      adapters: this.options.adapters,
       ...(this.model && { model: this.model }),
       ...(this.state === "loading" && { progress: this.progress }),
       ...(this.lastError && { lastError: this.lastError }),

@@ -12,6 +12,7 @@ export class NoEngine implements EnginePort {
       state: "none",
       modelId: "",
       modelCreated: 0,
+      adapters: [],
       restarts: 0,
       stats: noStats,
       steps: noSteps(),

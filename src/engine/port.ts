@@ -1,5 +1,6 @@
 // What services may ask of an engine. `host.ts` answers over IPC, `fake.ts` in memory, gateways over HTTP.
 
+import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
@@ -14,6 +15,8 @@ export interface EngineStatus {
   readonly modelId: string;
   /** Unix seconds of the model file's last change, known from the start. */
   readonly modelCreated: number;
+  /** LoRA adapters that requests may choose, known from the start. */
+  readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
   /** Share of the weights loaded, 0 to 1, while `loading`. */

@@ -20,6 +20,8 @@ export interface EngineOptions {
   readonly modelPath: string;
   /** Projector for images or sound; absent: the model takes text alone. */
   readonly mmprojPath?: string;
+  /** LoRA files that are loaded with the model; requests choose among them by their place. */
+  readonly adapterPaths: readonly string[];
   /** Tokens in the KV cache. */
   readonly context: number;
   /** Largest prompt plus output of one request. */
@@ -53,6 +55,8 @@ export interface EngineOptions {
     readonly limitBytes: number;
     readonly model: FileIdentity;
     readonly projector?: FileIdentity;
+    /** In the order of `adapterPaths`. */
+    readonly adapterHashes: readonly string[];
   };
   readonly batch: number;
   readonly microBatch: number;

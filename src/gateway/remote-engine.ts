@@ -44,6 +44,7 @@ export class RemoteEngine implements EnginePort {
       state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
       modelId: this.names.listed,
       modelCreated: 0,
+      adapters: [],
       restarts: 0,
       stats: { ...noStats, running: this.jobs.size },
       steps: noSteps(),

@@ -48,6 +48,8 @@ const wireName = (name: string): string =>
 
 /** Refuses what no server but svc itself would do as asked. Throws SvcError `unsupported_parameter`. */
 export function checkCarried(request: GenerateRequest, kind: ServerKind, traits: ServerTraits): void {
+  // They are numbers of adapters here.
+  if (request.adapters && request.adapters.length > 0) throw cannotCarry("lora", kind);
   if (request.constraint?.grammar !== undefined && !traits.grammar) throw cannotCarry("grammar", kind);
   if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
   if (request.suffix !== undefined && kind !== "svc" && kind !== "ollama") throw cannotCarry("suffix", kind);

@@ -8,6 +8,7 @@ import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
+import { MultiplexService } from "../service/multiplex.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createJobs } from "./jobs.ts";
@@ -27,6 +28,7 @@ import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { multiplexRoutes } from "./routes/multiplex.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -62,6 +64,7 @@ export function createApp(deps: AppDeps): App {
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
+  const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
   const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
@@ -76,7 +79,8 @@ export function createApp(deps: AppDeps): App {
     .use(completionRoutes(deps, contexts))
     .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
     .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
-    .use(cancelRoutes(deps.generation))
+    .use(multiplexRoutes(deps, contexts, multiplex))
+    .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))

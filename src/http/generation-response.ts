@@ -16,6 +16,9 @@ const STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
+/** Headers of an answer whose strict schema is not enforced, or not all of it. */
+export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
+
 export interface GenerationCall {
   /** Answered together; ids are given here. */
   readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
@@ -106,7 +109,7 @@ export async function respondLater(
 
 /** Runs up to the acceptance: until then, a failure has its own status. */
 async function begin(
-  { generation, clock }: AppDeps,
+  deps: AppDeps,
   contexts: RequestContexts,
   request: Request,
   call: GenerationCall,
@@ -115,18 +118,9 @@ async function begin(
   const context = contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => logFields(report);
-  const { id, client, startedAt } = context;
-  checkClient(request.headers);
-  const deadlineMs = decodeDeadline(request.headers);
-  const arrived = clock.wall() - (clock.now() - startedAt);
-  const own = {
-    id,
-    ...(client !== undefined && { client }),
-    ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
-    ...(isForwarded(request.headers) && { forwarded: true as const }),
-  };
+  const own = requestOrigin(deps, contexts, request);
   const [first, ...others] = call.requests;
-  const events = generation.generate(
+  const events = deps.generation.generate(
     [{ ...first, ...own }, ...others.map((other) => ({ ...other, ...own }))],
     signal,
     report,
@@ -135,12 +129,31 @@ async function begin(
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
 
-/** Tells a client that was promised a strict schema when it does not get one. */
-function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
-  return accepted?.downgraded ? { "X-Grammar-Constraints": "downgraded" } : {};
+/** What a request's headers and connection say about each generation of it. Throws SvcError `invalid_value`. */
+export function requestOrigin(
+  { clock }: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+): Pick<GenerateRequest, "id" | "client" | "deadline" | "forwarded"> {
+  const { id, client, startedAt } = contexts.of(request);
+  checkClient(request.headers);
+  const deadlineMs = decodeDeadline(request.headers);
+  const arrived = clock.wall() - (clock.now() - startedAt);
+  return {
+    id,
+    ...(client !== undefined && { client }),
+    ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
+    ...(isForwarded(request.headers) && { forwarded: true as const }),
+  };
 }
 
-function logFields({ reason, usage, error, firstTextMs }: GenerationReport): LogFields {
+/** Tells a client that was promised a strict schema when it does not get one. */
+function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
+  return accepted?.downgraded ? DOWNGRADED : {};
+}
+
+/** How a generation went, for the request's log line. */
+export function logFields({ reason, usage, error, firstTextMs }: GenerationReport): LogFields {
   const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
   return {
     finish: error ?? reason,

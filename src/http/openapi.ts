@@ -5,6 +5,7 @@ import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
 import { ErrorEnvelope } from "../contract/errors.ts";
+import { MultiplexEvent } from "../contract/multiplex.ts";
 import { LONGEST_DEADLINE_MS } from "./generation-headers.ts";
 import { commonRules, operations } from "./operations.ts";
 import type { Operation } from "./operations/operation.ts";
@@ -62,7 +63,9 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Operations"].map((name) => ({ name })),
     paths: generated.paths,
-    components: { schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent } },
+    components: {
+      schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },
+    },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {

@@ -9,6 +9,7 @@ import { filesOperations } from "./operations/files.ts";
 import { llamaOperations } from "./operations/llama.ts";
 import { messagesOperations } from "./operations/messages.ts";
 import { modelsOperations } from "./operations/models.ts";
+import { multiplexOperations } from "./operations/multiplex.ts";
 import { ollamaOperations } from "./operations/ollama.ts";
 import { responsesOperations } from "./operations/responses.ts";
 import { serverOperations } from "./operations/server.ts";
@@ -35,6 +36,7 @@ export const operations: Operations = {
   ...responsesOperations,
   ...messagesOperations,
   ...completionsOperations,
+  ...multiplexOperations,
   ...embeddingsOperations,
   ...filesOperations,
   ...batchesOperations,

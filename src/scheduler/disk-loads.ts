@@ -29,7 +29,7 @@ export class DiskLoads {
   private begin(sequence: Sequence, now: number, ms: number | undefined): number | undefined {
     const { spill } = this.kv;
     if (!this.limits.stores || !this.limits.reuse) return undefined;
-    const found = spill.disk.find(sequence.ids, sequence.length - 1);
+    const found = spill.disk.find(sequence, sequence.length - 1);
     if (!found || found.stored.ids.length > this.room) return undefined;
     const gain = cutBefore(sequence.media, found.length) - this.kv.reusable(sequence, now, ms).tokens;
     const cost = spill.disk.loadMs(found.stored) + spill.restoreMs(found.stored);

@@ -1,7 +1,7 @@
 // What leaves host memory goes to disk, and comes back from there through host memory, while others are computed.
 
 import type { KvCommand } from "./kv-command.ts";
-import type { Saved, SavedId } from "./saved-prefixes.ts";
+import type { Computed, Saved, SavedId } from "./saved-prefixes.ts";
 import { StoredPrefixes, type Stored, type StoredId } from "./stored-prefixes.ts";
 
 export interface DiskLimits {
@@ -44,9 +44,9 @@ export class DiskTier {
     if (this.stored.get(id)) this.stored.remove(id);
   }
 
-  /** The longest beginning of `ids[0..limit)` on disk. */
-  find(ids: Int32Array, limit: number): { readonly stored: Stored; readonly length: number } | undefined {
-    return this.stored.find(ids, limit, !this.limits.cut);
+  /** The longest beginning of the first `limit` tokens on disk. */
+  find(wanted: Computed, limit: number): { readonly stored: Stored; readonly length: number } | undefined {
+    return this.stored.find(wanted, limit, !this.limits.cut);
   }
 
   /** What reading it takes, in milliseconds. */
@@ -55,15 +55,17 @@ export class DiskTier {
   }
 
   /** Whether disk does not say nearly all of it already. */
-  wants(ids: Int32Array): boolean {
-    const known = this.find(ids, ids.length)?.length ?? 0;
-    return this.limits.stores && ids.length - known >= FEWEST_STORED;
+  wants(sequence: Computed): boolean {
+    const { length } = sequence.ids;
+    const known = this.find(sequence, length)?.length ?? 0;
+    return this.limits.stores && length - known >= FEWEST_STORED;
   }
 
   /** Takes what leaves host memory, if that is worth it. True if it is being written. */
-  take({ id, ids, media }: Saved): boolean {
-    const worth = this.wants(ids);
-    this.command(worth ? { type: "store", saved: id, ids, media } : { type: "forget", saved: id });
+  take(saved: Saved): boolean {
+    const { id, ids, adapterKey, media } = saved;
+    const worth = this.wants(saved);
+    this.command(worth ? { type: "store", saved: id, ids, adapterKey, media } : { type: "forget", saved: id });
     return worth;
   }
 
@@ -91,9 +93,10 @@ export class DiskTier {
   }
 
   /** What the model did not take would not be taken a second time. */
-  distrust(ids: Int32Array): void {
-    const found = this.stored.find(ids, ids.length, true);
-    if (found && found.length === ids.length) this.erase(found.stored.id);
+  distrust(sequence: Computed): void {
+    const { length } = sequence.ids;
+    const found = this.stored.find(sequence, length, true);
+    if (found?.length === length) this.erase(found.stored.id);
   }
 
   private erase(id: StoredId): void {

@@ -31,7 +31,9 @@ export class Forecast {
   /** Milliseconds until the first of these requests ends. */
   firstEndMs(running: readonly Sequence[]): number {
     const decoding = running.filter((sequence) => sequence.decoding).length;
-    const stepMs = this.cost.decodeStepMs(Math.max(decoding, 1));
+    // Requests of different adapters take turns.
+    const sets = new Set(running.map(({ adapterKey }) => adapterKey)).size;
+    const stepMs = sets * this.cost.decodeStepMs(Math.max(decoding, 1));
     const prefillMs = this.cost.prefillMs(
       running.reduce((sum, sequence) => sum + (sequence.decoding ? 0 : sequence.remaining), 0),
     );

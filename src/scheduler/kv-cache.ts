@@ -97,7 +97,7 @@ export class KvCache {
     if (!reuse) sequence.id = this.freeId(now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.saved, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
-    if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, -1, 0);
+    if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
     sequence.computed = reuse?.length ?? 0;
     this.extend(sequence);
     this.running.set(sequence.id, uses);
@@ -189,7 +189,7 @@ export class KvCache {
     const { reuse, cut, layout, cells } = this.limits;
     if (!reuse) return undefined;
     const resident = this.findResident(sequence, now, ms);
-    const found = this.spill.find(sequence.ids, sequence.length - 1, !cut);
+    const found = this.spill.find(sequence, sequence.length - 1, !cut);
     if (!found) return resident;
     const length = cutBefore(sequence.media, found.length);
     const gain = length - (resident?.length ?? 0);
@@ -202,7 +202,8 @@ export class KvCache {
     const { cut, layout, copyMs } = this.limits;
     const limit = sequence.length - 1;
     const isIdle = (id: number) => this.idle.has(id);
-    const match = cut ? this.tree.match(sequence.ids, limit) : this.tree.matchWhole(sequence.ids, limit, isIdle);
+    const { adapterKey, ids } = sequence;
+    const match = cut ? this.tree.match(adapterKey, ids, limit) : this.tree.matchWhole(adapterKey, ids, limit, isIdle);
     const length = cutBefore(sequence.media, match.length);
     if (length < FEWEST_SHARED || (length < match.length && !cut)) return undefined;
     const idle = match.holders.find(({ id }) => isIdle(id));
@@ -234,7 +235,7 @@ export class KvCache {
     this.idle.use(holder.id, now);
     const id = this.freeId(now, holder.id);
     this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length) });
-    this.tree.add(id, holder.id, length);
+    this.tree.fork(id, holder.id, length);
     return id;
   }
 
@@ -307,7 +308,8 @@ export class KvCache {
   }
 
   private movable(id: number): Movable {
-    return { id, ids: this.tree.tokensOf(id), media: this.idle.get(id)?.media ?? [] };
+    const adapterKey = this.tree.adapterKeyOf(id);
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media: this.idle.get(id)?.media ?? [] };
   }
 
   private drop(id: number): void {

@@ -28,6 +28,7 @@ export type KvCommand =
       readonly type: "store";
       readonly saved: SavedId;
       readonly ids: Int32Array;
+      readonly adapterKey: string;
       readonly media: readonly MediaSpan[];
     }
   /** Keeps what is on disk in host memory too; the engine says when it is there. */

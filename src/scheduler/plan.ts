@@ -1,5 +1,6 @@
 // What a step is to compute, and what came of it.
 
+import type { AdapterSet } from "../domain/adapters.ts";
 import type { GuessSource } from "../domain/guesses.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
@@ -22,6 +23,8 @@ export interface PlanRow {
 export interface StepPlan {
   /** Sorted by sequence id, as the stream KV layout wants them. */
   readonly rows: readonly PlanRow[];
+  /** What computes all of them beside the model. */
+  readonly adapters: AdapterSet;
   /** Requests whose first rows are in this plan. */
   readonly started: readonly Key[];
   /** The request that fills the batch alone, if one does: its cancellation may abort the step. */
@@ -46,6 +49,7 @@ export interface SlicePlan {
 export interface MediaStep {
   readonly key: Key;
   readonly sequence: number;
+  readonly adapters: AdapterSet;
   readonly span: MediaSpan;
   /** Embeddings of the span, from `offset` on. */
   readonly offset: number;

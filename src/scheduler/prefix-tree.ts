@@ -1,6 +1,7 @@
 // Which tokens lie in the KV cache, as a radix tree: a node is a run of tokens that is stored once, and the path from the
 // root to a node is what the sequences that end there hold. Nodes below one parent may begin alike: they were computed
-// side by side. Pure bookkeeping; `kv-cache.ts` decides what is kept.
+// side by side. What different LoRA adapters computed has nothing in common: each set of adapters has a root of its own.
+// Pure bookkeeping; `kv-cache.ts` decides what is kept.
 
 import { commonLength } from "./common-length.ts";
 
@@ -42,6 +43,7 @@ class Node {
 class Entry implements Holder {
   constructor(
     readonly id: number,
+    readonly adapterKey: string,
     public node: Node,
   ) {}
 
@@ -51,7 +53,8 @@ class Entry implements Holder {
 }
 
 export class PrefixTree {
-  private readonly root = new Node(undefined, new Int32Array(0), 0, 0);
+  /** By the key of the adapters. */
+  private readonly roots = new Map<string, Node>();
   private readonly entries = new Map<number, Entry>();
   private stored = 0;
 
@@ -75,6 +78,13 @@ export class PrefixTree {
     return node ? node.tokens.slice(0, node.end) : new Int32Array(0);
   }
 
+  /** The adapters that computed a sequence, by their key. */
+  adapterKeyOf(id: number): string {
+    const entry = this.entries.get(id);
+    if (!entry) throw new Error(`sequence ${id} is not in the tree`);
+    return entry.adapterKey;
+  }
+
   /** Tokens that nobody else holds: what its removal would free. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);
@@ -92,25 +102,29 @@ export class PrefixTree {
       if (held) cells += node.size;
       return held;
     };
-    visit(this.root);
+    for (const root of this.roots.values()) visit(root);
     return cells;
   }
 
-  /** The longest stored beginning of `tokens[0..limit)`. */
-  match(tokens: Int32Array, limit: number): PrefixMatch {
-    const { node, length } = this.deepest(this.root, tokens, limit);
+  /** The longest beginning of `tokens[0..limit)` that these adapters computed. */
+  match(adapterKey: string, tokens: Int32Array, limit: number): PrefixMatch {
+    const root = this.roots.get(adapterKey);
+    if (!root) return NOTHING;
+    const { node, length } = this.deepest(root, tokens, limit);
     return { length, holders: length > 0 ? holdersBelow(node) : [] };
   }
 
   /** The longest beginning of `tokens[0..limit)` that is the whole of some chosen sequence. */
-  matchWhole(tokens: Int32Array, limit: number, chosen: (id: number) => boolean): PrefixMatch {
-    const { node, length } = this.deepest(this.root, tokens, limit);
+  matchWhole(adapterKey: string, tokens: Int32Array, limit: number, chosen: (id: number) => boolean): PrefixMatch {
+    const root = this.roots.get(adapterKey);
+    if (!root) return NOTHING;
+    const { node, length } = this.deepest(root, tokens, limit);
     for (let at: Node | undefined = node; at?.parent; at = at.parent) {
       if (at.end > length) continue;
       const holders = [...at.ends].filter(({ id }) => chosen(id));
       if (holders.length > 0) return { length: at.end, holders };
     }
-    return { length: 0, holders: [] };
+    return NOTHING;
   }
 
   /** Other sequences that hold no more than the beginning of what this one holds. */
@@ -122,21 +136,21 @@ export class PrefixTree {
     return found;
   }
 
-  /** A new sequence that holds the first `length` tokens of another; with length 0, none. */
-  add(id: number, from: number, length: number): void {
-    if (this.entries.has(id)) throw new Error(`sequence ${id} is in the tree already`);
-    let node = this.root;
-    if (length > 0) {
-      const source = this.entries.get(from);
-      if (!source || source.length < length) throw new Error(`sequence ${from} does not hold ${length} tokens`);
-      node = source.node;
-      while (node.start >= length) node = node.parent as Node;
-      if (node.end > length) node = this.split(node, length);
-    }
-    const entry = new Entry(id, node);
-    this.entries.set(id, entry);
-    node.ends.add(entry);
-    for (let at: Node | undefined = node; at; at = at.parent) at.holders++;
+  /** A new sequence without tokens, for what these adapters compute. */
+  add(id: number, adapterKey: string): void {
+    let root = this.roots.get(adapterKey);
+    if (!root) this.roots.set(adapterKey, (root = new Node(undefined, new Int32Array(0), 0, 0)));
+    this.insert(id, adapterKey, root);
+  }
+
+  /** A new sequence that holds the first `length` tokens of another. */
+  fork(id: number, from: number, length: number): void {
+    const source = this.entries.get(from);
+    if (!source || source.length < length) throw new Error(`sequence ${from} does not hold ${length} tokens`);
+    let { node } = source;
+    while (node.start >= length) node = node.parent as Node;
+    if (node.end > length) node = this.split(node, length);
+    this.insert(id, source.adapterKey, node);
   }
 
   /** The sequence now holds the first `length` of `tokens`, which begin with what it held. */
@@ -187,9 +201,18 @@ export class PrefixTree {
     const entry = this.entries.get(id);
     if (!entry) return;
     this.trim(id, 0);
-    this.root.ends.delete(entry);
-    this.root.holders--;
+    const root = entry.node;
+    root.ends.delete(entry);
+    if (--root.holders === 0) this.roots.delete(entry.adapterKey);
     this.entries.delete(id);
+  }
+
+  private insert(id: number, adapterKey: string, node: Node): void {
+    if (this.entries.has(id)) throw new Error(`sequence ${id} is in the tree already`);
+    const entry = new Entry(id, adapterKey, node);
+    this.entries.set(id, entry);
+    node.ends.add(entry);
+    for (let at: Node | undefined = node; at; at = at.parent) at.holders++;
   }
 
   private deepest(node: Node, tokens: Int32Array, limit: number): { node: Node; length: number } {
@@ -222,6 +245,8 @@ export class PrefixTree {
     this.stored -= node.size;
   }
 }
+
+const NOTHING: PrefixMatch = { length: 0, holders: [] };
 
 function holdersBelow(node: Node): Entry[] {
   const found = [...node.ends];

@@ -11,8 +11,13 @@ export interface Saved {
   readonly id: SavedId;
   /** Its tokens: all of them. */
   readonly ids: Int32Array;
+  /** The adapters that computed it. */
+  readonly adapterKey: string;
   readonly media: readonly MediaSpan[];
 }
+
+/** Tokens, and the adapters that compute them. */
+export type Computed = Pick<Saved, "ids" | "adapterKey">;
 
 interface Entry extends Saved {
   /** When it was last used, and how often. */
@@ -35,20 +40,25 @@ export class SavedPrefixes {
     return this.held;
   }
 
-  /** The longest saved beginning of `ids[0..limit)`; `whole`: only of what can be used to its end. */
-  find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
+  /** The longest saved beginning of the first `limit` tokens; `whole`: only of what can be used to its end. */
+  find(
+    wanted: Computed,
+    limit: number,
+    whole: boolean,
+  ): { readonly saved: Saved; readonly length: number } | undefined {
     let best: { saved: Saved; length: number } | undefined;
     for (const saved of this.entries.values()) {
       if (!saved.complete) continue;
-      const length = commonLength(saved.ids, ids, limit);
+      const length = shared(saved, wanted, limit);
       if (length > (best?.length ?? 0) && (!whole || length === saved.ids.length)) best = { saved, length };
     }
     return best;
   }
 
   /** Whether so many tokens can be saved at all, and are not yet. */
-  wants(ids: Int32Array): boolean {
-    return ids.length <= this.capacity && this.find(ids, ids.length, false)?.length !== ids.length;
+  wants(sequence: Computed): boolean {
+    const { length } = sequence.ids;
+    return length <= this.capacity && this.find(sequence, length, false)?.length !== length;
   }
 
   /**
@@ -56,13 +66,14 @@ export class SavedPrefixes {
    * found from `complete` on.
    */
   add(
-    { ids, media }: Omit<Saved, "id">,
+    sequence: Omit<Saved, "id">,
     now: number,
     pinned: readonly (SavedId | undefined)[] = [],
   ): { readonly id: SavedId; readonly dropped: readonly Saved[] } | undefined {
+    const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     // It says all that its own beginnings say.
-    const leaving = others.filter((entry) => commonLength(entry.ids, ids, ids.length) === entry.ids.length);
+    const leaving = others.filter((entry) => shared(entry, sequence, ids.length) === entry.ids.length);
     const rest = others
       .filter((entry) => !leaving.includes(entry))
       .toSorted((a, b) => staleness(b, now) - staleness(a, now));
@@ -74,7 +85,7 @@ export class SavedPrefixes {
     }
     leaving.forEach((gone) => this.remove(gone.id));
     const id = this.newId();
-    this.entries.set(id, { id, ids, media, at: now, uses: 0, complete: false });
+    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, complete: false });
     this.held += ids.length;
     return { id, dropped: leaving };
   }
@@ -106,9 +117,9 @@ export class SavedPrefixes {
     entry.uses++;
   }
 
-  /** The tokens of what is saved under a number. */
-  idsOf(id: SavedId): Int32Array | undefined {
-    return this.entries.get(id)?.ids;
+  /** What is saved under a number. */
+  get(id: SavedId): Saved | undefined {
+    return this.entries.get(id);
   }
 
   remove(id: SavedId): void {
@@ -116,3 +127,7 @@ export class SavedPrefixes {
     this.entries.delete(id);
   }
 }
+
+/** Tokens that both begin with, if the same adapters compute them. */
+export const shared = (a: Computed, b: Computed, limit: number): number =>
+  a.adapterKey === b.adapterKey ? commonLength(a.ids, b.ids, limit) : 0;

@@ -8,73 +8,62 @@
 // Clients take turns by tokens served. A request is admitted when its tokens and a little headroom fit the cache beside
 // those of the running ones; when the cache fills up all the same, the newest request gives its room back and is
 // computed again later, so that no request fails because of another's size. Background requests take what room is left,
-// and give it back at once when somebody needs it.
+// and give it back at once when somebody needs it. A step has one set of LoRA adapters: requests of different sets take
+// turns.
 
+import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import type { GuessTally } from "../domain/guesses.ts";
-import { nobodyWaits, type Waiting, type WaitReason } from "../domain/waiting.ts";
-import { DiskLoads } from "./disk-loads.ts";
+import type { Waiting } from "../domain/waiting.ts";
+import { AdapterTurns } from "./adapter-turns.ts";
+import { Admission, type AdmissionLimits } from "./admission.ts";
 import type { DraftJob } from "./drafts.ts";
-import { FairQueue } from "./fair-queue.ts";
+import type { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
-import { KvCache, type KvLimits } from "./kv-cache.ts";
+import { KvCache } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
+import { MediaSteps } from "./media-steps.ts";
 import type { SavedId } from "./saved-prefixes.ts";
-import {
-  byPlace,
-  ownerOf,
-  rowOf,
-  stepsMade,
-  type MediaStep,
-  type PlanRow,
-  type Sampled,
-  type SlicePlan,
-  type StepPlan,
-} from "./plan.ts";
-import { byRemainingWork, PrefillBudget, promptRows, type PrefillLimits } from "./prefill.ts";
+import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "./plan.ts";
+import { PrefillBudget } from "./prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slices } from "./slices.ts";
 import { Speculation, type SpeculationLimits } from "./speculation.ts";
 import { StepCost } from "./step-cost.ts";
-import { victimFor, yieldingTo } from "./turns.ts";
+import { StepPlanner, type PlannerLimits } from "./step-planner.ts";
 import type { Stored, StoredId } from "./stored-prefixes.ts";
 
-export interface SchedulerLimits extends PrefillLimits, KvLimits, SpeculationLimits {
-  /** Requests that may run at once. */
-  readonly parallel: number;
-  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
-  readonly chunk: number;
-}
-
-/** Cells kept free for the growth of each running request when the next one is admitted. */
-const HEADROOM = 32;
-/** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
-const WORTH_WAITING = 32;
-/** Decode steps on end take so long together: nobody sees a stream halt for it, and messages are sent once for all. */
-const MULTI_STEP_MS = 10;
+export interface SchedulerLimits extends AdmissionLimits, PlannerLimits, SpeculationLimits {}
 
 export class Scheduler {
-  private readonly queue = new FairQueue();
-  /** In order of admission: the last one is the newest. */
-  private readonly running: Sequence[] = [];
   private readonly byKey = new Map<Key, Sequence>();
   private readonly kv: KvCache;
-  private readonly loads: DiskLoads;
+  private readonly admission: Admission;
   private readonly cost = new StepCost();
-  private readonly budget: PrefillBudget;
+  private readonly planner: StepPlanner;
   private readonly forecast: Forecast;
-  private preemptionCount = 0;
+  private readonly turns = new AdapterTurns();
   private readonly speculation: Speculation;
-  /** The last step was a medium's. */
-  private mediaBefore = false;
+  private readonly media: MediaSteps;
   private readonly slices: Slices;
 
-  constructor(private readonly limits: SchedulerLimits) {
+  /** `keyOf`: the same for sets of adapters that compute the same, and for no others; what is on disk has it too. */
+  constructor(
+    private readonly limits: SchedulerLimits,
+    private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
+  ) {
     this.kv = new KvCache(limits);
-    this.loads = new DiskLoads(limits, this.kv);
-    this.budget = new PrefillBudget(limits, this.cost);
-    this.speculation = new Speculation(limits, this.kv);
-    this.slices = new Slices(limits.chunk, this.kv, this.cost, this.budget);
-    this.forecast = new Forecast(this.cost, limits.stallBudgetMs);
+    const { kv, cost } = this;
+    const budget = new PrefillBudget(limits, cost);
+    this.speculation = new Speculation(limits, kv);
+    this.slices = new Slices(limits.chunk, kv, cost, budget);
+    this.admission = new Admission(limits, kv, cost, (sequence) => {
+      this.slices.abandon(sequence);
+      this.speculation.release(sequence);
+    });
+    const { running } = this.admission;
+    this.planner = new StepPlanner(limits, running, kv, cost, budget, this.slices, this.speculation);
+    this.media = new MediaSteps(limits, running, kv);
+    this.forecast = new Forecast(cost, limits.stallBudgetMs);
   }
 
   get runningCount(): number {
@@ -87,17 +76,7 @@ export class Scheduler {
 
   /** Those that wait, by what for. */
   waiting(now: number): Waiting {
-    if (this.queue.size === 0) return nobodyWaits;
-    const order = this.queue.inOrder();
-    const next = order.find((sequence) => !awaitsPrefix(sequence));
-    const isFull = this.running.length >= this.limits.parallel;
-    const missing = isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
-    const count = { ...nobodyWaits } as Record<WaitReason, number>;
-    for (const sequence of order) {
-      if (awaitsPrefix(sequence)) count.prefix++;
-      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
-    }
-    return count;
+    return this.admission.waiting(now);
   }
 
   /** Tokens of the requests that wait. */
@@ -106,7 +85,7 @@ export class Scheduler {
   }
 
   get preemptions(): number {
-    return this.preemptionCount;
+    return this.admission.preemptions;
   }
 
   /** What was guessed so far, and what of it was right. */
@@ -136,8 +115,7 @@ export class Scheduler {
 
   /** When a running request is expected to end, in milliseconds from now; undefined while a sequence is free. */
   placeFreeMs(): number | undefined {
-    if (this.running.length === 0 || (this.running.length < this.limits.parallel && this.queue.size === 0))
-      return undefined;
+    if (this.running.length === 0 || (!this.admission.isFull && this.queue.size === 0)) return undefined;
     return this.forecast.firstEndMs(this.running);
   }
 
@@ -146,10 +124,8 @@ export class Scheduler {
    * a sequence is free and what nobody has computed of its prompt is computed.
    */
   firstTokenMs(request: SequenceRequest, now: number): number {
-    const sequence = new Sequence(request, now);
-    const isFull = this.running.length >= this.limits.parallel;
-    // In time, any of another client's that has more than its share makes room.
-    const waits = isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY) && this.forecast.isInformed;
+    const sequence = new Sequence(request, now, this.keyOf);
+    const waits = this.admission.waitsForEnd(sequence) && this.forecast.isInformed;
     const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
     const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
@@ -162,7 +138,7 @@ export class Scheduler {
 
   /** Queues a request at a time in milliseconds. Its prompt must not be empty and prompt plus `maxTokens` must fit the cache. */
   add(request: SequenceRequest, now: number): void {
-    const sequence = new Sequence(request, now);
+    const sequence = new Sequence(request, now, this.keyOf);
     this.byKey.set(request.key, sequence);
     this.queue.add(sequence);
   }
@@ -173,8 +149,7 @@ export class Scheduler {
     if (!sequence) return;
     this.byKey.delete(key);
     if (sequence.generated > 0) this.forecast.record(sequence.generated);
-    if (!this.queue.take(sequence)) this.stop(sequence, now, true);
-    this.queue.forget(sequence);
+    this.admission.remove(sequence, now);
   }
 
   /** Prompt tokens of a request that were in the cache when it came. */
@@ -226,7 +201,9 @@ export class Scheduler {
 
   /** What the draft model is to do before the next step is planned; nothing, mostly. */
   planDrafts(): readonly DraftJob[] {
-    return this.speculation.planDrafts(this.running, (sequence) => this.forecast.remaining(sequence));
+    const alone = this.running.every((sequence) => sequence.decoding);
+    const [next = []] = alone ? this.turns.inOrder(this.running) : [];
+    return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
   }
 
   /**
@@ -244,67 +221,38 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.running.some((sequence) => sequence.decoding);
+    const busy = this.planner.streams > 0;
     this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
     this.makeRoomForDecoding(now);
-    this.admit(now);
-    const decoding = this.running.filter((sequence) => sequence.decoding);
-    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
-    const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, decoding.length, started, now);
-    if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
-    if (prefillRows === 0) {
-      this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+    this.admission.admit(now);
+    const computable = this.running.filter((sequence) => !sequence.mediaNext);
+    for (const group of this.turns.inOrder(computable)) {
+      const plan = this.planner.plan(group, now);
+      if (plan) return plan;
     }
-    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
-    if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    rows.sort(byPlace);
-    return { rows, started, owner: ownerOf(rows), decodeRows: decoding.length, prefillRows, guessRows, steps };
+    return undefined;
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    const streams = this.running.filter((sequence) => sequence.decoding).length;
-    return this.slices.plan(streams, this.prefilling, this.freeCells - streams, now);
+    return this.planner.planSlice(now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
   applySlice(result: "done" | "paused" | "given up", ms: number): void {
     const chunk = this.slices.apply(result, ms);
-    if (chunk) this.apply(chunk.plan, [], chunk.ms);
+    if (chunk) this.applyStep(chunk.plan, [], chunk.ms, 0);
   }
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
   planMedia(now: number): MediaStep | undefined {
-    const others = this.running.some((sequence) => sequence.decoding || !sequence.mediaNext);
-    if (this.mediaBefore && others) {
-      this.mediaBefore = false;
-      return undefined;
-    }
-    for (const sequence of this.running) {
-      const span = sequence.mediaNext;
-      if (!span) continue;
-      const offset = sequence.computed - span.start;
-      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, this.limits.batch);
-      if (!this.kv.makeRoom(count, now)) continue;
-      this.mediaBefore = true;
-      const position = sequence.position(span.start);
-      const step = { key: sequence.key, sequence: sequence.id, span, offset, count, position };
-      const starts = !sequence.started;
-      sequence.started = true;
-      return { ...step, starts };
-    }
-    return undefined;
+    return this.media.plan(now);
   }
 
   /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
-  applyMedia({ key, span, count }: MediaStep, done: boolean): void {
-    const sequence = this.byKey.get(key);
-    if (!sequence) return;
-    sequence.computed = done ? sequence.computed + count : span.start;
-    if (done) this.kv.extend(sequence);
-    else this.kv.shorten(sequence);
+  applyMedia(step: MediaStep, done: boolean): void {
+    const sequence = this.byKey.get(step.key);
+    if (sequence) this.media.apply(sequence, step, done);
   }
 
   /**
@@ -312,8 +260,14 @@ export class Scheduler {
    * guess. Those of several steps follow each other, -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
+    this.turns.served(this.keyOf(plan.adapters));
     if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
-    if (plan.guessRows === 0) this.cost.record(plan.decodeRows, plan.prefillRows, ms, this.kv.cells);
+    // Prompts that streams of other adapters wait for are sized as if those were in the step.
+    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.planner.streams : plan.decodeRows);
+  }
+
+  private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.cells);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
@@ -359,125 +313,20 @@ export class Scheduler {
    * one where there is any. False if it is alone.
    */
   preemptNewest(now: number): boolean {
-    const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
-    if (!newest || this.running.length === 1) return false;
-    this.preempt(newest, now, false);
-    return true;
+    return this.admission.preemptNewest(now);
+  }
+
+  private get running(): readonly Sequence[] {
+    return this.admission.running;
+  }
+
+  private get queue(): FairQueue {
+    return this.admission.queue;
   }
 
   private makeRoomForDecoding(now: number): void {
     for (;;) {
-      const growth = this.running.filter((sequence) => sequence.decoding).length;
-      if (this.kv.makeRoom(growth, now) || !this.preemptNewest(now)) return;
+      if (this.kv.makeRoom(this.planner.streams, now) || !this.preemptNewest(now)) return;
     }
-  }
-
-  private admit(now: number): void {
-    while (this.queue.size > 0) {
-      const next = this.queue
-        .inOrder()
-        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
-      if (!next) return;
-      const isFull = this.running.length >= this.limits.parallel;
-      const victim = isFull ? victimFor(next, this.running, now) : undefined;
-      if (isFull && !victim) return;
-      if (!this.fits(next, now)) {
-        const yielding = yieldingTo(next, this.running);
-        if (!yielding) return;
-        this.preempt(yielding, now, true);
-        continue;
-      }
-      if (victim) this.preempt(victim, now, true);
-      this.queue.take(next);
-      this.kv.acquire(next, now, this.cost.prefillTokenMs);
-      next.cached ??= next.computed;
-      next.admittedAt = now;
-      this.queue.charge(next.client, next.remaining, 0);
-      this.running.push(next);
-    }
-  }
-
-  /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
-  private waitsForLeader(sequence: Sequence, now: number): boolean {
-    if (!this.limits.reuse || !this.limits.cut) return false;
-    if (awaitsPrefix(sequence)) return true;
-    sequence.awaits = undefined;
-    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
-    for (const leader of this.running) {
-      // Nobody waits for what yields to him.
-      if (leader.decoding || (leader.background && !sequence.background)) continue;
-      const shared = leader.sharedWith(sequence, sequence.length - 1);
-      if (shared < length || shared <= leader.computed) continue;
-      sequence.awaits = { leader, length: shared };
-      length = shared;
-    }
-    return sequence.awaits !== undefined;
-  }
-
-  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
-  private waitsForDisk(sequence: Sequence, now: number): boolean {
-    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
-  }
-
-  /** Whether the cache has room for a request beside the running ones and their growth. */
-  private fits(sequence: Sequence, now: number): boolean {
-    if (this.limits.layout === "streams" || this.running.length === 0) return true;
-    const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
-    const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
-    return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
-  }
-
-  /** Prompts whose next tokens are text. */
-  private get prefilling(): Sequence[] {
-    return this.running.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
-  }
-
-  /** Cells that no running request has. */
-  private get freeCells(): number {
-    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
-  }
-
-  private addPrefill(rows: PlanRow[], decodeRows: number, started: Key[], now: number): number {
-    const open = this.prefilling.filter((prompt) => !this.slices.hold(prompt));
-    const sliced = this.limits.chunk > 0 && decodeRows > 0;
-    const prompts = sliced ? open.filter(({ remaining }) => remaining === 1) : open;
-    const tokens = sliced ? prompts.length : this.budget.tokens(decodeRows, prompts);
-    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - decodeRows);
-    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
-    rows.push(...added.rows);
-    started.push(...added.started);
-    return added.rows.length;
-  }
-
-  /** Decode steps that may be made without looking at what the first of them gave. */
-  private stepsOnEnd(decoding: readonly Sequence[]): number {
-    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS, decoding.length);
-    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
-    const room = Math.min(this.limits.batch, this.limits.cells - this.kv.runningCells) / decoding.length;
-    return Math.max(1, Math.floor(Math.min(steps, left, room)));
-  }
-
-  /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
-  private preempt(sequence: Sequence, now: number, keep: boolean): void {
-    this.stop(sequence, now, keep);
-    sequence.computed = 0;
-    this.queue.putBack(sequence);
-    this.preemptionCount++;
-  }
-
-  private stop(sequence: Sequence, now: number, keep: boolean): void {
-    this.slices.abandon(sequence);
-    this.running.splice(this.running.indexOf(sequence), 1);
-    this.speculation.release(sequence);
-    this.kv.release(sequence, now, keep);
   }
 }
-
-/** What it waits for is still being computed. */
-const awaitsPrefix = ({ awaits }: Sequence): boolean =>
-  awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
-
-/** Cells that a request will take beyond those that it has. */
-const needs = (sequence: Sequence): number =>
-  sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);

@@ -1,5 +1,6 @@
 // The state of one request inside the scheduler.
 
+import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import { commonLength } from "./common-length.ts";
 import { Guesses } from "./guess.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
@@ -15,6 +16,8 @@ export interface SequenceRequest {
   readonly maxTokens: number;
   /** In order. */
   readonly media?: readonly MediaSpan[];
+  /** What computes it beside the model: requests of different sets share nothing. */
+  readonly adapters?: AdapterSet;
   /** Whose request it is: clients get equal shares. */
   readonly client?: string;
   /** It yields to all that are not. */
@@ -31,6 +34,8 @@ export class Sequence {
   readonly promptLength: number;
   readonly maxTokens: number;
   readonly media: readonly MediaSpan[];
+  readonly adapters: AdapterSet;
+  readonly adapterKey: string;
   readonly client: string;
   readonly background: boolean;
   readonly multiStep: boolean;
@@ -58,11 +63,14 @@ export class Sequence {
     request: SequenceRequest,
     /** When it came, in milliseconds. */
     readonly addedAt: number,
+    keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
     this.key = request.key;
     this.promptLength = request.prompt.length;
     this.maxTokens = request.maxTokens;
     this.media = request.media ?? [];
+    this.adapters = request.adapters ?? [];
+    this.adapterKey = keyOf(this.adapters);
     this.client = request.client ?? "";
     this.background = request.background ?? false;
     this.multiStep = request.multiStep ?? false;
@@ -104,8 +112,9 @@ export class Sequence {
     return this.media.find(({ start }) => start >= this.computed)?.start ?? this.length;
   }
 
-  /** Tokens that both begin with; `limit` at most. */
+  /** Tokens that both begin with, if the same adapters compute them; `limit` at most. */
   sharedWith(other: Sequence, limit: number): number {
+    if (this.adapterKey !== other.adapterKey) return 0;
     return commonLength(this.ids, other.ids, Math.min(limit, this.length, other.length));
   }
 

@@ -1,5 +1,7 @@
-// Prompts beside streams, where a chunk of them can be paused: between two steps, so much is computed as takes a slice's time.
+// Prompts beside streams, where a chunk of them can be paused: between two steps of each stream, so much is computed as takes
+// a slice's time.
 
+import { AdapterTurns } from "./adapter-turns.ts";
 import type { KvCache } from "./kv-cache.ts";
 import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "./plan.ts";
 import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
@@ -8,6 +10,8 @@ import type { StepCost } from "./step-cost.ts";
 
 interface Chunk {
   readonly plan: StepPlan;
+  /** Of the adapters that compute it. */
+  readonly adapterKey: string;
   /** It has had a slice. */
   begun: boolean;
   /** What its slices took so far, in milliseconds. */
@@ -19,8 +23,12 @@ const WORTHWHILE = 0.25;
 
 export class Slices {
   private chunk: Chunk | undefined;
+  /** Whose prompts are next; streams take turns of their own between the slices. */
+  private readonly turns = new AdapterTurns();
   /** Milliseconds of the slice since the last step. */
   private spent = 0;
+  /** Further steps that streams make before the next slice: one for each set of adapters. */
+  private stepsDue = 0;
 
   constructor(
     /** Most rows of a chunk. */
@@ -31,13 +39,19 @@ export class Slices {
   ) {}
 
   /** The next slice, when one is due. `room`: cells that the chunk may fill. */
-  plan(streams: number, prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
+  plan(streams: readonly Sequence[], prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
     if (this.rows === 0) return undefined;
-    const ms = this.budget.sliceMs(streams, prompts);
-    const left = ms - (streams > 0 ? this.spent : 0);
+    if (streams.length > 0 && this.stepsDue > 0) {
+      this.stepsDue--;
+      return undefined;
+    }
+    const ms = this.budget.sliceMs(streams.length, prompts);
+    const left = ms - (streams.length > 0 ? this.spent : 0);
     const isOver = left < WORTHWHILE * ms;
-    if (streams > 0 && !isOver) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
+    if (streams.length > 0 && !isOver) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
     if (isOver || !this.chunk) {
+      const sets = new Set(streams.map(({ adapterKey }) => adapterKey)).size;
+      this.stepsDue = this.spent > 0 ? Math.max(0, sets - 1) : 0;
       this.spent = 0;
       return undefined;
     }
@@ -54,7 +68,9 @@ export class Slices {
     if (result === "paused") return undefined;
     this.chunk = undefined;
     this.kv.reserve(0);
-    return result === "done" ? chunk : undefined;
+    if (result !== "done") return undefined;
+    this.turns.served(chunk.adapterKey);
+    return chunk;
   }
 
   /** The chunk computes some of this prompt. */
@@ -73,13 +89,16 @@ export class Slices {
     // The last token is sampled, and only steps do that.
     const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
     const open = prompts.filter((prompt) => prompt.computed < endOf(prompt));
-    const { rows, started } = promptRows(byRemainingWork(open, this.cost, now), budget, endOf);
-    if (rows.length === 0) return undefined;
+    const [group = []] = this.turns.inOrder(open);
+    const { rows, started } = promptRows(byRemainingWork(group, this.cost, now), budget, endOf);
+    const [first] = group;
+    if (!first || rows.length === 0) return undefined;
     if (!this.kv.makeRoom(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");
     this.kv.reserve(rows.length);
     rows.sort(byPlace);
     const prefillRows = rows.length;
-    const plan = { rows, started, owner: ownerOf(rows), decodeRows: 0, prefillRows, guessRows: 0, steps: 1 };
-    return { plan, begun: false, ms: 0 };
+    const { adapters, adapterKey } = first;
+    const plan = { rows, adapters, started, owner: ownerOf(rows), decodeRows: 0, prefillRows, guessRows: 0, steps: 1 };
+    return { plan, adapterKey, begun: false, ms: 0 };
   }
 }

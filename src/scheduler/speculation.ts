@@ -32,18 +32,20 @@ export class Speculation {
     this.drafts = new Drafts(limits);
   }
 
-  /** What the draft model is to do before the next step; `remaining`: tokens that a request is likely to say yet. */
-  planDrafts(running: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
+  /**
+   * What the draft model is to do before the next step, when that is of these streams alone; `remaining`: tokens that a
+   * request is likely to say yet.
+   */
+  planDrafts(decoding: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
     this.drafting = false;
-    const { length: streams } = running;
+    const { length: streams } = decoding;
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
-    if (running.some(({ decoding }) => !decoding)) return [];
     const most = Math.floor(MOST_ROWS / streams);
     const room = (sequence: Sequence) => {
       const left = Math.min(most, sequence.maxTokens - sequence.generated - 1);
       return !sequence.guesses || this.repeated(sequence, streams, left).length > 0 ? 0 : left;
     };
-    const jobs = this.drafts.plan(running, room, remaining);
+    const jobs = this.drafts.plan(decoding, room, remaining);
     this.drafting = jobs.length > 0;
     return jobs;
   }

@@ -1,10 +1,9 @@
 // Moving idle sequences to host memory and back: at once where there is time for that, else a part in each step.
 
-import { commonLength } from "./common-length.ts";
 import { DiskTier, type DiskLimits } from "./disk-tier.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
-import { SavedPrefixes, type Saved, type SavedId } from "./saved-prefixes.ts";
+import { SavedPrefixes, shared, type Computed, type Saved, type SavedId } from "./saved-prefixes.ts";
 import type { Stored } from "./stored-prefixes.ts";
 
 export interface SpillLimits extends DiskLimits {
@@ -15,9 +14,8 @@ export interface SpillLimits extends DiskLimits {
 }
 
 /** What is known of a sequence that is to be moved. */
-export interface Movable {
+export interface Movable extends Computed {
   readonly id: number;
-  readonly ids: Int32Array;
   readonly media: readonly MediaSpan[];
 }
 
@@ -69,22 +67,24 @@ export class Spill {
   }
 
   /** Puts all of a sequence into host memory; true if it is there now. */
-  save({ id, ids, media }: Movable, now: number): boolean {
-    if (!this.affords(ids.length)) return false;
-    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
-    const saved = this.keep({ ids, media }, now);
+  save(movable: Movable, now: number): boolean {
+    const { length } = movable.ids;
+    if (!this.affords(length)) return false;
+    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    const saved = this.keep(movable, now);
     if (saved === undefined) return false;
-    this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
+    this.command({ type: "save", sequence: movable.id, saved, from: 0, to: -1 });
     this.saved.complete(saved);
-    this.movedTokens += ids.length;
+    this.movedTokens += length;
     return true;
   }
 
   /** Begins to move a sequence without media, part by part. True if that is not needed: it is there already. */
-  beginMoving({ id, ids, media }: Movable, now: number): boolean {
-    if (!this.saved.wants(ids)) return ids.length <= this.limits.savedTokens;
-    const saved = this.keep({ ids, media }, now);
-    if (saved !== undefined) this.moving = { id, length: ids.length, saved, done: 0 };
+  beginMoving(movable: Movable, now: number): boolean {
+    const { length } = movable.ids;
+    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    const saved = this.keep(movable, now);
+    if (saved !== undefined) this.moving = { id: movable.id, length, saved, done: 0 };
     return false;
   }
 
@@ -111,9 +111,13 @@ export class Spill {
     this.moving = undefined;
   }
 
-  /** The longest beginning of `ids[0..limit)` in host memory; `whole`: only of what can be used to its end. */
-  find(ids: Int32Array, limit: number, whole: boolean): { readonly saved: Saved; readonly length: number } | undefined {
-    return this.saved.find(ids, limit, whole);
+  /** The longest beginning of the first `limit` tokens in host memory; `whole`: only of what can be used to its end. */
+  find(
+    wanted: Computed,
+    limit: number,
+    whole: boolean,
+  ): { readonly saved: Saved; readonly length: number } | undefined {
+    return this.saved.find(wanted, limit, whole);
   }
 
   /** What bringing it back takes, in milliseconds. */
@@ -137,10 +141,10 @@ export class Spill {
 
   /** It could not be brought back, and would not be the next time. */
   distrust(id: SavedId): void {
-    const ids = this.saved.idsOf(id);
-    if (!ids) return;
+    const saved = this.saved.get(id);
+    if (!saved) return;
     this.forget(id);
-    this.disk.distrust(ids);
+    this.disk.distrust(saved);
   }
 
   /** Begins to read something from disk; the place in host memory where it will be, if there is one. */
@@ -160,11 +164,11 @@ export class Spill {
   }
 
   /** Moves a sequence straight to disk, if that is worth it. True if it is being written. */
-  storeSequence({ id, ids, media }: Movable): boolean {
-    if (!this.disk.wants(ids)) return false;
-    const saved = this.saved.newId();
-    this.command({ type: "save", sequence: id, saved, from: 0, to: -1 });
-    return this.disk.take({ id: saved, ids, media });
+  storeSequence(movable: Movable): boolean {
+    if (!this.disk.wants(movable)) return false;
+    const id = this.saved.newId();
+    this.command({ type: "save", sequence: movable.id, saved: id, from: 0, to: -1 });
+    return this.disk.take({ ...movable, id });
   }
 
   /** Moves the best of what host memory holds to disk, as far as that is worth it; false when nothing is left. */
@@ -177,11 +181,11 @@ export class Spill {
   }
 
   /** A place in host memory; what has to make way for it goes to disk or is forgotten. */
-  private keep({ ids, media }: Omit<Saved, "id">, now: number): SavedId | undefined {
+  private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
     const pinned = [this.restoring, this.moving?.saved, ...this.disk.loading];
-    const added = this.saved.add({ ids, media }, now, pinned);
+    const added = this.saved.add(sequence, now, pinned);
     for (const gone of added?.dropped ?? []) {
-      const superfluous = commonLength(gone.ids, ids, ids.length) === gone.ids.length;
+      const superfluous = shared(gone, sequence, sequence.ids.length) === gone.ids.length;
       if (superfluous) this.command({ type: "forget", saved: gone.id });
       else this.disk.take(gone);
     }

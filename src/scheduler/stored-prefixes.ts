@@ -1,16 +1,13 @@
 // What lies on disk of earlier conversations, whoever computed them. Only the bookkeeping: the files are the engine's.
 
-import type { MediaSpan } from "./media-span.ts";
 import { PrefixTree } from "./prefix-tree.ts";
+import type { Computed, Saved } from "./saved-prefixes.ts";
 
 /** Numbers what is on disk. */
 export type StoredId = number;
 
-export interface Stored {
+export interface Stored extends Omit<Saved, "id"> {
   readonly id: StoredId;
-  /** Its tokens: all of them. */
-  readonly ids: Int32Array;
-  readonly media: readonly MediaSpan[];
 }
 
 export class StoredPrefixes {
@@ -22,11 +19,12 @@ export class StoredPrefixes {
   }
 
   add(stored: Stored): void {
-    const { id, ids } = stored;
+    const { id, ids, adapterKey } = stored;
     if (this.entries.has(id)) return;
-    const { length, holders } = this.tree.match(ids, ids.length);
+    const { length, holders } = this.tree.match(adapterKey, ids, ids.length);
     this.entries.set(id, stored);
-    this.tree.add(id, holders[0]?.id ?? -1, length);
+    if (holders[0]) this.tree.fork(id, holders[0].id, length);
+    else this.tree.add(id, adapterKey);
     this.tree.extend(id, ids, ids.length);
   }
 
@@ -35,13 +33,15 @@ export class StoredPrefixes {
     this.tree.remove(id);
   }
 
-  /** The longest beginning of `ids[0..limit)` on disk; `whole`: only of what can be used to its end. */
+  /** The longest beginning of the first `limit` tokens on disk; `whole`: only of what can be used to its end. */
   find(
-    ids: Int32Array,
+    { ids, adapterKey }: Computed,
     limit: number,
     whole: boolean,
   ): { readonly stored: Stored; readonly length: number } | undefined {
-    const { length, holders } = whole ? this.tree.matchWhole(ids, limit, () => true) : this.tree.match(ids, limit);
+    const { length, holders } = whole
+      ? this.tree.matchWhole(adapterKey, ids, limit, () => true)
+      : this.tree.match(adapterKey, ids, limit);
     // The shortest is read the fastest.
     const stored = this.entries.get(holders[0]?.id ?? -1);
     return stored && { stored, length };

@@ -32,16 +32,26 @@ export class Admission {
     this.background -= places;
   }
 
-  /**
-   * Takes so many places, or throws SvcError `server_busy` with the seconds after which one is likely free. A request for
-   * more answers than there are places is let in when it is alone.
-   */
+  /** Takes so many places, or throws what `check` throws. */
   enter(places = 1): void {
+    this.check(places);
+    this.inFlight += places;
+  }
+
+  /** Takes places for what has been let in with others, be they free or not. */
+  enterAssured(places: number): void {
+    this.inFlight += places;
+  }
+
+  /**
+   * Throws SvcError `server_busy`, with the seconds after which one is likely free, when there are not so many places. A
+   * request for more answers than there are places is let in when it is alone.
+   */
+  check(places = 1): void {
     if (this.inFlight > 0 && this.inFlight + places > this.parallel + this.maxQueue) {
       const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
       throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
     }
-    this.inFlight += places;
   }
 
   /** Gives the places back after `ms`. */

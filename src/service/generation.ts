@@ -1,9 +1,11 @@
 // The one way into the engine for everything that generates: admission, cancelling by id, metrics, draining.
 
+import { defaultAdapters } from "../domain/adapters.ts";
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { Admission } from "./admission.ts";
@@ -35,9 +37,14 @@ export interface GenerationReport {
   firstTextMs?: number;
 }
 
+export interface GenerationOptions {
+  /** It was let in with others (`checkRoom`) and is not turned away now; whoever asks keeps such requests few. */
+  readonly assured?: true;
+}
+
 export class GenerationService {
-  /** Each backend has places of its own. */
-  private readonly admissions = new WeakMap<Backend, Admission>();
+  /** Each engine has places of its own. */
+  private readonly admissions = new WeakMap<EnginePort, Admission>();
   private active = 0;
   private readonly registry = new CancelRegistry();
   private readonly idle = new Set<() => void>();
@@ -65,13 +72,14 @@ export class GenerationService {
     asked: GenerateRequest | readonly [GenerateRequest, ...GenerateRequest[]],
     signal: AbortSignal,
     report: GenerationReport = {},
+    options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline, model, background }] = requests;
+    const [{ id, deadline, model, background, adapters: chosen }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
-    const admission = this.admit(backend, answers, background);
+    const admission = this.admit(backend, answers, { ...options, ...(background && { background }) });
     const admittedAt = clock.now();
     const entry = this.registry.add(id, (key) => backend.engine.cancel(key), answers);
     report.cancel = () => {
@@ -87,10 +95,15 @@ export class GenerationService {
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
+    const { adapters: offered } = backend.engine.status();
+    const adapters = chosen ?? defaultAdapters(offered);
+    for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();
-      const split = splitChoices(await this.loaded(backend, requests, limits.signal), entry.keys);
+      const loaded = await this.loaded(backend, requests, limits.signal);
+      const adapted = loaded.map((request) => ({ ...request, adapters }));
+      const split = splitChoices(adapted, entry.keys);
       for await (const told of generateAll(backend.engine, split, limits.signal)) {
         if (told.type === "started") {
           limits.started();
@@ -166,30 +179,42 @@ export class GenerationService {
     for (const entry of this.registry.takeAll()) entry.stop();
   }
 
-  private admit(backend: Backend, places: number, background: true | undefined): Admission {
-    if (this.draining) throw new SvcError("shutting_down", "The server is shutting down.");
+  /** Throws what a request for this model would be turned away with at this moment. */
+  checkRoom(model?: string): void {
+    if (this.draining) throw shuttingDown();
+    const admission = this.admissionOf(this.deps.router.route(model));
+    this.turnAway(() => admission.check());
+  }
+
+  private admit(
+    backend: Backend,
+    places: number,
+    { assured, background }: GenerationOptions & { readonly background?: true },
+  ): Admission {
+    if (this.draining) throw shuttingDown();
     const admission = this.admissionOf(backend);
-    if (background) {
-      admission.enterBackground(places);
-      this.active += places;
-      return admission;
-    }
-    try {
-      admission.enter(places);
-    } catch (error) {
-      this.deps.metrics.rejected("queue_full");
-      throw error;
-    }
+    if (background) admission.enterBackground(places);
+    else if (assured) admission.enterAssured(places);
+    else this.turnAway(() => admission.enter(places));
     this.active += places;
     return admission;
   }
 
+  private turnAway(enter: () => void): void {
+    try {
+      enter();
+    } catch (error) {
+      this.deps.metrics.rejected("queue_full");
+      throw error;
+    }
+  }
+
   private admissionOf(backend: Backend): Admission {
-    const known = this.admissions.get(backend);
+    const { engine, parallel } = backend;
+    const known = this.admissions.get(engine);
     if (known) return known;
-    const expectedMs = () => backend.engine.status().stats.placeFreeMs;
-    const admission = new Admission(backend.parallel, this.deps.maxQueue, expectedMs);
-    this.admissions.set(backend, admission);
+    const admission = new Admission(parallel, this.deps.maxQueue, () => engine.status().stats.placeFreeMs);
+    this.admissions.set(engine, admission);
     return admission;
   }
 
@@ -200,6 +225,8 @@ export class GenerationService {
     this.idle.clear();
   }
 }
+
+const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");
 
 /** A time limit ended the answer, not whoever asked for it. */
 const cutShort = (event: FinishEvent): FinishEvent =>

@@ -1,4 +1,4 @@
-// The model of the engine here, as a source of the router.
+// The model of the engine here, and its LoRA adapters as models of their own, as a source of the router.
 
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
 import type { EnginePort, EngineStatus } from "../engine/port.ts";
@@ -18,20 +18,27 @@ const capabilitiesOf = ({ template, vision, audio }: ModelInfo): string[] => [
 
 export class LocalModel implements ModelSource {
   readonly backend: Backend;
+  /** The same engine under the names of the adapters. */
+  private readonly adapted: ReadonlyMap<string, Backend>;
 
   constructor(
     private readonly engine: EnginePort,
     parallel: number,
   ) {
-    this.backend = { model: engine.status().modelId, engine, parallel };
+    const { modelId, adapters } = engine.status();
+    this.backend = { model: modelId, engine, parallel };
+    this.adapted = new Map(adapters.map(({ name }) => [name, { ...this.backend, model: name }]));
   }
 
   models(): readonly ListedModel[] {
-    return [listed(this.engine.status())];
+    const status = this.engine.status();
+    const { modelId: parent, adapters } = status;
+    const model = listed(status);
+    return [model, ...adapters.map(({ name, created }) => ({ ...model, id: name, created, parent }))];
   }
 
   find(model: string): Backend | undefined {
-    return model === this.backend.model ? this.backend : undefined;
+    return model === this.backend.model ? this.backend : this.adapted.get(model);
   }
 }
 

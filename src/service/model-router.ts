@@ -63,7 +63,7 @@ export class ModelRouter {
   models(computedHere = false): ListedModel[] {
     const byName = new Map<string, ListedModel>();
     for (const model of this.sources.flatMap((source) => source.models())) {
-      if (!byName.has(model.id) && !(computedHere && model.remote)) byName.set(model.id, model);
+      if (!byName.has(model.id) && !(computedHere && (model.remote || model.everywhere))) byName.set(model.id, model);
     }
     return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
   }

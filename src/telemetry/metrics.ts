@@ -13,6 +13,8 @@ export interface Metrics {
   requestEnded(route: string, status: number): void;
   /** A generation was admitted. */
   generationStarted(): void;
+  /** An admitted generation is computed with this adapter, which is one of the operator's. */
+  adapterChosen(name: string): void;
   /** Milliseconds from admission to the first text. */
   firstToken(ms: number): void;
   /** Milliseconds between two pieces of text of one generation. */

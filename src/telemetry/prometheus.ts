@@ -35,6 +35,7 @@ export class PrometheusMetrics implements Metrics {
     ["cancelled", 0],
   ]);
   private readonly rejections = new Map<BusyReason, number>(BUSY_REASONS.map((reason) => [reason, 0]));
+  private readonly adapted = new Map<string, number>();
   private readonly failed = new Map<ErrorCode, number>();
   /** Answered requests by route and status: routes are the server's own, so there are not many. */
   private readonly answered = new Map<string, { readonly labels: Labels; count: number }>();
@@ -114,6 +115,10 @@ export class PrometheusMetrics implements Metrics {
   /** A generation was admitted. */
   generationStarted(): void {
     this.started++;
+  }
+
+  adapterChosen(name: string): void {
+    this.adapted.set(name, (this.adapted.get(name) ?? 0) + 1);
   }
 
   /** Milliseconds from admission to the first text. */
@@ -211,6 +216,7 @@ export class PrometheusMetrics implements Metrics {
       counter("svc_prompt_tokens_cached_total", "Prompt tokens that came from the KV cache.", this.cachedTokens),
       counter("svc_generation_tokens_total", "Generated tokens.", this.completionTokens),
       counter("svc_requests_started_total", "Generations admitted.", this.started),
+      by("svc_lora_requests_total", "Generations admitted, by LoRA adapter.", "lora_name", this.adapted),
       by("svc_request_success_total", "Generations that ended in order.", "finished_reason", this.finished),
       by("svc_request_failure_total", "Generations that failed.", "code", this.failed),
       by("svc_admission_rejections_total", "Requests turned away with server_busy.", "reason", this.rejections),

@@ -16,6 +16,7 @@ import { fanOut, warmFanOut, type FanOut } from "./rows/fan-out.ts";
 import { firstToken } from "./rows/first-token.ts";
 import { gap } from "./rows/gap.ts";
 import { leave } from "./rows/leave.ts";
+import { multiplex } from "./rows/multiplex.ts";
 import { overflow } from "./rows/overflow.ts";
 import { queue } from "./rows/queue.ts";
 import type { Side } from "./server-under-test.ts";
@@ -129,6 +130,20 @@ export const SCENARIOS: readonly Scenario[] = [
     parallel: 4,
     flags: { svc: "--kv-mode unified", "llama-server": "--kv-unified" },
     measurements: [overflow([900, 900, 900, 300])],
+  },
+  {
+    name: "60m-multiplex",
+    model: "60m",
+    ctx: 16_384,
+    parallel: 16,
+    measurements: [multiplex({ requests: 64, promptTokens: 64, maxTokens: 64 })],
+  },
+  {
+    name: "svc-mini-multiplex",
+    model: "svc-mini",
+    ctx: 16_384,
+    parallel: 16,
+    measurements: [multiplex({ requests: 64, promptTokens: 64, maxTokens: 64 })],
   },
   {
     name: "60m-queue",

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { DownloadProgress } from "../../src/cli/download-progress.ts";
 
-function progress(isTTY: boolean, format: "text" | "json" = "text") {
+function progress(isTTY: boolean, format: "text" | "json" = "text", columns = 120) {
   let now = 0;
   const written: string[] = [];
-  const out = { isTTY, write: (text: string) => written.push(text) > 0 };
+  const out = { isTTY, columns, write: (text: string) => written.push(text) > 0 };
   const shown = new DownloadProgress(out as never, format, () => now);
   const at = (seconds: number, received: number, waiting = false) => {
     now = seconds * 1000;
@@ -23,6 +23,16 @@ test("a terminal gets a bar that is redrawn", () => {
     `\x1b[K  a/b:Q8_0 [${".".repeat(24)}] 0 %  0 bytes of 2.00 GB\r`,
     `\x1b[K  a/b:Q8_0 [${"#".repeat(6)}${".".repeat(18)}] 25 %  500.0 MB of 2.00 GB  500.0 MB/s  3 s left\r`,
     "\x1b[K",
+  ]);
+});
+
+test("on a narrow terminal a line never wraps", () => {
+  const { written, at } = progress(true, "text", 40);
+  at(0, 0);
+  at(1, 5e8);
+  expect(written).toEqual([
+    "\x1b[K  a/b:Q8_0 0 %  0 bytes of 2.00 GB\r",
+    "\x1b[K  a/b:Q8_0 25 %  500.0 MB of 2.00 GB  5\r",
   ]);
 });
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { chatServer, helloStream } from "../gateway/fixture-server.ts";
+import { chatServer, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { withServer } from "../support/server.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -12,8 +12,9 @@ test("--no-model with an upstream and with a found server serves both, and ends 
   const flags = ["--no-model", "--upstream", `up=${named.url}/v1`, "--gateway", "--gateway-port", String(found.port)];
   await withServer(flags, async ({ url }) => {
     const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
-    expect(data.map(({ id }) => id)).toEqual(["up/far", `localhost:${found.port}/far`]);
-    for (const { id: model } of data) {
+    const others = data.map(({ id }) => id).filter((id) => id.includes("/"));
+    expect(others).toEqual(["up/far", `localhost:${found.port}/far`]);
+    for (const model of others) {
       const answer = await fetch(`${url}/v1/chat/completions`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: "Bearer of the client" },
@@ -22,6 +23,19 @@ test("--no-model with an upstream and with a found server serves both, and ends 
       expect(await answer.json()).toMatchObject({ model, choices: [{ message: { content: "Hello" } }] });
     }
     for (const { asked } of [named, found]) expect(asked.at(-1)?.headers.get("authorization")).toBeNull();
+  });
+}, 90_000);
+
+test("its embeddings are those of an upstream where a request names one", async () => {
+  const far = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(modelList("bge-m3"));
+    return path === "/v1/embeddings" ? Response.json({ data: [{ index: 0, embedding: [3, 4] }] }) : undefined;
+  });
+  await withServer(["--no-model", "--upstream", `up=${far.url}`], async ({ url }) => {
+    const body = JSON.stringify({ model: "up/bge-m3", input: "hi" });
+    const answer = await fetch(`${url}/v1/embeddings`, { method: "POST", body });
+    expect(await answer.json()).toMatchObject({ model: "up/bge-m3", data: [{ embedding: [3, 4] }] });
+    expect(((await (await fetch(`${url}/v1/models/up/bge-m3`)).json()) as { id: string }).id).toBe("up/bge-m3");
   });
 }, 90_000);
 

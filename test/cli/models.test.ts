@@ -6,8 +6,8 @@ import { freePort } from "../support/free-port.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-async function models(port: number) {
-  const child = Bun.spawn([process.execPath, MAIN, "models", "--port", String(port)], {
+async function models(port: number, ...more: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, "models", "--port", String(port), ...more], {
     env: { HOME: "/nonexistent" },
     stdin: "ignore",
     stdout: "pipe",
@@ -21,6 +21,16 @@ test("svc models prints what the running server can be asked for", async () => {
   const { code, out } = await models(serve().port);
   expect(code).toBe(0);
   expect(out).toMatch(/^NAME\s+OWNER\s+LOADED\s+CONTEXT\s+CAPABILITIES\nfake-model\s+svc\s+yes\s+4096\s+chat, /);
+}, 30_000);
+
+test("svc models --json prints the server's own listing", async () => {
+  const { port } = serve();
+  const { code, out } = await models(port, "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    object: "list",
+    data: expect.arrayContaining([expect.objectContaining({ id: "fake-model" })]),
+  });
 }, 30_000);
 
 test("and says where it looked when no server is there", async () => {

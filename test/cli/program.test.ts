@@ -1,12 +1,14 @@
 // The program as its own process: exit codes, what it says, and when it serves instead of answering.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
 import { freePort } from "../support/free-port.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
+const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const QUESTION = "What is the capital of France?";
 const TIMEOUT_MS = 60_000;
 
@@ -85,6 +87,52 @@ describe("information and mistakes", () => {
     expect(code).toBe(3);
     expect(JSON.parse(err)).toMatchObject({ level: "error", message: expect.stringContaining("missing.gguf") });
   });
+});
+
+describe("an adapter that cannot be used ends with 3 and one sentence", () => {
+  const refused = async (path: string) => {
+    const { code, err } = await finish(["--lora", path, "--port", String(await freePort()), "--log-format", "json"]);
+    expect(code).toBe(3);
+    // Before the last line, the engine may have told about it.
+    return (JSON.parse(err.trim().split("\n").at(-1) ?? "") as { message: string }).message;
+  };
+  const written = (name: string, changes?: AdapterChanges) => {
+    const path = join(home, name);
+    writeAdapter(path, 1, changes);
+    return path;
+  };
+  const text = (key: string, value: string) => ({ metadata: { [key]: { type: "string", value } as const } });
+
+  test("when it is not there, damaged or no adapter", async () => {
+    const missing = join(home, "missing.gguf");
+    expect(await refused(missing)).toBe(`There is no file ${missing}.`);
+    const cut = written("cut.gguf");
+    truncateSync(cut, statSync(cut).size - 5000);
+    expect(await refused(cut)).toContain("cut.gguf is incomplete");
+    truncateSync(cut, 100);
+    expect(await refused(cut)).toContain("cut.gguf has an incomplete or corrupt header");
+    expect(await refused(MODEL)).toBe("svc-mini-q8_0.gguf is no LoRA adapter.");
+  });
+
+  test("when it is for another model, or of another kind", async () => {
+    expect(await refused(written("other.gguf", text("general.architecture", "llama")))).toBe(
+      "other.gguf is for models of the architecture llama; the model's is qwen3.",
+    );
+    expect(await refused(written("kind.gguf", text("adapter.type", "control")))).toContain("another type than LoRA");
+    const activated = { metadata: { "adapter.alora.invocation_tokens": { type: "i32s", value: [1] } as const } };
+    expect(await refused(written("activated.gguf", activated))).toContain("activated LoRA");
+  });
+
+  test(
+    "when its tensors do not fit the model's",
+    async () => {
+      const path = written("wide.gguf", { width: 320 });
+      const message = await refused(path);
+      expect(message).toContain(`cannot use the adapter ${path}`);
+      expect(message).toContain("incorrect shape");
+    },
+    TIMEOUT_MS,
+  );
 });
 
 describe("serving", () => {

@@ -5,7 +5,7 @@ import { decodeMessages } from "../../src/dialect/messages/decode.ts";
 import { decodeResponses } from "../../src/dialect/responses/decode.ts";
 import { serve } from "../http/harness.ts";
 
-const settings = { stop: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
+const settings = { stop: [], lora: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
 const schema = { type: "object", properties: { city: { type: "string" } } };
 const names = (tools: readonly { name: string; described?: true }[]) =>
   tools.map(({ name, described }) => (described ? `${name}, described` : name));

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
 
-const settings: ChatSettings = { stop: [], maxLogprobs: 20, templateKwargs: {}, think: true, constrain: true };
+const settings: ChatSettings = {
+  stop: [],
+  lora: [],
+  maxLogprobs: 20,
+  templateKwargs: {},
+  think: true,
+  constrain: true,
+};
 const user = { role: "user", content: "hi" };
 const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings> = {}) =>
   decodeChat({ messages: [user], ...fields }, { ...settings, ...overrides });

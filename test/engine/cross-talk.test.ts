@@ -5,6 +5,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AdapterSet } from "../../src/domain/adapters.ts";
+import { makeAdapter } from "../models/make-adapter.ts";
 import {
   ColdServer,
   compareWithCold,
@@ -21,6 +23,10 @@ const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
  * that wait for each other take minutes beside other tests.
  */
 const flags = ["--model", model, "--ctx", "1024", "--threads", "1"];
+
+const one = { id: 0, scale: 1 };
+const two = { id: 1, scale: 1 };
+const SETS: readonly AdapterSet[] = [[], [one], [two], [one, two], [{ id: 0, scale: 0.5 }]];
 
 test("overlapping conversations get the answers that a cold server gives", async () => {
   await withServer([...flags, "--parallel", "6"], async (warm) => {
@@ -53,6 +59,28 @@ test("conversations on disk, over restarts and crashes, get them too", async () 
     expect(restoredTokens).toBeGreaterThan(0);
   } finally {
     await cold.stop();
+    rmSync(folder, { recursive: true });
+  }
+}, 240_000);
+
+test("the same with adapters: each conversation gets the answers of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
+  const adapted = [...flags, ...[1, 2].flatMap((seed) => ["--lora", makeAdapter(folder, seed)])];
+  try {
+    await withServer([...adapted, "--parallel", "6"], async (warm) => {
+      const exchanges = await converse(warm.url, { conversations: 30, clients: 8, seed: 2, adapters: SETS });
+      await warm.untilIdle(10_000);
+      const cold = await ColdServer.start(adapted, FROM_SOURCE);
+      try {
+        const result = await compareWithCold(cold, exchanges);
+        expect(result.differences).toEqual([]);
+        expect(result.counts.same).toBeGreaterThan(50);
+        expect(result.cachedTokens).toBeGreaterThan(0);
+      } finally {
+        await cold.stop();
+      }
+    });
+  } finally {
     rmSync(folder, { recursive: true });
   }
 }, 240_000);

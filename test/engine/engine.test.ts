@@ -135,6 +135,24 @@ describe("many requests", () => {
     expect(llama.decodes.some(({ rows, owner }) => rows === 4 && owner === 0)).toBe(true);
   });
 
+  test("with adapters is computed in slices with its own, beside a stream without any", async () => {
+    const llama = new FakeLlama(2048, 0, 16);
+    llama.pauses = 5;
+    const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 1000 });
+    const adapters = [{ id: 0, scale: 0.5 }];
+    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
+    await until(() => text(1).length > 3);
+    const before = llama.decodes.length;
+    engine.receive({ type: "generate", key: 2, request: ask(`${"long ".repeat(8)}say yes|`, { adapters }) });
+    await until(() => finished(2) !== undefined);
+    const chunks = llama.decodes.slice(before).filter(({ rows }) => rows > 1);
+    expect(chunks.map((chunk) => [chunk.rows, chunk.adapters])).toEqual([16, 16, 15].map((rows) => [rows, adapters]));
+    expect(llama.slices).toBeGreaterThan(15);
+    expect(text(2)).toBe("yes");
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe("a".repeat(200));
+  });
+
   test("whose prompts are computed in slices beside streams get their text, and leave in the middle of one", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 20;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeAdapter } from "../models/make-adapter.ts";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import type { Message } from "../support/logprob-chat.ts";
 import { metricValue } from "../support/metrics-text.ts";
@@ -33,11 +34,11 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-async function ask(server: ServerProcess, messages: readonly Message[]) {
+async function ask(server: ServerProcess, messages: readonly Message[], fields: object = {}) {
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ messages, max_tokens: 16, temperature: 0 }),
+    body: JSON.stringify({ messages, max_tokens: 16, temperature: 0, ...fields }),
   });
   const { choices, usage } = (await response.json()) as {
     choices: { message: { content: string } }[];
@@ -121,6 +122,8 @@ describe.each([
   test("is computed anew where its file is damaged, and where another model or layout left it", async () => {
     for (const name of readdirSync(folder)) {
       const bytes = readFileSync(join(folder, name));
+      // The kill may have left the beginning of a file.
+      if (bytes.length < 20) continue;
       writeFileSync(join(folder, name), bytes.with(bytes.length - 20, (bytes.at(-20) ?? 0) ^ 1));
     }
     const { prompt, text } = await ask(cold, messages);
@@ -170,6 +173,42 @@ test("a model whose state cannot be cut goes on with whole conversations", async
   expect(after).toEqual({ ...cold, cached: held });
   await second.stop();
   await reference.stop();
+});
+
+test("nothing computed with adapters serves others, over restarts with other --lora flags", async () => {
+  const folder = join(root, "adapters");
+  const [a, b, c] = [1, 2, 3].map((seed) => makeAdapter(root, seed));
+  // What it makes up differs with the adapters.
+  const system: Message = { role: "system", content: "You are a helpful assistant. ".repeat(60) };
+  const messages = [system, user("Tell me a story.")];
+  const run = async (lora: readonly string[], asks: readonly object[]) => {
+    const adapted = lora.flatMap((one) => ["--lora", one]);
+    const server = await startServer([...flags, "--ctx", "4096", "--kv-dir", folder, ...adapted]);
+    const answers = [];
+    for (const fields of asks) answers.push(await ask(server, messages, { max_tokens: 40, ...fields }));
+    await server.stop();
+    return answers;
+  };
+  const fields = (id: number, scale: number) => ({ lora: [{ id, scale }] });
+
+  const sets = [{}, { model: "tone" }, fields(0, 0.5)];
+  // Twice: what was computed in a batch of the same shape is the same to the last bit.
+  const first = await run([`tone=${a}`, `style=${b}`], [...sets, ...sets]);
+  const [base, tone, half] = first.slice(sets.length);
+  if (!base || !tone || !half) throw new Error("no answers");
+  const all = base.prompt - 1;
+  expect(first.map(({ cached }) => cached)).toEqual([0, 0, 0, all, all, all]);
+  expect(new Set([base, tone, half].map(({ text }) => text)).size).toBe(3);
+
+  // Other numbers: what was 0 is 1.
+  const turned = await run([`style=${b}`, `tone=${a}`], [{ model: "tone" }, fields(1, 0.5), fields(0, 1), {}]);
+  expect(turned.map(({ cached }) => cached)).toEqual([all, all, 0, all]);
+  expect([turned[0], turned[1], turned[3]]).toEqual([tone, half, base]);
+
+  // Another file under the name and the number; no adapter at all.
+  const [replaced] = await run([`tone=${c}`], [{ model: "tone" }]);
+  expect(replaced?.cached).toBe(0);
+  expect(await run([], [{}])).toEqual([base]);
 });
 
 describe("at start", () => {

@@ -32,6 +32,7 @@ afterEach(() => rmSync(path, { recursive: true }));
 const folder = (limitBytes = 64 * MIB, fingerprint = FINGERPRINT) => new KvFolder({ path, limitBytes, fingerprint });
 const entry = (from: number, tokens = 300): KvEntry => ({
   ids: Int32Array.from({ length: tokens }, (_, at) => from + at),
+  adapterKey: ["", "a:1", "a:0.5 b:1"][from % 3] ?? "",
   media: from % 2 === 0 ? [] : [{ start: 5, tokens: 20, positions: 4, whole: true }],
 });
 const bytes = (length: number, seed: number) => {
@@ -64,11 +65,12 @@ describe("a file", () => {
     expect(read?.map((part, at) => Buffer.compare(part, large[at] ?? part))).toEqual([0, 0]);
   });
 
-  test("is not read for other tokens, other media or another fingerprint", async () => {
+  test("is not read for other tokens, other adapters, other media or another fingerprint", async () => {
     await folder().write(entry(1), parts(1));
     const changed = { ...entry(1), ids: entry(1).ids.with(299, 0) };
     expect(await folder().read(changed)).toBeUndefined();
     expect(await folder().read({ ...entry(1), media: [] })).toBeUndefined();
+    expect(await folder().read({ ...entry(1), adapterKey: "a:0.5" })).toBeUndefined();
     const other = folder(64 * MIB, new Uint8Array(32).fill(8));
     expect((await other.index()).entries.size).toBe(0);
     expect(await other.read(entry(1))).toBeUndefined();
@@ -171,7 +173,7 @@ function disk(own = folder(), mostInFlight?: number) {
   const loaded: (Uint8Array[] | undefined)[] = [];
   const warnings: string[] = [];
   const listener: KvDiskListener = {
-    stored: ({ id, ids, media }) => void stored.set(id, { ids, media }),
+    stored: ({ id, ...found }) => void stored.set(id, found),
     unstored: (id) => void stored.delete(id),
     loaded: (_, parts) => void loaded.push(parts),
     changed: () => {},
@@ -248,7 +250,7 @@ test("the fingerprint is another wherever the bytes would be", () => {
     kvMode: "unified",
     flashAttention: "auto",
     gpuLayers: -1,
-    kvDir: { path: "/a", limitBytes: 1, model: identity },
+    kvDir: { path: "/a", limitBytes: 1, model: identity, adapterHashes: [] },
   } as const;
   const model = { sequences: 4, contextPerSequence: 1024 };
   const hex = (changes: object = {}, loaded: object = {}, version = "1") =>

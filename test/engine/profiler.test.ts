@@ -52,7 +52,7 @@ test("bandwidth is what steps that only decode read, over their time", () => {
   const step = (prefillRows: number, before: number, after: number, cellsUsed: number, result: DecodeResult = "done") =>
     profiler.decoded(
       {
-        step: { rows: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0, steps: 1 },
+        step: { rows: [], adapters: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0, steps: 1 },
         result,
         made: 1,
         before,

@@ -9,6 +9,7 @@ const total = ({ counts }: { readonly counts: readonly number[] }) => counts.red
 const row = { key: 1, sequence: 0, token: 0, index: 0, position: 0 };
 const plan = (decodeRows: number, prefillRows: number, sample = true): StepPlan => ({
   rows: [{ ...row, sample }],
+  adapters: [],
   started: [],
   owner: undefined,
   decodeRows,
@@ -31,7 +32,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   step(plan(2, 0), 20);
   step(plan(2, 0), 20, "aborted");
   step(plan(2, 16), 40);
-  step({ key: 1, sequence: 0, span, offset: 0, count: 40, position: 0, starts: true }, 100);
+  step({ key: 1, sequence: 0, adapters: [], span, offset: 0, count: 40, position: 0, starts: true }, 100);
   step(plan(2, 0), 20);
   // A chunk in two slices.
   step(plan(0, 128, false), 50, "paused");

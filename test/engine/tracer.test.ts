@@ -59,6 +59,7 @@ function start() {
 const media = { key: 1, count: 64, starts: true } as MediaStep;
 const plan = (changes: Partial<StepPlan>): StepPlan => ({
   rows: [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: true }],
+  adapters: [],
   started: [],
   owner: 1,
   decodeRows: 0,

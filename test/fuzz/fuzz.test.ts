@@ -4,11 +4,11 @@
 import { expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { fakeModel, type FakeScript } from "../../src/engine/fake.ts";
-import { dialects } from "../contract/golden-rows.ts";
 import { scripts, type ScriptName } from "../contract/scripts.ts";
 import { serve, until } from "../http/harness.ts";
 import { fuzz, report } from "./run.ts";
-import { seeds, type DialectName } from "./seeds.ts";
+import { seeds } from "./seeds.ts";
+import { targets, type TargetName } from "./targets.ts";
 
 const cases = Number(process.env["FUZZ_CASES"] ?? 300);
 const seed = Number(process.env["FUZZ_SEED"] ?? 1);
@@ -21,11 +21,11 @@ function scriptOf({ tools, topLogprobs, thinking }: GenerateRequest): FakeScript
 
 const seeing = { ...fakeModel, vision: true };
 
-test.each(Object.keys(seeds) as DialectName[])("the seeds of %s are valid", async (name) => {
+test.each(Object.keys(seeds) as TargetName[])("the seeds of %s are valid", async (name) => {
   const server = serve(scriptOf);
   server.engine.model = seeing;
   for (const [index, body] of seeds[name].entries()) {
-    const answer = await server.post(dialects[name].path, body);
+    const answer = await server.post(targets[name].path, body);
     const text = await answer.text();
     // One refers to answers that are not there.
     expect([index, answer.status, answer.ok || text]).toEqual(
@@ -34,7 +34,7 @@ test.each(Object.keys(seeds) as DialectName[])("the seeds of %s are valid", asyn
   }
 });
 
-for (const name of Object.keys(seeds) as DialectName[]) {
+for (const name of Object.keys(seeds) as TargetName[]) {
   test(`${name}: ${cases} mutated requests of seed ${seed}`, async () => {
     const server = serve(scriptOf, { maxQueue: 200, mediaFetch: false });
     server.engine.model = seeing;

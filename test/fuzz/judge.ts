@@ -3,25 +3,22 @@
 import { strict as assert } from "node:assert";
 import { chatErrors, ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { dialects, type Dialect } from "../contract/golden-rows.ts";
 import { MARK } from "./seed-parts.ts";
-import type { DialectName } from "./seeds.ts";
+import { BLAMELESS, targets, type Target, type TargetName } from "./targets.ts";
 import type { Answer, Transport } from "./wire.ts";
 
 const checkEnvelope = checker(ErrorEnvelope);
-/** What a client can do wrong, and that there is no room. Anything else is our fault. */
-const STATUSES = new Set([400, 404, 413, 503]);
 
 /** Throws about the first thing in an answer that must not be. Returns its kind, for counting. */
-export function judge(name: DialectName, answer: Answer, transport: Transport): string {
+export function judge(name: TargetName, answer: Answer, transport: Transport): string {
   const { status, headers, body } = answer;
   if (transport.broken && (status === 0 || (status === 400 && body === ""))) return "refused by the parser";
   assert.notEqual(status, 0, "closed without an answer");
   const id = headers.get("x-request-id") ?? "";
   assert.match(id, /^req_[0-9a-f]{12}$/, "no correlation id");
   assert.equal(headers.get("compat-request-id"), id);
-  if (status === 200) return judgeAnswer(dialects[name], answer);
-  assert(STATUSES.has(status), `status ${status}: ${body.slice(0, 500)}`);
+  if (status === 200) return judgeAnswer(targets[name], answer);
+  assert(BLAMELESS.has(status), `status ${status}: ${body.slice(0, 500)}`);
   assert(!body.includes(MARK), `the message repeats the request: ${body.slice(0, 500)}`);
   if (name.startsWith("ollama")) {
     const { error } = JSON.parse(body) as { readonly error: unknown };
@@ -38,7 +35,7 @@ export function judge(name: DialectName, answer: Answer, transport: Transport): 
   return `${status} ${error.code}`;
 }
 
-function judgeAnswer({ check, assemble }: Dialect, { headers, body }: Answer): string {
+function judgeAnswer({ check, assemble }: Target, { headers, body }: Answer): string {
   const type = headers.get("content-type") ?? "";
   if (type.startsWith("application/json")) {
     check(JSON.parse(body));

@@ -6,7 +6,8 @@ import { parseArgs } from "node:util";
 import { processTree, residentBytes } from "../support/processes.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 import { fuzz, report } from "./run.ts";
-import { seeds, type DialectName } from "./seeds.ts";
+import { seeds } from "./seeds.ts";
+import type { TargetName } from "./targets.ts";
 
 /** Caches and heaps find their size in the first half. */
 const GROWTH_LIMIT = 1.25;
@@ -16,7 +17,7 @@ const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { cases: text, seed: text, dialect: text, svc: text } });
 const cases = Number(values.cases ?? 2000);
 const seed = Number(values.seed ?? 1);
-const names = (Object.keys(seeds) as DialectName[]).filter(
+const names = (Object.keys(seeds) as TargetName[]).filter(
   (name) => values.dialect === undefined || name === values.dialect,
 );
 const command = values.svc?.split(" ") ?? FROM_SOURCE;

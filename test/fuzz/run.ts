@@ -1,11 +1,11 @@
 // Sends mutated requests of one dialect, several at once, and judges every answer. The same seed gives the same requests.
 
-import { dialects } from "../contract/golden-rows.ts";
 import { dice, type Dice } from "../support/dice.ts";
 import { judge } from "./judge.ts";
 import { mutated, write } from "./mutate.ts";
-import { seeds, type DialectName } from "./seeds.ts";
+import { seeds } from "./seeds.ts";
 import { smallest } from "./shrink.ts";
+import { targets, type TargetName } from "./targets.ts";
 import { exchange, transportOf, type Transport } from "./wire.ts";
 
 export interface Failure {
@@ -29,7 +29,7 @@ const ENOUGH = 5;
 
 /** Sends the requests `first` to `first + count` of `seed`. */
 export async function fuzz(
-  name: DialectName,
+  name: TargetName,
   {
     port,
     seed,
@@ -55,7 +55,7 @@ export async function fuzz(
   return { kinds, failures };
 }
 
-function requestOf(name: DialectName, roll: Dice): { readonly value: unknown; readonly transport: Transport } {
+function requestOf(name: TargetName, roll: Dice): { readonly value: unknown; readonly transport: Transport } {
   const valid = seeds[name];
   const seed = valid[roll(valid.length)] ?? {};
   // One in twenty goes as it is: the seeds are valid, and stay so.
@@ -64,14 +64,14 @@ function requestOf(name: DialectName, roll: Dice): { readonly value: unknown; re
 
 /** What is wrong with the answer to this request, if anything. */
 async function tried(
-  name: DialectName,
+  name: TargetName,
   port: number,
   value: unknown,
   transport: Transport,
   kinds?: Map<string, number>,
 ): Promise<string | undefined> {
   try {
-    const answer = await exchange(port, dialects[name].path, Buffer.from(write(value)), transport);
+    const answer = await exchange(port, targets[name].path, Buffer.from(write(value)), transport);
     const kind = judge(name, answer, transport);
     kinds?.set(kind, (kinds.get(kind) ?? 0) + 1);
     return undefined;
@@ -81,7 +81,7 @@ async function tried(
 }
 
 /** How it went, on a few lines. */
-export const report = (name: DialectName, { kinds, failures }: Outcome): string =>
+export const report = (name: TargetName, { kinds, failures }: Outcome): string =>
   [
     `${name}: ${[...kinds]
       .sort(([, a], [, b]) => b - a)

@@ -17,6 +17,7 @@ export const schema = {
 };
 export const name = `tool_${MARK}`;
 export const sampling = {
+  lora: [],
   temperature: 0.5,
   top_p: 0.9,
   top_k: 20,

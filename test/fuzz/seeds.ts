@@ -1,9 +1,8 @@
 // Valid requests that use every feature of a dialect, small enough for a real model to answer quickly.
 
-import type { dialects } from "../contract/golden-rows.ts";
 import { MARK, name, PIXEL, sampling, schema, user } from "./seed-parts.ts";
+import type { TargetName } from "./targets.ts";
 
-export type DialectName = keyof typeof dialects;
 export type Seed = Readonly<Record<string, unknown>>;
 
 const chatTool = { type: "function", function: { name, description: MARK, parameters: schema, strict: true } };
@@ -254,11 +253,22 @@ const ollamaGenerate: readonly Seed[] = [
   { prompt: MARK, images: [PIXEL], format: schema, think: false, options },
 ];
 
-export const seeds: Readonly<Record<DialectName, readonly Seed[]>> = {
+/** The chat dialect's seeds, some together. */
+const batchOf = (bodies: readonly Seed[]): Seed => ({
+  requests: bodies.map((body, index) => ({ custom_id: `${MARK} ${index}`, body })),
+});
+const multiplex: readonly Seed[] = [
+  batchOf(chat.slice(0, 4)),
+  batchOf(chat.slice(4)),
+  batchOf(Array.from({ length: 64 }, (_, n) => ({ messages: [user], max_tokens: 2, stream: n % 2 === 0 }))),
+];
+
+export const seeds: Readonly<Record<TargetName, readonly Seed[]>> = {
   chat,
   completions,
   messages,
   responses,
   "ollama-chat": ollamaChat,
   "ollama-generate": ollamaGenerate,
+  multiplex,
 };

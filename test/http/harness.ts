@@ -60,6 +60,7 @@ export const testConfig: Config = {
   stop: [],
   templateKwargs: {},
   chatTemplate: "",
+  lora: [],
   conveniences: true,
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
@@ -90,6 +91,9 @@ export class RecordingMetrics implements Metrics {
   }
   generationStarted(): void {
     this.calls.push("started");
+  }
+  adapterChosen(name: string): void {
+    this.calls.push(`adapter ${name}`);
   }
   firstToken(): void {
     this.calls.push("first");

@@ -40,6 +40,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     mlock: false,
     warmup: true,
     chatTemplate: "",
+    adapters: [],
     ...changes,
   };
 }

@@ -79,7 +79,7 @@ describe.skipIf(!isBuilt)("a job", () => {
     expect(embeddingsOf(rig, again)).toEqual(embeddingsOf(rig, job));
     rig.media.release(job);
     rig.media.release(again);
-    expect(rig.media.stats()).toMatchObject({ jobs: 0, heldBytes: 3 * chunkBytes });
+    expect(await settled()).toMatchObject({ jobs: 0, heldBytes: 3 * chunkBytes });
   });
 
   test("does not keep a projector from being unloaded", async () => {

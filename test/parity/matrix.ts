@@ -65,6 +65,9 @@ const WEATHER = {
 /** What reasoning_effort is to llama-server. */
 const THINKING = { chat_template_kwargs: { enable_thinking: true } };
 
+/** The adapters at these scales, by their numbers. */
+const adapters = (...scales: readonly number[]) => ({ lora: scales.map((scale, id) => ({ id, scale })) });
+
 const ANSWER_ONLY = "svc gives log probabilities of the answer, llama-server also those of the reasoning before it";
 
 const greedy = { temperature: 0 };
@@ -186,6 +189,12 @@ export const MATRIX: readonly Row[] = [
         "llama-server lists a token together with the text that a half-matched stop sequence held back before it",
     },
   ),
+  row("lora 1", { ...greedy, ...adapters(1) }),
+  row("lora 0.5", { ...greedy, ...adapters(0.5) }),
+  row("lora -1", { ...greedy, ...adapters(-1) }),
+  row("lora 1 and 1", { ...greedy, ...adapters(1, 1) }),
+  row("lora 0 and 0.7, temperature 1", { ...open, ...adapters(0, 0.7) }),
+  row("lora off", { ...greedy, ...adapters(0, 0) }),
   row("max_tokens 1", { ...open, max_tokens: 1 }),
   row("grammar, greedy", { ...greedy, grammar: CHOICES }),
   row("grammar", { ...open, grammar: CHOICES }),

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { launch, type LaunchPlan, type Side } from "../bench/server-under-test.ts";
+import { makeAdapter } from "../models/make-adapter.ts";
 import { FROM_SOURCE } from "../support/server.ts";
 import type { Fields } from "./matrix.ts";
 
@@ -27,6 +28,8 @@ export interface Answer {
 const ROOT = join(import.meta.dir, "../..");
 const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
 const LLAMA_SERVER = join(ROOT, "vendor/.build/llama-server/llama-server");
+/** Off unless a request asks for them. */
+const ADAPTERS = [1, 2].map((seed) => makeAdapter(join(ROOT, "vendor/.build/models"), seed));
 const words = (line: string) => line.split(" ");
 
 const PLANS: Readonly<Record<Side, LaunchPlan>> = {
@@ -38,6 +41,7 @@ const PLANS: Readonly<Record<Side, LaunchPlan>> = {
       MODEL,
       ...words("--ctx 4096 --parallel 1 --threads 1 --batch 512 --micro-batch 512"),
       ...words("--flash-attention on --kv-type f16 --kv-mode streams --no-prefix-cache --no-speculation"),
+      ...ADAPTERS.flatMap((path) => ["--lora", path]),
     ],
   },
   "llama-server": {
@@ -48,6 +52,7 @@ const PLANS: Readonly<Record<Side, LaunchPlan>> = {
       MODEL,
       ...words("--ctx-size 4096 --parallel 1 --threads 1 --batch-size 512 --ubatch-size 512 --flash-attn on"),
       ...words("--cache-type-k f16 --cache-type-v f16 --no-kv-unified --cache-ram 0 --no-ui --jinja"),
+      ...ADAPTERS.flatMap((path) => ["--lora-scaled", `${path}:0`]),
     ],
   },
 };

@@ -1,31 +1,44 @@
 import { describe, expect, test } from "bun:test";
+import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { StoredPrefixes } from "../../src/scheduler/stored-prefixes.ts";
 import { Random } from "../support/random.ts";
 import { FakeDisk, FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
+const text = (all: Int32Array, adapterKey = "") => ({ ids: all, adapterKey, media: [] });
 const stores = { ...LIMITS, cells: 1000, savedTokens: 2000, saveTokenMs: 0.001, stores: true, loadTokenMs: 0.002 };
 
 describe("what is on disk", () => {
   const stored = new StoredPrefixes();
-  stored.add({ id: 1, ids: ids(300, 1), media: [] });
-  stored.add({ id: 2, ids: Int32Array.from([...ids(300, 1), ...ids(100, 900)]), media: [] });
-  stored.add({ id: 3, ids: Int32Array.from([...ids(200, 1), ...ids(300, 5000)]), media: [] });
+  stored.add({ id: 1, ...text(ids(300, 1)) });
+  stored.add({ id: 2, ...text(Int32Array.from([...ids(300, 1), ...ids(100, 900)])) });
+  stored.add({ id: 3, ...text(Int32Array.from([...ids(200, 1), ...ids(300, 5000)])) });
+  stored.add({ id: 4, ...text(ids(280, 1), "a:1") });
 
   test("is found by its beginning, the shortest that says as much", () => {
-    expect(stored.find(ids(250, 1), 250, false)).toMatchObject({ length: 250, stored: { id: 1 } });
-    expect(stored.find(ids(150, 1), 150, false)?.length).toBe(150);
-    expect(stored.find(ids(10, 7000), 10, false)).toBeUndefined();
+    expect(stored.find(text(ids(250, 1)), 250, false)).toMatchObject({ length: 250, stored: { id: 1 } });
+    expect(stored.find(text(ids(150, 1)), 150, false)?.length).toBe(150);
+    expect(stored.find(text(ids(10, 7000)), 10, false)).toBeUndefined();
   });
 
   test("is found as a whole where it cannot be cut", () => {
-    expect(stored.find(ids(250, 1), 250, true)).toBeUndefined();
-    expect(stored.find(ids(350, 1), 349, true)).toMatchObject({ length: 300, stored: { id: 1 } });
+    expect(stored.find(text(ids(250, 1)), 250, true)).toBeUndefined();
+    expect(stored.find(text(ids(350, 1)), 349, true)).toMatchObject({ length: 300, stored: { id: 1 } });
   });
 
   test("knows what says no more than another", () => {
     expect(stored.beginningsOf(2)).toEqual([1]);
     expect(stored.beginningsOf(3)).toEqual([]);
+  });
+
+  test("is found only for the adapters that computed it", () => {
+    expect(stored.find(text(ids(290, 1), "a:1"), 290, false)).toMatchObject({ length: 280, stored: { id: 4 } });
+    expect(stored.find(text(ids(290, 1), "a:1"), 290, true)).toMatchObject({ length: 280, stored: { id: 4 } });
+    for (const other of ["a:0.5", "b:1", "a:1 b:1"]) {
+      expect(stored.find(text(ids(290, 1), other), 290, false)).toBeUndefined();
+      expect(stored.find(text(ids(290, 1), other), 290, true)).toBeUndefined();
+    }
+    expect(stored.beginningsOf(4)).toEqual([]);
   });
 });
 
@@ -100,6 +113,26 @@ describe.each([
   });
 });
 
+test("nothing that one set of adapters computed serves another, whatever their numbers were before", () => {
+  const disk = new FakeDisk();
+  const prompt = [...ids(600, 1)];
+  const whole = (id: number) => [{ id, scale: 1 }];
+  const run = (files: readonly string[], asks: readonly AdapterSet[]) => {
+    const engine = new FakeEngine({ ...stores, cells: 4000, savedTokens: 8000 }, undefined, disk, files);
+    asks.forEach((set, key) => engine.add(key, prompt, 5, "", { adapters: set }));
+    engine.run();
+    engine.end();
+    return asks.map((_, key) => engine.cached.get(key));
+  };
+  const half = [{ id: 0, scale: 0.5 }];
+  const both = [...whole(0), ...whole(1)];
+  expect(run(["a", "b"], [[], whole(0), both])).toEqual([0, 0, 0]);
+  expect(disk.files.size).toBe(3);
+  expect(run(["b", "a"], [[], whole(0), whole(1), half, both])).toEqual([599, 0, 599, 0, 599]);
+  expect(run(["c"], [[], whole(0)])).toEqual([599, 0]);
+  expect(run([], [[]])).toEqual([599]);
+});
+
 test("a longer conversation takes the place of its beginning", () => {
   const disk = new FakeDisk();
   const engine = new FakeEngine(stores, undefined, disk);
@@ -110,7 +143,7 @@ test("a longer conversation takes the place of its beginning", () => {
   next.add(2, [...(engine.jobs.get(1)?.tokens ?? []), ...ids(300, 7000)], 5);
   next.run();
   next.end();
-  expect([...disk.files.values()].map(({ length }) => length)).toEqual([609]);
+  expect([...disk.files.values()].map((file) => file.ids.length)).toEqual([609]);
 });
 
 test("others are computed while one waits for the disk, and several that want the same wait for one reading", () => {
@@ -135,7 +168,7 @@ test("others are computed while one waits for the disk, and several that want th
 
 test("what does not fit into the cache, or is computed sooner than read, is left on disk", () => {
   const disk = new FakeDisk();
-  disk.files.set(1, ids(900, 1));
+  disk.files.set(1, { ids: ids(900, 1), adapterKey: "" });
   const loads = (changes: Partial<typeof stores>, warm = false) => {
     const engine = new FakeEngine({ ...stores, ...changes }, undefined, disk);
     if (warm) {
@@ -166,16 +199,21 @@ describe.each([
       const disk = new FakeDisk();
       disk.isDamaged = () => random.chance(0.1);
       const histories: number[][] = [];
+      const files = ["a", "b"];
       let key = 0;
       for (let life = 0; life < 8; life++) {
         disk.delay = random.integer(0, 5);
-        const engine = new FakeEngine(limits, undefined, disk);
+        // The same adapters in another order.
+        if (random.chance(0.5)) files.reverse();
+        const engine = new FakeEngine(limits, undefined, disk, [...files]);
         for (let round = 0; round < 12; round++) {
           const asked = Array.from({ length: random.integer(1, 4) }, () => {
             const before = random.chance(0.7) ? (histories[random.integer(0, histories.length - 1)] ?? []) : [];
             const kept = before.slice(0, random.chance(0.8) ? before.length : random.integer(0, before.length));
             const prompt = [...kept, ...ids(random.integer(3, 300), ++key * 1000)];
-            engine.add(key, prompt.length > 800 ? prompt.slice(-300) : prompt, random.integer(1, 30));
+            const set = random.chance(0.5) ? [] : [{ id: random.integer(0, 1), scale: random.pick([0.5, 1]) }];
+            const asks = prompt.length > 800 ? prompt.slice(-300) : prompt;
+            engine.add(key, asks, random.integer(1, 30), "", { adapters: set });
             return key;
           });
           for (let steps = random.integer(0, 20); steps > 0; steps--) engine.step();

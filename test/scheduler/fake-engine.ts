@@ -1,9 +1,12 @@
 // Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
-// each row must find exactly its request's own tokens before it, and no cell may be used twice.
+// each row must find exactly its request's own tokens before it, computed with its own adapters, and no cell may be used
+// twice.
 
+import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
 import type { DraftJob } from "../../src/scheduler/drafts.ts";
 import type { KvCommand } from "../../src/scheduler/kv-command.ts";
 import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
+import type { Computed } from "../../src/scheduler/saved-prefixes.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 
@@ -28,8 +31,8 @@ export const LIMITS: SchedulerLimits = {
 
 /** Files that outlive an engine. */
 export class FakeDisk {
-  /** Tokens by number. */
-  readonly files = new Map<number, Int32Array>();
+  /** What was computed, by number. */
+  readonly files = new Map<number, Computed>();
   /** Whether the next one that is read is damaged. */
   isDamaged = () => false;
   /** Steps that reading takes. */
@@ -44,13 +47,14 @@ export class FakeDisk {
 
   open(scheduler: Scheduler): void {
     this.waiting = [];
-    for (const [id, ids] of this.files) scheduler.stored({ id, ids, media: [] });
+    for (const [id, file] of this.files) scheduler.stored({ id, ...file, media: [] });
   }
 
-  store(ids: Int32Array, scheduler: Scheduler): void {
+  store({ ids, adapterKey: computedBy }: Computed, scheduler: Scheduler): void {
     const id = ++this.stores;
-    this.files.set(id, ids);
-    scheduler.stored({ id, ids, media: [] });
+    const file = { ids, adapterKey: computedBy };
+    this.files.set(id, file);
+    scheduler.stored({ id, ...file, media: [] });
   }
 
   load(stored: number, saved: number): void {
@@ -64,13 +68,13 @@ export class FakeDisk {
   }
 
   /** What has been read by now; without tokens where that failed. */
-  arrive(): { readonly saved: number; readonly ids: Int32Array | undefined }[] {
+  arrive(): { readonly saved: number; readonly file: Computed | undefined }[] {
     const done = this.waiting.filter((one) => one.steps-- <= 0);
     this.waiting = this.waiting.filter((one) => !done.includes(one));
     return done.map(({ saved, stored }) => {
-      const ids = this.isDamaged() ? undefined : this.files.get(stored);
-      if (!ids) this.files.delete(stored);
-      return { saved, ids };
+      const file = this.isDamaged() ? undefined : this.files.get(stored);
+      if (!file) this.files.delete(stored);
+      return { saved, file };
     });
   }
 }
@@ -78,6 +82,8 @@ export class FakeDisk {
 /** A cell of the cache; sequences that share it hold the same object. */
 interface Cell {
   readonly token: number;
+  /** Key of the set that computed it. */
+  readonly adapters: string;
 }
 
 /** What a step takes, in milliseconds. */
@@ -93,6 +99,12 @@ interface Job {
 const fail = (message: string): never => {
   throw new Error(message);
 };
+
+interface AddOptions {
+  readonly guess?: boolean;
+  readonly background?: boolean;
+  readonly adapters?: AdapterSet;
+}
 
 export class FakeEngine {
   readonly scheduler: Scheduler;
@@ -138,8 +150,10 @@ export class FakeEngine {
     private readonly cost: Cost = (decodeRows, prefillRows) => decodeRows + prefillRows,
     /** What earlier engines left. */
     readonly disk = new FakeDisk(),
+    /** Which adapters the numbers stand for. */
+    private readonly hashes: readonly string[] = [],
   ) {
-    this.scheduler = new Scheduler(limits);
+    this.scheduler = new Scheduler(limits, (adapters) => this.keyOf(adapters));
     disk.open(this.scheduler);
   }
 
@@ -149,12 +163,13 @@ export class FakeEngine {
     prompt: number | readonly number[],
     maxTokens: number,
     client = "",
-    { guess = false, background = false } = {},
+    { guess = false, background = false, adapters = [] }: AddOptions = {},
   ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
     const { multiStep } = this;
-    const request = { key, prompt: Int32Array.from(tokens), maxTokens, client, background, guess, multiStep };
+    const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
+    const request = { ...base, guess, multiStep, adapters };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -252,6 +267,10 @@ export class FakeEngine {
     });
   }
 
+  private keyOf(adapters: AdapterSet): string {
+    return adapterKey(adapters, this.hashes);
+  }
+
   private job(key: number): Job {
     return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
   }
@@ -268,10 +287,11 @@ export class FakeEngine {
       else said.push(-1);
       sampled.push(said.at(-1) ?? -1);
     }
+    const adapters = this.keyOf(plan.adapters);
     for (let step = 1; step < plan.steps; step++) {
       for (const { key, sequence, position } of plan.rows) {
         const before = sampled.filter((_, at) => plan.rows[at % plan.rows.length]?.key === key);
-        this.fill(sequence, before.at(-1) ?? -1, position + step);
+        this.fill(sequence, { token: before.at(-1) ?? -1, adapters }, position + step);
         sampled.push(this.next([...this.job(key).tokens, ...before]));
       }
     }
@@ -325,9 +345,9 @@ export class FakeEngine {
       case "store": {
         const cells = this.saved.get(command.saved) ?? fail("what is to be stored was not saved");
         this.saved.delete(command.saved);
-        if (cells.some(({ token }, at) => token !== command.ids[at]))
+        if (cells.some(({ token, adapters }, at) => token !== command.ids[at] || adapters !== command.adapterKey))
           fail("what is stored is not what it is said to be");
-        this.disk.store(command.ids, this.scheduler);
+        this.disk.store(command, this.scheduler);
         return true;
       }
       case "load":
@@ -341,13 +361,13 @@ export class FakeEngine {
 
   /** What was read from disk arrives. */
   private receive(): void {
-    for (const { saved, ids } of this.disk.arrive()) {
-      if (ids)
+    for (const { saved, file } of this.disk.arrive()) {
+      if (file)
         this.saved.set(
           saved,
-          Array.from(ids, (token) => ({ token })),
+          Array.from(file.ids, (token) => ({ token, adapters: file.adapterKey })),
         );
-      this.scheduler.loaded(saved, ids !== undefined);
+      this.scheduler.loaded(saved, file !== undefined);
     }
   }
 
@@ -385,32 +405,36 @@ export class FakeEngine {
     if (this.keepPlans) this.plans.push(plan);
     this.prefilled += plan.prefillRows;
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
+    const adapters = this.keyOf(plan.adapters);
     let previous = -1;
     for (const row of plan.rows) {
       if (row.guess) {
-        this.fill(row.sequence, row.token, row.position);
+        this.fill(row.sequence, { token: row.token, adapters }, row.position);
         continue;
       }
       if (row.sequence < previous || row.sequence >= this.limits.sequences)
         fail(`sequence ${row.sequence} out of order`);
       previous = row.sequence;
-      const { tokens } = this.job(row.key);
+      const { tokens, request } = this.job(row.key);
+      if (this.keyOf(request.adapters ?? []) !== adapters) fail(`request ${row.key} with others' adapters`);
       if (row.token !== tokens[row.position]) fail(`a token that request ${row.key} does not have`);
       if (plan !== this.chunk?.plan && this.chunk?.plan.rows.some(({ key }) => key === row.key))
         fail(`request ${row.key} is computed twice at once`);
-      const cells = this.fill(row.sequence, row.token, row.position);
+      const cells = this.fill(row.sequence, { token: row.token, adapters }, row.position);
       if (!row.sample) continue;
       if (cells.length !== tokens.length) fail(`request ${row.key} samples before its end`);
       if (this.exact && cells.some(({ token }, at) => token !== tokens[at]))
         fail(`request ${row.key} reads another's tokens`);
+      if (cells.some((cell) => cell.adapters !== adapters))
+        fail(`request ${row.key} reads what other adapters computed`);
     }
     if (this.exact) this.checkRoom();
   }
 
-  private fill(sequence: number, token: number, position: number): Cell[] {
+  private fill(sequence: number, cell: Cell, position: number): Cell[] {
     const cells = this.cache.get(sequence) ?? [];
     if (position !== cells.length) fail(`position ${position} after ${cells.length} cells`);
-    cells.push({ token });
+    cells.push(cell);
     this.cache.set(sequence, cells);
     return cells;
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 /** Requests of so many tokens, on a machine on which a decode step takes so long. */
@@ -53,4 +53,41 @@ test("one request that wants each token looked at holds all of them to single st
   const together = engine.plans.filter((plan) => plan.rows.some(({ key }) => key === 1));
   expect(Math.max(...together.map((plan) => plan.steps))).toBe(1);
   expect(Math.max(...steps(engine))).toBeGreaterThan(1);
+});
+
+describe("requests of different adapters", () => {
+  const adapters = [{ id: 0, scale: 1 }];
+
+  test("make their steps on end in turns, and share the time that these may take", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, () => 1);
+    engine.multiStep = true;
+    engine.add(1, 10, 80);
+    engine.add(2, 10, 80, "", { adapters });
+    engine.run();
+    const together = engine.plans.slice(2).filter(({ steps: made }) => made > 1);
+    const keys = together.map(({ rows }) => rows[0]?.key);
+    expect(keys.length).toBeGreaterThan(10);
+    keys.slice(1).forEach((key, at) => expect(key).not.toBe(keys[at]));
+    const alone = Math.max(...steps(run(1, [80])));
+    expect(Math.max(...together.slice(0, 10).map(({ steps: made }) => made))).toBeLessThanOrEqual(alone / 2);
+  });
+
+  test("do not wait for them with a prompt", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, (_, prompt) => 1 + prompt);
+    engine.multiStep = true;
+    engine.add(1, 10, 200);
+    for (let count = 0; count < 5; count++) engine.step();
+    engine.add(2, 300, 2, "", { adapters });
+    while (engine.output(2).length === 0) expect(engine.step()?.steps).toBe(1);
+  });
+
+  test("leave each other room in the cache", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 100 }, () => 0.01);
+    engine.multiStep = true;
+    engine.add(1, 10, 12);
+    engine.add(2, 10, 85, "", { adapters });
+    engine.run();
+    expect([1, 2].map((key) => engine.output(key).length)).toEqual([12, 85]);
+    expect(engine.scheduler.preemptions).toBe(0);
+  });
 });

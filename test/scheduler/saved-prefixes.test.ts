@@ -2,37 +2,49 @@ import { describe, expect, test } from "bun:test";
 import { SavedPrefixes } from "../../src/scheduler/saved-prefixes.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
-const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
+const tokens = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
+const text = (length: number, from: number, adapterKey = "") => ({ ids: tokens(length, from), adapterKey, media: [] });
 const saving = { ...LIMITS, cells: 1000, savedTokens: 5000, saveTokenMs: 0.001 };
 
 describe("what is saved", () => {
   test("is found by its beginning", () => {
     const saved = new SavedPrefixes(1000);
-    for (const each of [ids(300, 1), ids(400, 1000)]) saved.complete(saved.add({ ids: each, media: [] }, 0)?.id ?? 0);
-    const asked = Int32Array.from([...ids(250, 1), ...ids(50, 9000)]);
+    for (const each of [text(300, 1), text(400, 1000)]) saved.complete(saved.add(each, 0)?.id ?? 0);
+    const asked = { ids: Int32Array.from([...tokens(250, 1), ...tokens(50, 9000)]), adapterKey: "" };
     expect(saved.find(asked, 300, false)?.length).toBe(250);
     expect(saved.find(asked, 300, true)).toBeUndefined();
-    expect(saved.find(ids(350, 1), 349, true)?.length).toBe(300);
+    expect(saved.find(text(350, 1), 349, true)?.length).toBe(300);
+  });
+
+  test("is found only for the adapters that computed it", () => {
+    const saved = new SavedPrefixes(1000);
+    saved.complete(saved.add(text(300, 1, "0:1"), 0)?.id ?? 0);
+    for (const other of ["", "0:0.5", "1:1"]) {
+      expect(saved.find(text(300, 1, other), 300, false)).toBeUndefined();
+      expect(saved.wants(text(300, 1, other))).toBe(true);
+    }
+    expect(saved.add(text(400, 1), 0)?.dropped).toEqual([]);
+    expect(saved.find(text(300, 1, "0:1"), 300, false)?.length).toBe(300);
   });
 
   test("leaves when there is no room: the oldest first, and never what is in use", () => {
     const saved = new SavedPrefixes(1000);
-    const first = saved.add({ ids: ids(400, 1), media: [] }, 0)?.id ?? 0;
-    const second = saved.add({ ids: ids(400, 1000), media: [] }, 5_000)?.id ?? 0;
-    const added = saved.add({ ids: ids(400, 2000), media: [] }, 10_000, [first]);
+    const first = saved.add(text(400, 1), 0)?.id ?? 0;
+    const second = saved.add(text(400, 1000), 5_000)?.id ?? 0;
+    const added = saved.add(text(400, 2000), 10_000, [first]);
     expect(added?.dropped.map(({ id }) => id)).toEqual([second]);
-    expect(saved.add({ ids: ids(900, 3000), media: [] }, 10_000, [first])).toBeUndefined();
+    expect(saved.add(text(900, 3000), 10_000, [first])).toBeUndefined();
     expect(saved.tokens).toBe(800);
   });
 
   test("is replaced by what begins with it", () => {
     const saved = new SavedPrefixes(1000);
-    const short = saved.add({ ids: ids(300, 1), media: [] }, 0)?.id ?? 0;
-    expect(saved.add({ ids: ids(400, 1), media: [] }, 0)?.dropped.map(({ id }) => id)).toEqual([short]);
-    expect(saved.wants(ids(200, 1))).toBe(true);
+    const short = saved.add(text(300, 1), 0)?.id ?? 0;
+    expect(saved.add(text(400, 1), 0)?.dropped.map(({ id }) => id)).toEqual([short]);
+    expect(saved.wants(text(200, 1))).toBe(true);
     saved.complete(2);
     expect(saved.tokens).toBe(400);
-    expect(saved.wants(ids(200, 1))).toBe(false);
+    expect(saved.wants(text(200, 1))).toBe(false);
   });
 });
 

@@ -53,8 +53,8 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
   const begin = ({ at, key, arrival }: Due) => {
     if (!arrival) return engine.leave(key);
     arrivals.set(key, arrival);
-    const { prompt, maxTokens, client, background = false } = arrival;
-    engine.add(key, prompt, maxTokens, client, { background });
+    const { prompt, maxTokens, client, background = false, adapters = [] } = arrival;
+    engine.add(key, prompt, maxTokens, client, { background, adapters });
     if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
   };
   for (;;) {

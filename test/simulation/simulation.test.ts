@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
-import { agents, backgroundFlood, chat, flood, leavers, type Trace } from "./traces.ts";
+import { adapted, agents, backgroundFlood, chat, flood, leavers, type Trace } from "./traces.ts";
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 
@@ -15,16 +15,15 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  test.each([chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), leavers(60)])(
-    "$name",
-    (trace) => {
-      const { outcomes } = simulate(trace, limits, cost, true);
-      for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
-        if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
-      }
-      expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
-    },
-  );
+  const loads = [chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), leavers(60)];
+  const small = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), leavers(20)];
+  test.each([...loads, ...small.map(adapted)])("$name", (trace) => {
+    const { outcomes } = simulate(trace, limits, cost, true);
+    for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
+      if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
+    }
+    expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
+  });
 });
 
 test("nobody starves: the longest wait for a first token is bounded by the work before it", () => {

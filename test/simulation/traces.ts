@@ -1,5 +1,7 @@
 // Synthetic loads: who asks what, when. Reproducible: the same seed gives the same trace.
 
+import type { AdapterSet } from "../../src/domain/adapters.ts";
+
 /** Numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
@@ -18,6 +20,7 @@ export interface Arrival {
   readonly prompt: readonly number[];
   readonly maxTokens: number;
   readonly background?: boolean;
+  readonly adapters?: AdapterSet;
   /** Leaves after so many milliseconds, finished or not. */
   readonly leavesAfter?: number;
   /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
@@ -93,4 +96,15 @@ export function leavers(users: number, seed = 4): Trace {
     leavesAfter: exponential(random, 1_500),
   }));
   return { name: `${users} people who leave`, arrivals };
+}
+
+/** The same load, its clients in turn without adapters, with one, with another and with both. */
+export function adapted(trace: Trace): Trace {
+  const sets: AdapterSet[] = [[], [{ id: 0, scale: 1 }], [{ id: 1, scale: 1 }], [0, 1].map((id) => ({ id, scale: 1 }))];
+  const clients = [...new Set(trace.arrivals.map(({ client }) => client))];
+  const arrivals = trace.arrivals.map((arrival): Arrival => {
+    const adapters = sets[clients.indexOf(arrival.client) % sets.length] ?? [];
+    return { ...arrival, adapters };
+  });
+  return { name: `${trace.name}, with adapters`, arrivals };
 }

@@ -1,6 +1,7 @@
 // Random conversations that begin alike, run at once and are left in the middle; every answer is then compared with that
 // of a server that computed nothing before.
 
+import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { describePerson, listKeys, person } from "../bench/records.ts";
 import { askWithLogprobs, type Ask, type LogprobAnswer, type Manner, type Message } from "./logprob-chat.ts";
 import { metricValue } from "./metrics-text.ts";
@@ -17,6 +18,8 @@ export interface CrossTalkOptions {
   readonly first?: number;
   /** Many begin with some hundred tokens: enough to be worth keeping outside of the KV cache. */
   readonly long?: boolean;
+  /** Conversations take these adapters in turn. */
+  readonly adapters?: readonly AdapterSet[];
 }
 
 export interface Exchange {
@@ -63,8 +66,10 @@ export async function converse(url: string, options: CrossTalkOptions): Promise<
   const client = async () => {
     while (next < first + options.conversations) {
       // Its own generator: what others do must not change what it says.
-      const random = new Random(options.seed * 1_000_003 + next++ * 7919);
-      exchanges.push(...(await conversation(url, random, long)));
+      const number = next++;
+      const random = new Random(options.seed * 1_000_003 + number * 7919);
+      const lora = options.adapters?.[number % options.adapters.length] ?? [];
+      exchanges.push(...(await conversation(url, random, long, lora)));
     }
   };
   await Promise.all(Array.from({ length: options.clients }, client));
@@ -100,13 +105,13 @@ export async function converseOverRestarts(
   return { exchanges, restoredTokens };
 }
 
-async function conversation(url: string, random: Random, long: boolean): Promise<Exchange[]> {
+async function conversation(url: string, random: Random, long: boolean, lora: AdapterSet): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];
   const system = long && random.chance(0.7) ? longSystem(random) : random.pick(SYSTEMS);
   const messages: Message[] = [...(system ? [system] : []), question(random)];
   const turns = random.integer(1, LONGEST_TURNS);
   for (let turn = 0; turn < turns; turn++) {
-    const ask: Ask = { messages: [...messages], maxTokens: random.integer(4, 48) };
+    const ask: Ask = { messages: [...messages], maxTokens: random.integer(4, 48), lora };
     const manner = pickManner(random);
     // Now and then two that part at their last words run side by side.
     const other: Ask = { ...ask, messages: [...messages.slice(0, -1), question(random)] };

@@ -3,6 +3,7 @@
 
 import {
   PLAIN_FORMAT,
+  type AdapterScale,
   type AnswerNews,
   type Batch,
   type ChunkResult,
@@ -35,7 +36,7 @@ export class FakeLlama implements Llama {
   /** Whether restoring fails. */
   losesSaved = false;
   readonly copies: { from: number; to: number; length: number }[] = [];
-  readonly decodes: { rows: number; owner: number }[] = [];
+  readonly decodes: { rows: number; owner: number; adapters: readonly AdapterScale[] }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
   /** Tokens in the draft model's cache, by sequence. */
@@ -47,7 +48,10 @@ export class FakeLlama implements Llama {
   /** Slices of chunks that were computed. */
   slices = 0;
   /** Rows of the chunk that is begun, and its pauses to come. */
-  private chunk: { readonly batch: Batch; readonly count: number; pauses: number } | undefined;
+  private chunk:
+    | { readonly batch: Batch; readonly count: number; readonly adapters: readonly AdapterScale[]; pauses: number }
+    | undefined;
+  private adapters: readonly AdapterScale[] = [];
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
   private nextSampler = 0;
@@ -140,11 +144,17 @@ export class FakeLlama implements Llama {
     }
     return result;
   }
-  private decodeStep(batch: Batch, count: number, owner: number, sampled: Int32Array): DecodeResult {
+  private decodeStep(
+    batch: Batch,
+    count: number,
+    owner: number,
+    sampled: Int32Array,
+    adapters = this.adapters,
+  ): DecodeResult {
     Bun.sleepSync(this.stepMs);
     const forced = this.forced.shift();
     if (forced && forced !== "done") return forced;
-    this.decodes.push({ rows: count, owner });
+    this.decodes.push({ rows: count, owner, adapters });
     let next = 0;
     let wrong = false;
     for (let row = 0; row < count; row++) {
@@ -164,15 +174,16 @@ export class FakeLlama implements Llama {
     if (this.chunk) throw new Error("two chunks at once");
     const none = new Int32Array(count).fill(-1);
     const [tokens, positions, sequences] = [batch.tokens.slice(), batch.positions.slice(), batch.sequences.slice()];
-    this.chunk = { batch: { tokens, positions, sequences, samplers: none }, count, pauses: this.pauses };
+    const { adapters, pauses } = this;
+    this.chunk = { batch: { tokens, positions, sequences, samplers: none }, count, adapters, pauses };
   }
   chunkResume(owner: number): ChunkResult {
     if (!this.chunk) throw new Error("no chunk is begun");
     this.slices++;
     if (this.chunk.pauses-- > 0) return "paused";
-    const { batch, count } = this.chunk;
+    const { batch, count, adapters } = this.chunk;
     this.chunk = undefined;
-    return this.decodeStep(batch, count, owner, new Int32Array(0));
+    return this.decodeStep(batch, count, owner, new Int32Array(0), adapters);
   }
   chunkAbandon(): void {
     this.chunk = undefined;
@@ -192,6 +203,9 @@ export class FakeLlama implements Llama {
       return Int32Array.from(written);
     });
     return { rounds: Math.max(1, ...tokens.map(({ length }) => length)), tokens };
+  }
+  setAdapters(adapters: readonly AdapterScale[]): void {
+    this.adapters = adapters;
   }
   listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {

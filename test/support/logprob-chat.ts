@@ -1,5 +1,6 @@
 // A client that sees every token of an answer with its rivals, and may go away in the middle of it.
 
+import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { readEvents } from "./chat-client.ts";
 import type { AnswerToken, GreedyAnswer } from "./same-answer.ts";
 
@@ -11,6 +12,7 @@ export interface Message {
 export interface Ask {
   readonly messages: readonly Message[];
   readonly maxTokens: number;
+  readonly lora?: AdapterSet;
 }
 
 /** How a client behaves: it waits for the whole answer, streams it, or stops it after so many pieces. */
@@ -43,7 +45,7 @@ interface Chunk {
 /** Asks greedily. Throws when the server answers with an error, or a stream that was not stopped is not complete. */
 export async function askWithLogprobs(
   url: string,
-  { messages, maxTokens }: Ask,
+  { messages, maxTokens, lora = [] }: Ask,
   manner: Manner,
 ): Promise<LogprobAnswer> {
   const going = new AbortController();
@@ -55,6 +57,7 @@ export async function askWithLogprobs(
     body: JSON.stringify({
       messages,
       max_tokens: maxTokens,
+      lora,
       temperature: 0,
       logprobs: true,
       top_logprobs: 2,

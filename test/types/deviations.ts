@@ -34,11 +34,11 @@ const profiles = ["svc_profile", "svc_profile_extended"];
 
 export const deviations = {
   ChatCompletion: {
-    extensions: ["timings", "choices.*.message.reasoning_content", ...usage, ...profiles],
+    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles],
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["timings", "error", "choices.*.delta.reasoning_content", ...usage],
+    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.

@@ -24,6 +24,8 @@ interface Types {
 const TYPES: Readonly<Record<string, Types>> = {
   chat: { whole: "ChatCompletion", part: "ChatCompletionChunk", refusal: "OpenAIError" },
   completions: { whole: "Completion", part: "Completion", refusal: "OpenAIError" },
+  // Each event is one of these with its item's name, or tells of a failure by a kind of our own.
+  multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
@@ -65,7 +67,15 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
   } else {
     for (const [index, { data }] of serverSentEvents(text).entries()) {
       if (data === "[DONE]") continue;
-      const value = JSON.parse(data) as { readonly type?: string; readonly error?: unknown };
+      const value = JSON.parse(data) as { readonly type?: string; readonly object?: string; readonly error?: unknown };
+      if (value.object === "batch.error") {
+        yield part("OpenAIError", value.error, index + 1);
+        continue;
+      }
+      if (value.object === "chat.completion") {
+        yield part(types.whole, value, index + 1);
+        continue;
+      }
       // A ping may come at any time; the client reads it away before its types begin.
       if (value.type === "ping") continue;
       // Sent only to who asks for it by a header of ours, who knows it by its key.

@@ -28,6 +28,14 @@ export const modelOptions: readonly Option[] = [
     help: "Small GGUF model, by file or name, with the same vocabulary that guesses what the model says next; the answers are the same without.",
   },
   {
+    name: "lora",
+    group: "Model",
+    type: "list",
+    paths: "adapters",
+    placeholder: "[NAME=]FILE[:SCALE]",
+    help: "LoRA adapter that requests may choose, by its name as model (default: the file's) or by the field lora. With a scale it is on for requests that choose nothing.",
+  },
+  {
     name: "alias",
     group: "Model",
     type: "string",

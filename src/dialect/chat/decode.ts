@@ -3,6 +3,7 @@
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -15,7 +16,7 @@ import { decodeReasoning } from "./reasoning.ts";
 import { decodeTools } from "./tools.ts";
 
 /** Launch options that shape a request. */
-export interface ChatSettings extends ReasoningSettings {
+export interface ChatSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
@@ -55,6 +56,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...decodeReasoning(chat, settings),
       sampling: decodeSampling(chat),
+      ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeMaxTokens(chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens),
       ...(topLogprobs !== undefined && { topLogprobs }),

@@ -1,4 +1,4 @@
-// The events of one generation → the data of a chat completion's server-sent events, terminator included.
+// The events of one generation → the data of a chat completion's server-sent events.
 
 import type { ProfileDetail } from "../../contract/chat.ts";
 import { errorObject } from "../../contract/errors.ts";
@@ -13,7 +13,8 @@ import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions extends Omit<StreamContext, "promptTokens"> {
+/** What the chunks of a stream are made with. */
+export interface ChatChunkOptions {
   readonly answer: AnswerOrigin;
   /** Answers that the events belong to. */
   readonly choices: number;
@@ -22,15 +23,35 @@ export interface ChatStreamOptions extends Omit<StreamContext, "promptTokens"> {
   readonly profile?: ProfileDetail | undefined;
 }
 
+export type ChatStreamOptions = ChatChunkOptions & Omit<StreamContext, "promptTokens">;
+
 const DONE = "[DONE]";
 
 /**
- * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk, a profile and `[DONE]`, the first two if asked for. `events` has
- * given `accepted` already. A failure becomes an error-marked chunk before `[DONE]`; after an abort the stream just ends. Never throws.
+ * Yields what `encodeChatChunks` does, then `[DONE]`. A failure becomes an error-marked chunk before `[DONE]`; after an abort
+ * the stream just ends. Never throws.
  */
 export async function* encodeChatStream(
   events: AsyncIterator<GenerateEvent>,
   options: ChatStreamOptions,
+): AsyncGenerator<string, void, void> {
+  try {
+    yield* encodeChatChunks(events, options);
+    yield DONE;
+  } catch (error) {
+    if (options.signal.aborted) return;
+    yield chunkWriter(options.answer).failure(typedError(error, options.onUnexpected), options.requestId);
+    yield DONE;
+  }
+}
+
+/**
+ * Yields for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if asked for. `events`
+ * has given `accepted` already. Throws what it throws.
+ */
+export async function* encodeChatChunks(
+  events: AsyncIterator<GenerateEvent>,
+  options: ChatChunkOptions,
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
   let usage: Usage | undefined;
@@ -50,11 +71,6 @@ export async function* encodeChatStream(
     }
     if (options.includeUsage && usage && !cancelled) yield chunk.usage(usage);
     if (options.profile && usage && !cancelled) yield JSON.stringify(encodeProfile(options.profile, usage, profile));
-    yield DONE;
-  } catch (error) {
-    if (options.signal.aborted) return;
-    yield chunk.failure(typedError(error, options.onUnexpected), options.requestId);
-    yield DONE;
   } finally {
     await events.return?.();
   }

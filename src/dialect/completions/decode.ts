@@ -4,11 +4,12 @@ import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 
 /** Launch options that shape a request. */
-export interface CompletionSettings {
+export interface CompletionSettings extends AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
@@ -56,6 +57,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     templateKwargs: {},
     thinking: false,
     sampling: decodeSampling(asked),
+    ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),
     ...(topLogprobs !== undefined && { topLogprobs }),

@@ -4,6 +4,7 @@ import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from 
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
@@ -14,7 +15,7 @@ import { decodeConversation } from "./conversation.ts";
 import { callableTools } from "./deferred-tools.ts";
 
 /** Launch options that shape a request. */
-export interface MessagesSettings extends ReasoningSettings {
+export interface MessagesSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly constrain: boolean;
 }
@@ -43,6 +44,7 @@ export function decodeMessages(body: unknown, settings: MessagesSettings): Messa
     request: {
       ...decodePrompt(asked, settings),
       sampling: decodeSampling(asked),
+      ...decodeAdapters({ model: asked.model }, settings),
       ...decodeMaxTokens(asked.max_tokens),
       stop: decodeStop(stopSequences, settings.stop),
     },

@@ -4,6 +4,7 @@ import { OllamaChatRequest, OllamaGenerateRequest } from "../../contract/ollama.
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
@@ -12,7 +13,7 @@ import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 /** Launch options that shape a request. */
-export interface OllamaSettings extends ReasoningSettings {
+export interface OllamaSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxTokens?: number;
   readonly maxLogprobs: number;
@@ -96,6 +97,7 @@ function common(
       settings,
     ),
     sampling: decodeSampling(options),
+    ...decodeAdapters({ model: asked.model }, settings),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),
     ...(topLogprobs !== undefined && { topLogprobs }),

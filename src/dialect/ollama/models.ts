@@ -1,5 +1,6 @@
-// The loaded model as Ollama's API describes models.
+// The loaded model and its adapters as Ollama's API describes models.
 
+import type { OfferedAdapter } from "../../domain/adapters.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 
 const iso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
@@ -24,8 +25,20 @@ const entry = (model: ModelInfo) => ({
   details: details(model),
 });
 
+interface Served {
+  readonly model?: ModelInfo;
+  readonly adapters: readonly OfferedAdapter[];
+}
+
 /** GET /api/tags. */
-export const encodeTags = (model: ModelInfo | undefined) => ({ models: model ? [entry(model)] : [] });
+export function encodeTags({ model, adapters }: Served) {
+  if (!model) return { models: [] };
+  const adapted = adapters.map(({ name, created }) => {
+    const own = entry({ ...model, id: name, created });
+    return { ...own, details: { ...own.details, parent_model: model.id } };
+  });
+  return { models: [entry(model), ...adapted] };
+}
 
 /** GET /api/ps. A loaded model stays. */
 export const encodeRunning = (model: ModelInfo | undefined) => ({

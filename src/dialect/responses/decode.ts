@@ -4,6 +4,7 @@ import { CountResponseTokensRequest, ResponsesRequest, type ResponsesPrompt } fr
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeKwargs, resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
@@ -15,7 +16,7 @@ import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 
 /** Launch options that shape a request. */
-export interface ResponsesSettings extends ReasoningSettings {
+export interface ResponsesSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
   readonly maxLogprobs: number;
   readonly maxTokens?: number;
@@ -59,6 +60,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
     request: {
       ...prompt,
       sampling: decodeSampling(asked),
+      ...decodeAdapters(asked, settings),
       ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens),
       stop: decodeStop([], settings.stop),
       ...(topLogprobs !== undefined && { topLogprobs }),

@@ -1,13 +1,14 @@
 // The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
 // the scheduler, the native library and the text pipeline meet.
 
-import { ANY_OWNER, type AnswerFormat, type Batch, type Llama } from "../../../ffi/llama/api.ts";
+import type { AnswerFormat, Llama } from "../../../ffi/llama/api.ts";
 import type { Media } from "../../../ffi/media/api.ts";
+import { adapterKey } from "../../domain/adapters.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
-import { stepsMade, type MediaStep, type SlicePlan, type StepPlan } from "../../scheduler/plan.ts";
-import { Scheduler } from "../../scheduler/scheduler.ts";
+import type { Sampled } from "../../scheduler/plan.ts";
+import { Scheduler, type SchedulerLimits } from "../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../scheduler/sequence.ts";
 import type {
   EngineOptions,
@@ -26,7 +27,9 @@ import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
 import type { KvFolder } from "./kv-folder.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
+import { levelsOf } from "./levels.ts";
 import type { EngineObserver } from "./observer.ts";
+import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
 const GATHER_MS = 3;
@@ -35,34 +38,27 @@ const GATHER_LIMIT_MS = 100;
 /** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
-const FLOAT_BYTES = 4;
 /** What copying a stream of the KV cache moves in a millisecond, on a slow machine. */
 const COPY_BYTES_PER_MS = 3e6;
 /** The same for moving a sequence to host memory that was not touched before. */
 const SAVE_BYTES_PER_MS = 1e6;
 /** The same for reading it from disk. */
 const LOAD_BYTES_PER_MS = 3e5;
-/** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
-const CANCEL_WAIT_MS = 100;
 
 export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<RequestKey, ActiveRequest>();
   private readonly intake: Intake;
-  private readonly batch: Batch;
-  private readonly sampled: Int32Array;
   /** Prompts with media of requests that are accepted. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
   private readonly kv: KvCommands;
+  private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
   /** Nothing is computed any more. */
   private ended = false;
   private wake: (() => void) | undefined;
-  /** Set after an aborted step, until the cancel message behind it is here. */
-  private aborted: PromiseWithResolvers<void> | undefined;
   /** Whether next tokens may be guessed: wrong ones must be taken back. */
   private readonly guesses: boolean;
-  private steps = 0;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(
@@ -78,9 +74,6 @@ export class Engine {
     this.disk = kvFolder && this.makeDisk(kvFolder);
     this.kv = new KvCommands(llama, this.disk);
     this.guesses = options.speculation && model.canRollBack;
-    const column = () => new Int32Array(model.batch);
-    this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
-    this.sampled = column();
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
@@ -89,7 +82,7 @@ export class Engine {
       text: (key, text) => send({ type: "text", key, text }),
       warn: (text) => send({ type: "log", level: "warn", text }),
     });
-    this.scheduler = new Scheduler({
+    const limits: SchedulerLimits = {
       parallel: options.parallel,
       batch: model.batch,
       chunk: model.chunk,
@@ -106,7 +99,26 @@ export class Engine {
       stores: this.disk !== undefined,
       loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
       copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
-    });
+    };
+    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
+    const hooks: StepHooks = {
+      started: (keys, now) => this.announce(keys, now),
+      stepped: (sampled, now) => {
+        this.sampleMemory(now);
+        this.say(sampled, now);
+      },
+    };
+    const { active, mediaPrompts } = this;
+    this.runner = new StepRunner(
+      llama,
+      this.scheduler,
+      this.kv,
+      { active, mediaPrompts },
+      clock,
+      hooks,
+      media,
+      observer,
+    );
   }
 
   /** Takes a message of the front process; work happens in `run`. */
@@ -145,10 +157,10 @@ export class Engine {
     this.ended = true;
     for (const request of this.active.values()) this.close(request, "cancelled");
     while (this.disk && this.scheduler.storeNext(this.clock.now())) {
-      this.prepareCache();
+      this.runner.prepareCache();
       await this.disk.settled();
     }
-    this.prepareCache();
+    this.runner.prepareCache();
     await this.disk?.settled();
   }
 
@@ -157,14 +169,13 @@ export class Engine {
     let idle = true;
     for (;;) {
       if (this.ended) await new Promise<never>(() => {});
-      if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
-      this.aborted = undefined;
+      await this.runner.afterAbort();
       this.intake.collect(0);
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
         // All that is left waits for the disk.
-        if (!this.step()) await Bun.sleep(PROMPT_WAIT_MS);
+        if (!this.runner.step()) await Bun.sleep(PROMPT_WAIT_MS);
       } else if (this.intake.rendering) {
         this.intake.collect(PROMPT_WAIT_MS);
       } else if (this.intake.busy) {
@@ -238,6 +249,7 @@ export class Engine {
       prompt: tokens,
       maxTokens: Math.min(request.maxTokens ?? room, room),
       ...(media && { media: media.spans }),
+      ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
       // Of several tokens in one step, log probabilities are kept of the last alone.
@@ -253,7 +265,7 @@ export class Engine {
   }
 
   private cancel(key: RequestKey, quiet: boolean): void {
-    this.aborted?.resolve();
+    this.runner.cancelled();
     const request = this.active.get(key);
     if (request) {
       const events = quiet ? [] : request.end("cancelled");
@@ -266,77 +278,12 @@ export class Engine {
     this.intake.cancel(key);
   }
 
-  private stepMedia(step: MediaStep): void {
-    const prompt = this.mediaPrompts.get(step.key);
-    const span = prompt?.spans.find(({ start }) => start === step.span.start);
-    if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
-    const { media } = this;
-    const { width } = media.projector();
-    if (!this.prepareCache()) return;
-    const before = this.clock.now();
-    if (step.starts) this.announce([step.key], before);
-    const result = this.llama.decodeEmbeddings(
-      {
-        address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
-        positions: media.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
-        count: step.count,
-        sequence: step.sequence,
-        nonCausal: span.nonCausal,
-      },
-      step.key,
-    );
-    this.observer?.decoded({ step, result, made: 1, before, after: this.clock.now() }, this.scheduler);
-    this.scheduler.applyMedia(step, result === "done");
-    if (result === "done") this.steps++;
-    else this.llama.kvRemove(step.sequence, step.position, -1);
-    if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest(this.clock.now()))
-      throw new Error("the KV cache refused media that fit it");
-  }
-
-  private draft(): void {
-    const jobs = this.scheduler.planDrafts();
-    if (jobs.length === 0) return;
-    const before = this.clock.now();
-    const drafted = this.llama.draft(jobs);
-    const after = this.clock.now();
-    this.observer?.drafted?.(jobs, before, after);
-    this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
-  }
-
-  /** False when there was nothing to compute. */
-  private step(): boolean {
-    this.draft();
-    const before = this.clock.now();
-    const media = this.scheduler.planMedia(before);
-    const slice = media ? undefined : this.scheduler.planSlice(before);
-    const plan = media || slice ? undefined : this.scheduler.plan(before);
-    if (media) this.stepMedia(media);
-    else if (slice) this.stepSlice(slice);
-    else if (plan) this.stepText(plan, before);
-    else this.prepareCache();
-    return (media ?? slice ?? plan) !== undefined;
-  }
-
-  private stepText(plan: StepPlan, before: number): void {
-    if (plan.started.length > 0) this.announce(plan.started, before);
-    if (!this.prepareCache()) return;
-    const result = this.decode(plan);
-    const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
-    this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
-    if (result === "aborted") return this.forget(plan);
-    if (result === "no-room") {
-      if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
-      this.prepareCache();
-      return;
-    }
-    const now = this.clock.now();
-    this.steps += made;
-    this.sampleMemory(now);
+  /** Says what a step gave. */
+  private say(sampled: readonly Sampled[], now: number): void {
     const outputs: StepOutput[] = [];
     const finished: StepFinish[] = [];
     let events: OutputEvent[] = [];
-    for (const { key, token, last, more } of this.scheduler.apply(plan, this.sampled, now - before)) {
+    for (const { key, token, last, more } of sampled) {
       const request = this.active.get(key);
       if (!request) continue;
       appendEvents(events, request.accept(token, now, more));
@@ -350,62 +297,9 @@ export class Engine {
     if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
   }
 
-  private stepSlice({ chunk, begins, ms }: SlicePlan): void {
-    const before = this.clock.now();
-    if (begins && chunk.started.length > 0) this.announce(chunk.started, before);
-    if (!this.prepareCache()) return;
-    if (begins) {
-      this.fillBatch(chunk);
-      this.llama.chunkBegin(this.batch, chunk.rows.length);
-    }
-    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
-    const after = this.clock.now();
-    this.observer?.decoded({ step: chunk, result, made: 1, before, after }, this.scheduler);
-    this.steps++;
-    this.sampleMemory(after);
-    this.scheduler.applySlice(result === "done" || result === "paused" ? result : "given up", after - before);
-    if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest(after))
-      throw new Error("the KV cache refused a chunk that fits it");
-  }
-
-  private decode(plan: StepPlan) {
-    this.fillBatch(plan);
-    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
-    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
-    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
-  }
-
-  private fillBatch(plan: StepPlan): void {
-    const { tokens, positions, sequences, samplers } = this.batch;
-    plan.rows.forEach((row, index) => {
-      tokens[index] = row.token;
-      positions[index] = row.position;
-      sequences[index] = row.sequence;
-      samplers[index] = row.sample ? (this.active.get(row.key)?.sampler ?? -1) : -1;
-    });
-  }
-
-  /** Clears what an aborted step may have left in the cache. */
-  private forget(plan: StepPlan): void {
-    this.aborted = Promise.withResolvers();
-    const seen = new Set<number>();
-    for (const { sequence, position } of plan.rows) {
-      if (!seen.has(sequence)) this.llama.kvRemove(sequence, position, -1);
-      seen.add(sequence);
-    }
-  }
-
   private announce(keys: readonly RequestKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
     this.send({ type: "started", keys, stats: this.stats() });
-  }
-
-  /** False when something was to be restored and is not there: the plan is void. */
-  private prepareCache(): boolean {
-    const lost = this.kv.run(this.scheduler.takeCommands());
-    for (const one of lost) this.scheduler.lost(one);
-    return lost.length === 0;
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
@@ -446,29 +340,7 @@ export class Engine {
   }
 
   private stats(): Levels {
-    const { runningCount: running, waitingCount: waiting, cellsUsed: kvUsed, cellsCached: kvCached } = this.scheduler;
-    const { preemptions, evictedTokens, spill } = this.scheduler;
-    const { steps, resident } = this;
-    const disk = this.disk?.counts;
-    const placeFreeMs = this.scheduler.placeFreeMs();
-    return {
-      running,
-      waiting,
-      waitingFor: this.scheduler.waiting(this.clock.now()),
-      kvUsed,
-      kvCached,
-      kvSaved: spill.tokens,
-      kvDisk: disk?.held ?? 0,
-      steps,
-      preemptions,
-      evictedTokens,
-      spilledTokens: spill.moved,
-      restoredTokens: spill.restored,
-      diskWrittenTokens: disk?.written ?? 0,
-      diskRestoredTokens: disk?.restored ?? 0,
-      diskFailedTokens: disk?.failed ?? 0,
-      residentBytes: resident.bytes,
-      ...(placeFreeMs !== undefined && { placeFreeMs }),
-    };
+    const { steps } = this.runner;
+    return levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, { steps, residentBytes: this.resident.bytes });
   }
 }

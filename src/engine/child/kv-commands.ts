@@ -71,11 +71,12 @@ export class KvCommands {
     return false;
   }
 
-  private store({ saved, ids, media }: Of<"store">): void {
+  private store({ saved, ids, adapterKey, media }: Of<"store">): void {
+    const entry = { ids, adapterKey, media };
     const parts = this.whole(saved);
     this.saved.delete(saved);
-    if (parts) this.disk?.store({ ids, media }, parts);
-    else this.disk?.fail({ ids, media }, "a conversation could not be taken out of the KV cache");
+    if (parts) this.disk?.store(entry, parts);
+    else this.disk?.fail(entry, "a conversation could not be taken out of the KV cache");
   }
 
   /** All parts, if saving them went well. */

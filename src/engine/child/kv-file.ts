@@ -1,8 +1,9 @@
 // One conversation's KV state as a file: a header that says what it is of and holds all its tokens, the state in the parts
 // that it was saved in, and a checksum of these. Numbers are little-endian.
 //
-//   magic 8 · length of the header, tokens, media, parts: u32 each · fingerprint 32 · lengths of the parts: f64 each ·
-//   media: start, tokens, positions, whole: i32 each · token ids: i32 each · SHA-256 of all that 32 | parts | XXH3 8
+//   magic 8 · length of the header, tokens, media, parts, bytes of the adapters' key: u32 each · fingerprint 32 ·
+//   lengths of the parts: f64 each · media: start, tokens, positions, whole: i32 each · token ids: i32 each ·
+//   adapters' key: text · SHA-256 of all that 32 | parts | XXH3 8
 
 import { createHash } from "node:crypto";
 import { open, rename, unlink, type FileHandle } from "node:fs/promises";
@@ -11,6 +12,8 @@ import type { MediaSpan } from "../../scheduler/media-span.ts";
 /** What a file's state is of. */
 export interface KvEntry {
   readonly ids: Int32Array;
+  /** Of the LoRA adapters that computed it, by their files. */
+  readonly adapterKey: string;
   readonly media: readonly MediaSpan[];
 }
 
@@ -20,8 +23,8 @@ interface Header extends KvEntry {
   readonly parts: readonly number[];
 }
 
-const MAGIC = "SVC-KV 1";
-const FIXED = 24;
+const MAGIC = "SVC-KV 2";
+const FIXED = 28;
 const HASH = 32;
 const CHECKSUM = 8;
 /** Moved at once: hashing it takes about a millisecond, in which nothing is decoded. */
@@ -29,8 +32,9 @@ const PIECE = 4 << 20;
 const LARGEST_HEADER = 256 << 20;
 
 /** SHA-256 of what its bytes depend on beside the tokens, and of the tokens: its name. */
-export function contentHash(fingerprint: Uint8Array, { ids, media }: KvEntry): string {
-  const fields = [fingerprint, bytesOf(Uint32Array.of(ids.length)), bytesOf(ids), bytesOf(spansOf(media))];
+export function contentHash(fingerprint: Uint8Array, { ids, adapterKey, media }: KvEntry): string {
+  const sizes = bytesOf(Uint32Array.of(ids.length, media.length));
+  const fields = [fingerprint, sizes, bytesOf(ids), bytesOf(spansOf(media)), Buffer.from(adapterKey)];
   return sha256(Buffer.concat(fields)).toString("hex");
 }
 
@@ -81,7 +85,7 @@ export async function writeKvFile(
 export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvEntry | undefined> {
   return reading(path, async (file) => {
     const found = await header(file, fingerprint);
-    return found && { ids: found.ids, media: found.media };
+    return found && { ids: found.ids, adapterKey: found.adapterKey, media: found.media };
   });
 }
 
@@ -89,7 +93,7 @@ export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvE
 export function readKvFile(path: string, fingerprint: Uint8Array, wanted: KvEntry): Promise<Uint8Array[] | undefined> {
   return reading(path, async (file) => {
     const found = await header(file, fingerprint);
-    if (!found || !isSame(found.ids, wanted.ids) || !isSame(spansOf(found.media), spansOf(wanted.media))) return;
+    if (!found || !isOf(found, wanted)) return;
     let position = found.headerBytes;
     let checksum = 0n;
     const parts: Uint8Array[] = [];
@@ -120,42 +124,50 @@ async function reading<T>(path: string, read: (file: FileHandle) => Promise<T>):
 async function header(file: FileHandle, fingerprint: Uint8Array): Promise<Header | undefined> {
   const fixed = new Uint8Array(FIXED);
   if (!(await readAll(file, fixed, 0)) || Buffer.from(fixed.subarray(0, MAGIC.length)).toString() !== MAGIC) return;
-  const [length = 0, tokens = 0, spans = 0, parts = 0] = new Uint32Array(fixed.buffer, MAGIC.length);
+  const [length = 0, tokens = 0, spans = 0, parts = 0, keyBytes = 0] = new Uint32Array(fixed.buffer, MAGIC.length);
   const { size } = await file.stat();
-  if (length !== sizeOf(tokens, spans, parts) || length > Math.min(size, LARGEST_HEADER)) return;
+  if (length !== sizeOf(tokens, spans, parts, keyBytes) || length > Math.min(size, LARGEST_HEADER)) return;
   const bytes = new Uint8Array(length);
   if (!(await readAll(file, bytes, 0))) return;
   const { buffer } = bytes;
   if (!isSame(sha256(bytes.subarray(0, -HASH)), bytes.subarray(-HASH))) return;
   if (!isSame(bytes.subarray(FIXED, FIXED + HASH), fingerprint)) return;
   let at = FIXED + HASH;
-  const lengths = [...new Float64Array(buffer, at, parts)];
+  // Not aligned.
+  const lengths = [...new Float64Array(buffer.slice(at, at + 8 * parts))];
   const numbers = new Int32Array(buffer, (at += 8 * parts), 4 * spans);
-  const ids = new Int32Array(buffer, at + 16 * spans, tokens);
+  const ids = new Int32Array(buffer, (at += 16 * spans), tokens);
+  const adapterKey = Buffer.from(buffer, at + 4 * tokens, keyBytes).toString();
   if (length + lengths.reduce((sum, part) => sum + part, 0) + CHECKSUM !== size) return;
-  return { headerBytes: length, parts: lengths, ids, media: mediaOf(numbers) };
+  return { headerBytes: length, parts: lengths, ids, adapterKey, media: mediaOf(numbers) };
 }
 
 function encodeHeader(fingerprint: Uint8Array, entry: KvEntry, parts: readonly Uint8Array[]): Uint8Array {
   const { ids, media } = entry;
-  const sizes = Uint32Array.of(headerBytes(entry, parts.length), ids.length, media.length, parts.length);
+  const key = Buffer.from(entry.adapterKey);
+  const sizes = [headerBytes(entry, parts.length), ids.length, media.length, parts.length, key.length];
   const lengths = Float64Array.from(parts, (part) => part.length);
   const fields = [
     Buffer.from(MAGIC),
-    bytesOf(sizes),
+    bytesOf(Uint32Array.from(sizes)),
     fingerprint,
     bytesOf(lengths),
     bytesOf(spansOf(media)),
     bytesOf(ids),
+    key,
   ];
   const unsigned = Buffer.concat(fields);
   return Buffer.concat([unsigned, sha256(unsigned)]);
 }
 
-const sizeOf = (tokens: number, spans: number, parts: number): number =>
-  FIXED + HASH + 8 * parts + 16 * spans + 4 * tokens + HASH;
+const sizeOf = (tokens: number, spans: number, parts: number, keyBytes: number): number =>
+  FIXED + HASH + 8 * parts + 16 * spans + 4 * tokens + keyBytes + HASH;
 
-const headerBytes = ({ ids, media }: KvEntry, parts: number): number => sizeOf(ids.length, media.length, parts);
+const headerBytes = ({ ids, adapterKey, media }: KvEntry, parts: number): number =>
+  sizeOf(ids.length, media.length, parts, Buffer.byteLength(adapterKey));
+
+const isOf = (a: KvEntry, b: KvEntry): boolean =>
+  a.adapterKey === b.adapterKey && isSame(a.ids, b.ids) && isSame(spansOf(a.media), spansOf(b.media));
 
 const spansOf = (media: readonly MediaSpan[]): Int32Array =>
   Int32Array.from(media.flatMap(({ start, tokens, positions, whole }) => [start, tokens, positions, Number(whole)]));

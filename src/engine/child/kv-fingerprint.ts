@@ -1,11 +1,11 @@
-// What the bytes of a saved conversation depend on, beside its tokens.
+// What the bytes of a saved conversation depend on, beside its tokens and the adapters that computed them.
 
 import { createHash } from "node:crypto";
 import type { LoadedModel } from "../../../ffi/llama/api.ts";
 import type { EngineOptions } from "../protocol.ts";
 
 /** Counts changes of what is saved that nothing else here tells. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * 32 bytes that are equal only where one process can go on with what another saved: the same model and projector, the same

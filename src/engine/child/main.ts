@@ -136,6 +136,7 @@ async function load(options: EngineOptions, send: Send): Promise<NativeLlama> {
     mlock: options.mlock,
     warmup: options.warmup,
     chatTemplate: options.chatTemplate,
+    adapters: options.adapterPaths,
     ...(options.draft && { draft: { path: options.draft.path, pMin: options.draft.pMin } }),
   });
   let reported = -1;

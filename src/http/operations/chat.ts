@@ -70,7 +70,8 @@ after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
     tag: "Generation",
     summary: "Cancel a running or waiting generation",
     description: `\`id\` is the correlation id: what the request sent as X-Request-ID, or what its answer carries there. It works for
-streams, plain answers and requests that still wait. Of two live requests with one id the newer is cancelled.`,
+streams, plain answers and requests that still wait. Of two live requests with one id the newer is cancelled. Of a batch
+(POST /v1/batch/completions) it ends all items; the id, a colon and a custom_id end one, and so does the custom_id alone.`,
     answers: {
       200: "It ends now, with finish_reason `cancelled`.",
       404: "Nothing with this id is running or waiting.",

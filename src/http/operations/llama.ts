@@ -38,4 +38,11 @@ export const llamaOperations: Operations = {
     answers: { 200: "The places." },
     errors: { 503: unavailable },
   },
+  "GET /lora-adapters": {
+    tag: "Conveniences",
+    summary: "The LoRA adapters that requests may choose, in llama.cpp's form",
+    description:
+      "Generation routes take them by name as `model`, and those with llama.cpp's sampling fields by number in `lora`.",
+    answers: { 200: "The adapters, in the order in which the server was given them." },
+  },
 };

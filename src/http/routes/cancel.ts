@@ -5,14 +5,14 @@ import { Cancellation } from "../../contract/cancel.ts";
 import type { GenerationService } from "../../service/generation.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Cancels a live generation of any kind by the correlation id of its request. */
-export const cancelRoutes = (generation: Pick<GenerationService, "cancel">) =>
+/** Cancels a live generation of any kind by the correlation id of its request, and items of a batch by theirs. */
+export const cancelRoutes = (...services: readonly Pick<GenerationService, "cancel">[]) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
     ({ params }) => {
       // Elysia gives null for an id with broken percent escapes.
       const id = params.id ?? "";
-      const cancelled = generation.cancel(id);
+      const cancelled = services.some((service) => service.cancel(id));
       const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };
       return Response.json(body, { status: cancelled ? 200 : 404 });
     },

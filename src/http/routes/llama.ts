@@ -1,7 +1,9 @@
-// llama.cpp's own routes, for dashboards and scripts: /tokenize, /detokenize, /apply-template, /props, /slots.
+// llama.cpp's own routes, for dashboards and scripts: /tokenize, /detokenize, /apply-template, /props, /slots,
+// /lora-adapters.
 
 import { Elysia } from "elysia";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
+import { LoraAdapters } from "../../contract/lora.ts";
 import { checker } from "../../contract/schema.ts";
 import {
   PlainTokenizeRequest,
@@ -11,6 +13,7 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
+import { encodeLoraAdapters } from "../../dialect/operations.ts";
 import type { AppDeps } from "../app.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
@@ -76,5 +79,8 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         return Response.json(Array.from({ length: parallel }, slot));
       },
       { detail: { responses: { 200: jsonContent(ServerSlots) } } },
-    );
+    )
+    .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), {
+      detail: { responses: { 200: jsonContent(LoraAdapters) } },
+    });
 };

@@ -68,7 +68,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
       },
     )
-    .get("/api/tags", () => Response.json(encodeTags(engine.status().model)), {
+    .get("/api/tags", () => Response.json(encodeTags(engine.status())), {
       detail: { responses: { 200: jsonContent(OllamaModels) } },
     })
     .get("/api/ps", () => Response.json(encodeRunning(engine.status().model)), {

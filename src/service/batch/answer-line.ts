@@ -15,13 +15,12 @@ export interface LineOrigin {
 /** Answers a body. Throws what decoding and generation throw, or the signal's reason. */
 export type AnswerLine = (body: unknown, own: LineOrigin, signal: AbortSignal) => Promise<ChatCompletion>;
 
-/** Answers chat completions, never as a stream; `answerOrigin` identifies the answer to a request that names `model`. */
+/** Answers chat completions, never as a stream; `answerOrigin` identifies each answer, by the model that the line names. */
 export const chatLines =
   (generation: GenerationService, settings: ChatSettings, answerOrigin: (model?: string) => AnswerOrigin): AnswerLine =>
   async (body, own, signal) => {
     const { request } = decodeChat(body, settings);
-    const { choices, topLogprobs, model } = request;
-    const origin = answerOrigin(model);
+    const { choices, topLogprobs } = request;
     const events = generation.generate({ ...request, ...own, background: true }, signal);
-    return encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined });
+    return encodeChat(events, answerOrigin(request.model), { choices, withLogprobs: topLogprobs !== undefined });
   };

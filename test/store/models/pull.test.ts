@@ -393,3 +393,20 @@ test("two pulls of one file at once do the work once", async () => {
   expect(states.some(({ waiting, received }) => waiting && received > 0)).toBe(true);
   expect(notes).toContain("another svc downloads this file; waiting for it");
 });
+
+test("nor twice, where only the address tells what it is", async () => {
+  add("tiny.gguf", random(1_000_000));
+  hub.delay = 20;
+  const url = `${hub.cdnUrl}/${REPO}/tiny.gguf`;
+  const both = await Promise.all([start(url), start(url)]);
+  expect(both.map(({ manifest }) => store.isReady(manifest))).toEqual([true, true]);
+  // Each asks for one byte to learn the size.
+  expect(hub.sent).toBe(1_000_002);
+});
+
+test("a slow connection is no lost one", async () => {
+  add(FILE, random(40 << 16));
+  hub.delay = 100;
+  await start(REPO, { patience: { attempts: 3, firstDelayMs: 1, longestDelayMs: 10, idleMs: 3000 } });
+  expect(notes).toEqual([]);
+}, 60_000);

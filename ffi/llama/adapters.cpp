@@ -1,0 +1,64 @@
+// LoRA adapters of the model, and which of them compute.
+
+#include "state.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace svc {
+namespace {
+
+// What was chosen last, for whatever begins to be computed.
+struct Choice {
+    std::vector<llama_adapter_lora *> adapters;
+    std::vector<float> scales;
+};
+Choice & choice = *new Choice;
+
+} // namespace
+
+void load_adapters(const std::vector<std::string> & paths) {
+    forget_adapters();
+    for (const std::string & path : paths) {
+        forget_complaint();
+        llama_adapter_lora * adapter = llama_adapter_lora_init(state.model, path.c_str());
+        if (!adapter) throw std::runtime_error(with_complaint("llama.cpp cannot use the adapter " + path));
+        state.adapters.push_back(adapter);
+    }
+}
+
+void forget_adapters() {
+    state.adapters.clear();
+    choice = {};
+}
+
+void use_adapters(llama_context * context) {
+    if (state.adapters.empty()) return;
+    state.may_plan = true;
+    // Nothing happens when the context has this set already.
+    if (llama_set_adapters_lora(context, choice.adapters.data(), choice.adapters.size(), choice.scales.data()) != 0) {
+        throw std::runtime_error("llama.cpp refused the adapters");
+    }
+}
+
+} // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_adapters_set(const int32_t * ids, const float * scales, int32_t count) {
+    return guarded<int32_t>(-1, [&] {
+        if (!state.ready) return fail("no model is loaded");
+        Choice chosen;
+        for (int32_t i = 0; i < count; i++) {
+            if (ids[i] < 0 || ids[i] >= static_cast<int32_t>(state.adapters.size())) return fail("there is no such adapter");
+            chosen.adapters.push_back(state.adapters[static_cast<size_t>(ids[i])]);
+            chosen.scales.push_back(scales[i]);
+        }
+        choice = std::move(chosen);
+        return 0;
+    });
+}
+
+} // extern "C"

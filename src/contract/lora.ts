@@ -1,0 +1,23 @@
+// LoRA adapters: the field by which llama.cpp's clients choose them, and GET /lora-adapters.
+
+import { opt, t } from "./schema.ts";
+
+const Id = t.Integer({ minimum: 0, description: "Its number in GET /lora-adapters." });
+
+export const lora = opt(
+  t.Array(t.Object({ id: Id, scale: t.Number({ minimum: -100, maximum: 100 }) }), {
+    maxItems: 256,
+    description:
+      "Adapters for this request, all others being off. Empty is as good as absent: what the server was started with.",
+  }),
+);
+
+export const LoraAdapters = t.Array(
+  t.Object({
+    id: Id,
+    path: t.String({ description: "The file's name: where it lies is nobody's business." }),
+    scale: t.Number({ description: "For requests that choose no adapter; 0 is off." }),
+    task_name: t.String(),
+    prompt_prefix: t.String(),
+  }),
+);

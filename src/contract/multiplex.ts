@@ -1,0 +1,54 @@
+// POST /v1/batch/completions: many chat completions in one request, answered in one stream.
+
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatProfileEvent } from "./chat.ts";
+import { ErrorObject } from "./errors.ts";
+import { JsonObject, t, type Static, type TSchema } from "./schema.ts";
+
+export const MOST_ITEMS = 64;
+/** It comes with every event. */
+const LONGEST_CUSTOM_ID = 512;
+
+const requestOf = <S extends TSchema>(body: S) =>
+  t.Object({
+    requests: t.Array(
+      t.Object({
+        custom_id: t.String({
+          minLength: 1,
+          maxLength: LONGEST_CUSTOM_ID,
+          description: "Names the item in every event; each once.",
+        }),
+        body,
+      }),
+      { minItems: 1, maxItems: MOST_ITEMS },
+    ),
+  });
+
+export const MultiplexRequest = requestOf(ChatCompletionRequest);
+/** The request as far as it is not the items' own: their bodies are checked as those of chat completions are. */
+export const MultiplexEnvelope = requestOf(JsonObject);
+
+/** What every event has beside what it is. */
+const tag = {
+  custom_id: t.String(),
+  grammar_constraints: t.Optional(
+    t.Literal("downgraded", { description: "The item's strict schema is not enforced, or not all of it." }),
+  ),
+};
+
+/** An item that failed: its only event, or its last one when it failed in the middle of its stream. */
+export const MultiplexFailure = t.Object({
+  ...tag,
+  object: t.Literal("batch.error"),
+  error: ErrorObject,
+});
+
+/** One event of the stream; `object` says which. A profile has none. */
+export const MultiplexEvent = t.Union([
+  t.Composite([t.Object(tag), ChatCompletionChunk]),
+  t.Composite([t.Object(tag), ChatCompletion]),
+  MultiplexFailure,
+  t.Composite([t.Object(tag), ChatProfileEvent]),
+]);
+
+export type MultiplexEvent = Static<typeof MultiplexEvent>;
+export type MultiplexFailure = Static<typeof MultiplexFailure>;

@@ -1,0 +1,44 @@
+// Which LoRA adapters compute an answer: chosen by the model's name or by llama.cpp's field.
+
+import { adapterSet, type Adapter, type AdapterScale, type AdapterSet } from "../../domain/adapters.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
+
+/** Launch options. */
+export interface AdapterSettings {
+  /** The adapters that are offered; a request names them by their place. */
+  readonly lora: readonly Adapter[];
+}
+
+interface AskedAdapters {
+  readonly model?: string | null | undefined;
+  readonly lora?: readonly AdapterScale[] | null;
+}
+
+/**
+ * The adapters that a request chooses: those of its `lora`, else the one that its `model` names; none where it names neither.
+ * Throws SvcError `invalid_value` about one that is not offered or named twice.
+ */
+export function decodeAdapters(
+  { model, lora }: AskedAdapters,
+  { lora: offered }: AdapterSettings,
+): Pick<GenerateRequest, "adapters"> {
+  if (lora?.length) return { adapters: decodeLora(lora, offered.length) };
+  const id = offered.findIndex(({ name }) => name === model);
+  const named = offered[id];
+  return named ? { adapters: [{ id, scale: named.scale || 1 }] } : {};
+}
+
+function decodeLora(lora: readonly AdapterScale[], offered: number): AdapterSet {
+  for (const [at, { id }] of lora.entries()) {
+    const param = `lora.${at}.id`;
+    if (id >= offered) {
+      const limit = offered === 0 ? "the server has no adapters" : `must be at most ${offered - 1}, the last adapter`;
+      throw new SvcError("invalid_value", `'${param}': ${limit}; got ${id}.`, { param });
+    }
+    if (lora.findIndex((other) => other.id === id) !== at) {
+      throw new SvcError("invalid_value", `'${param}' names adapter ${id} a second time.`, { param });
+    }
+  }
+  return adapterSet(lora);
+}

@@ -1,0 +1,41 @@
+// The body of a multiplex batch → its items, each decoded as the chat completion that it is.
+
+import { MultiplexEnvelope } from "../../contract/multiplex.ts";
+import { checker } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+
+const check = checker(MultiplexEnvelope);
+
+/**
+ * What `decode` makes of the body of each item, with the item's own name. Throws SvcError with a code of the 400 family,
+ * naming the field, about the first item that is not valid or has the name of another.
+ */
+export function decodeMultiplex<Call>(
+  body: unknown,
+  decode: (body: unknown) => Call,
+): { readonly customId: string; readonly call: Call }[] {
+  const { requests } = check(body);
+  const first = new Map<string, number>();
+  for (const [index, { custom_id: customId }] of requests.entries()) {
+    const other = first.get(customId);
+    if (other !== undefined) {
+      const param = `requests.${index}.custom_id`;
+      const message = `'${param}' must be unique within the request; 'requests.${other}.custom_id' is the same.`;
+      throw new SvcError("invalid_value", message, { param });
+    }
+    first.set(customId, index);
+  }
+  return requests.map(({ custom_id: customId, body: own }, index) => {
+    try {
+      return { customId, call: decode(own) };
+    } catch (error) {
+      throw error instanceof SvcError ? within(`requests.${index}.body`, error) : error;
+    }
+  });
+}
+
+/** The same refusal, of a field inside `place`. */
+function within(place: string, { code, message, details }: SvcError): SvcError {
+  const { param } = details;
+  return new SvcError(code, `In '${place}': ${message}`, { param: param === undefined ? place : `${place}.${param}` });
+}

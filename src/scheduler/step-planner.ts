@@ -1,0 +1,106 @@
+// What a step computes: the streams of one set of adapters, and beside them prompts, guesses or further steps on end.
+
+import type { KvCache, KvLimits } from "./kv-cache.ts";
+import { byPlace, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "./plan.ts";
+import { byRemainingWork, promptRows, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import type { Key, Sequence } from "./sequence.ts";
+import type { Slices } from "./slices.ts";
+import type { Speculation } from "./speculation.ts";
+import type { StepCost } from "./step-cost.ts";
+
+export interface PlannerLimits extends PrefillLimits, KvLimits {
+  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
+  readonly chunk: number;
+}
+
+/**
+ * Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it, and messages
+ * are sent once for all.
+ */
+const MULTI_STEP_MS = 10;
+
+export class StepPlanner {
+  constructor(
+    private readonly limits: PlannerLimits,
+    private readonly running: readonly Sequence[],
+    private readonly kv: KvCache,
+    private readonly cost: StepCost,
+    private readonly budget: PrefillBudget,
+    private readonly slices: Slices,
+    private readonly speculation: Speculation,
+  ) {}
+
+  /** Running requests that decode, with whatever adapters. */
+  get streams(): number {
+    return this.running.filter((sequence) => sequence.decoding).length;
+  }
+
+  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
+  plan(group: readonly Sequence[], now: number): StepPlan | undefined {
+    const decoding = group.filter((sequence) => sequence.decoding);
+    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
+    const started: Key[] = [];
+    const prefillRows = this.addPrefill(rows, this.inSteps(group), started, now);
+    if (rows.length === 0) return undefined;
+    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
+    if (prefillRows === 0) {
+      this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+    }
+    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
+    if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
+    rows.sort(byPlace);
+    const adapters = group[0]?.adapters ?? [];
+    const owner = ownerOf(rows);
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
+  }
+
+  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  planSlice(now: number): SlicePlan | undefined {
+    const streams = this.running.filter((sequence) => sequence.decoding);
+    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams.length, now);
+  }
+
+  /** Prompts are computed in slices; the last token of each is sampled, and so in a step. */
+  private get sliced(): boolean {
+    return this.limits.chunk > 0 && this.streams > 0;
+  }
+
+  /** The prompts among sequences whose next tokens are computed in a step. */
+  private inSteps(sequences: readonly Sequence[]): Sequence[] {
+    const { sliced } = this;
+    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || prompt.remaining === 1));
+  }
+
+  /** Cells that no running request has. */
+  private get freeCells(): number {
+    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
+  }
+
+  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
+    const { streams, sliced } = this;
+    const tokens = sliced ? prompts.length : this.budget.tokens(streams, prompts);
+    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
+    rows.push(...added.rows);
+    started.push(...added.started);
+    return added.rows.length;
+  }
+
+  /** Decode steps that may be made without looking at what the first of them gave. */
+  private stepsOnEnd(decoding: readonly Sequence[]): number {
+    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
+    // Nor does a prompt of other adapters wait for them.
+    if (this.inSteps(this.running).length > 0) return 1;
+    const streams = this.running.filter((sequence) => sequence.decoding);
+    const sets = new Set(streams.map((sequence) => sequence.adapterKey)).size;
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / sets, decoding.length);
+    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
+    const rows = this.limits.batch / decoding.length;
+    const room = (this.limits.cells - this.kv.runningCells) / streams.length;
+    return Math.max(1, Math.floor(Math.min(steps, left, rows, room)));
+  }
+}
+
+/** Prompts whose next tokens are text. */
+const prefilling = (sequences: readonly Sequence[]): Sequence[] =>
+  sequences.filter((sequence) => !sequence.decoding && !sequence.mediaNext);

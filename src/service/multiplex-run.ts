@@ -1,0 +1,156 @@
+// One multiplex batch from its first item to its last.
+
+import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import { joinUsage, noUsage, type Usage } from "../domain/usage.ts";
+import type { GenerationReport, GenerationService } from "./generation.ts";
+
+type Events = AsyncGenerator<GenerateEvent, void, void>;
+
+export interface MultiplexItem {
+  readonly customId: string;
+  readonly request: GenerateRequest;
+  /** What the client reads of a generation that was accepted. Throws what the generation throws. */
+  readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<string>;
+  /** What it reads of one that failed. */
+  readonly failure: (error: unknown) => string;
+}
+
+export interface MultiplexOptions {
+  readonly generation: GenerationService;
+  /** Answers that are in the engine at once; an item that wants more is let in when it is alone. */
+  readonly answersAtOnce: number;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+  readonly onEnd: () => void;
+}
+
+interface LiveItem extends MultiplexItem {
+  readonly report: GenerationReport;
+  cancelled: boolean;
+}
+
+/** A text, and what lets its item go on to the next. */
+interface Delivery {
+  readonly text: string;
+  readonly taken: () => void;
+}
+
+export class MultiplexRun {
+  /** Items without an answer. */
+  failed = 0;
+  usage: Usage | undefined;
+  /** Not begun, in their order. */
+  private readonly waiting: Set<LiveItem>;
+  private readonly running = new Set<LiveItem>();
+  private answers = 0;
+  /** At most one of each item: a slow reader makes the items wait. */
+  private readonly ready: Delivery[] = [];
+  private news = Promise.withResolvers<void>();
+  private isRead = true;
+
+  constructor(
+    private readonly id: string,
+    items: readonly MultiplexItem[],
+    private readonly options: MultiplexOptions,
+  ) {
+    this.waiting = new Set(items.map((item) => ({ ...item, report: {}, cancelled: false })));
+  }
+
+  /** Texts of all items, to be read once. */
+  async *texts(): AsyncGenerator<string, void, void> {
+    try {
+      this.beginMore();
+      while (this.running.size > 0 || this.ready.length > 0) {
+        const next = this.ready.shift();
+        if (next) {
+          next.taken();
+          yield next.text;
+        } else {
+          await this.news.promise;
+          this.news = Promise.withResolvers();
+        }
+      }
+    } finally {
+      this.isRead = false;
+      this.waiting.clear();
+      for (const { taken } of this.ready) taken();
+      this.options.onEnd();
+    }
+  }
+
+  /** Cancels all items by the batch's id, or one by its own; false when nothing live is named so. */
+  cancel(name: string): boolean {
+    const isNamed = ({ customId, cancelled }: LiveItem) =>
+      !cancelled && (name === this.id || name === customId || name === `${this.id}:${customId}`);
+    const named = [...this.running, ...this.waiting].filter(isNamed);
+    for (const item of named) {
+      item.cancelled = true;
+      item.report.cancel?.();
+      // It ends at once, so it takes no place.
+      if (this.waiting.delete(item)) this.start(item);
+    }
+    return named.length > 0;
+  }
+
+  private beginMore(): void {
+    for (const item of this.waiting) {
+      const { choices } = item.request;
+      if (this.answers > 0 && this.answers + choices > this.options.answersAtOnce) return;
+      this.waiting.delete(item);
+      this.start(item);
+    }
+  }
+
+  private start(item: LiveItem): void {
+    this.running.add(item);
+    this.answers += item.request.choices;
+    void this.run(item).finally(() => {
+      this.running.delete(item);
+      this.answers -= item.request.choices;
+      this.beginMore();
+      this.news.resolve();
+    });
+  }
+
+  private async run(item: LiveItem): Promise<void> {
+    const { signal } = this.options;
+    const events = this.generate(item);
+    try {
+      const { value: accepted } = await events.next();
+      if (accepted?.type !== "accepted") throw new Error("a generation without its acceptance");
+      for await (const text of item.texts(events, accepted)) if (!(await this.deliver(text))) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.failed++;
+      await this.deliver(item.failure(error));
+    } finally {
+      await events.return();
+      const { usage } = item.report;
+      if (usage) this.usage = this.usage ? joinUsage(this.usage, usage) : usage;
+    }
+  }
+
+  private generate({ cancelled, request, report }: LiveItem): Events {
+    if (cancelled) return neverBegun(request.choices);
+    const { generation, signal } = this.options;
+    return generation.generate(request, signal, report, { assured: true });
+  }
+
+  /** Resolves when the reader has taken the text: false when it takes no more. */
+  private async deliver(text: string): Promise<boolean> {
+    if (!this.isRead) return false;
+    const { promise, resolve: taken } = Promise.withResolvers<void>();
+    this.ready.push({ text, taken });
+    this.news.resolve();
+    await promise;
+    return this.isRead;
+  }
+}
+
+/** What an engine tells of a request that was cancelled while it waited. */
+async function* neverBegun(choices: number): Events {
+  yield { type: "accepted", promptTokens: 0, downgraded: false };
+  for (let choice = 0; choice < choices; choice++) {
+    yield { type: "finish", reason: "cancelled", usage: noUsage(), ...(choices > 1 && { choice }) };
+  }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { parseAdapters, withAbsoluteFile } from "../../src/config/adapter-option.ts";
+import { readSettings } from "../../src/config/settings.ts";
+
+describe("--lora", () => {
+  test.each([
+    ["/m/tone.gguf", { name: "tone", path: "/m/tone.gguf", scale: 0 }],
+    ["tone=/m/a.gguf", { name: "tone", path: "/m/a.gguf", scale: 0 }],
+    ["/m/tone.GGUF:0.5", { name: "tone", path: "/m/tone.GGUF", scale: 0.5 }],
+    ["org:tone-1.2+x=/m/a.gguf:-1", { name: "org:tone-1.2+x", path: "/m/a.gguf", scale: -1 }],
+    ["/m/a=b/tone.gguf", { name: "tone", path: "/m/a=b/tone.gguf", scale: 0 }],
+    ["x=/m/v:1.5:2", { name: "x", path: "/m/v:1.5", scale: 2 }],
+  ])("%s", (item, adapter) => {
+    expect(parseAdapters([item])).toEqual([adapter]);
+  });
+
+  test.each([
+    [["=a.gguf"], 'names of 1 to 128 letters, digits or .:_+- (NAME=FILE), not ""'],
+    [["two words.gguf"], 'not "two words"'],
+    [[`${"n".repeat(129)}=a.gguf`], "names of 1 to 128"],
+    [["a.gguf:101"], "scales from -100 to 100, not 101"],
+    [["x/a.gguf", "y/a.gguf"], "two adapters of the name a; NAME=FILE gives another"],
+  ])("%j is refused", (items, message) => {
+    expect(() => parseAdapters(items)).toThrow(message);
+  });
+
+  test("paths mean the folder that they were written for, or the home folder", () => {
+    expect(withAbsoluteFile("x=a.gguf:0.5", (path) => `/m/${path}`)).toBe("x=/m/a.gguf:0.5");
+    const lora = ["a.gguf", "tone=~/b.gguf:0.5", "/m/c.gguf"];
+    const { config } = readSettings(new Map([["lora", lora]]), { HOME: "/home/anna" }, "/srv");
+    expect(config.lora).toEqual([
+      { name: "a", path: "/srv/a.gguf", scale: 0 },
+      { name: "tone", path: "/home/anna/b.gguf", scale: 0.5 },
+      { name: "c", path: "/m/c.gguf", scale: 0 },
+    ]);
+  });
+});

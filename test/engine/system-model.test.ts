@@ -1,0 +1,57 @@
+// The real program: the system model beside a model that was given, without any, and where it is what is served.
+
+import { join } from "node:path";
+import { expect, test } from "bun:test";
+import { childrenOf } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+
+const GIVEN = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--kv-mode", "unified"];
+
+interface Listed {
+  readonly data: readonly { readonly id: string; readonly owned_by: string; readonly loaded: boolean }[];
+}
+
+const listed = async ({ url }: TestServer) => {
+  const { data } = (await (await fetch(`${url}/v1/models`)).json()) as Listed;
+  const chats = data.filter(({ id }) => ["mine", "svc-mini", "svc-system"].includes(id));
+  return chats.map(({ id, owned_by, loaded }) => `${id} ${owned_by} ${loaded}`);
+};
+async function ask({ url }: TestServer, body: object) {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "svc-system",
+      messages: [{ role: "user", content: "What is the capital of France?" }],
+      temperature: 0,
+      ...body,
+    }),
+  });
+  return { status: response.status, answer: (await response.json()) as Record<string, any> };
+}
+
+test("beside a given model: listed before it is loaded, answering in an engine of its own", async () => {
+  await withServer([...LIMITS, "--model", GIVEN, "--alias", "mine"], async (server) => {
+    expect(await listed(server)).toEqual(["mine svc true", "svc-system system false"]);
+    expect(childrenOf(server.pid)).toHaveLength(1);
+    const { answer } = await ask(server, { top_k: 1, logprobs: true, presence_penalty: 1 });
+    expect([answer["model"], answer["choices"][0].message.content]).toEqual([
+      "svc-system",
+      expect.stringContaining("Paris"),
+    ]);
+    expect(childrenOf(server.pid)).toHaveLength(2);
+    expect(await listed(server)).toEqual(["mine svc true", "svc-system system true"]);
+    expect((await ask(server, { model: "mine" })).answer["model"]).toBe("mine");
+    const refused = await ask(server, { grammar: 'root ::= "a"' });
+    expect([refused.status, refused.answer["error"].param]).toEqual([400, "grammar"]);
+  });
+}, 60_000);
+
+test("where svc-mini is served it is the same engine", async () => {
+  await withServer(LIMITS, async (server) => {
+    expect(await listed(server)).toEqual(["svc-mini svc true", "svc-system system true"]);
+    expect((await ask(server, {})).answer["model"]).toBe("svc-system");
+    expect(childrenOf(server.pid)).toHaveLength(1);
+  });
+}, 60_000);

@@ -1,0 +1,30 @@
+// Where mutated requests go, and what a good answer is there: every dialect, and the batch in the chat dialect's words.
+
+import { strict as assert } from "node:assert";
+import { chatErrors } from "../../src/contract/errors.ts";
+import { dialects, type Dialect } from "../contract/golden-rows.ts";
+import { assembleMultiplex } from "../support/streams/multiplex.ts";
+import { MARK } from "./seed-parts.ts";
+
+export type Target = Pick<Dialect, "path" | "check" | "assemble">;
+
+/** What a client can do wrong, and that there is no room. Anything else is our fault. */
+export const BLAMELESS = new Set([400, 404, 413, 503]);
+
+const multiplex: Target = {
+  path: "/v1/batch/completions",
+  check: () => assert.fail("a batch is always answered by a stream"),
+  assemble(text) {
+    const items = assembleMultiplex(text);
+    for (const { error } of items.values()) {
+      if (!error) continue;
+      const row = Object.entries(chatErrors).find(([code]) => code === error.code)?.[1];
+      assert(row && BLAMELESS.has(row.status), `an item failed with ${error.code}`);
+      assert(!error.message.includes(MARK), "an item's error repeats the request");
+    }
+    return { body: items };
+  },
+};
+
+export const targets = { ...dialects, multiplex } as const satisfies Readonly<Record<string, Target>>;
+export type TargetName = keyof typeof targets;

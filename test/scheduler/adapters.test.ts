@@ -1,0 +1,179 @@
+// Requests of different LoRA adapters: nothing in common, and a turn each. FakeEngine fails on a step that mixes them and
+// on a row that reads what others computed.
+
+import { describe, expect, test } from "bun:test";
+import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
+import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import { FakeEngine, LIMITS, type Cost } from "./fake-engine.ts";
+
+const BASE: AdapterSet = [];
+const A = [{ id: 0, scale: 1 }];
+const HALF_A = [{ id: 0, scale: 0.5 }];
+const AB = [...A, { id: 1, scale: 1 }];
+const SETS = [BASE, A, HALF_A, AB];
+
+const LAYOUTS: [string, SchedulerLimits][] = [
+  ["unified", { ...LIMITS, cells: 4096 }],
+  ["streams", { ...LIMITS, layout: "streams", cells: 4096, sequences: 4 }],
+];
+const header = Array.from({ length: 300 }, (_, at) => 1_000_000 + at);
+const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0.5;
+
+const add = (engine: FakeEngine, key: number, prompt: number | readonly number[], tokens: number, set: AdapterSet) =>
+  engine.add(key, prompt, tokens, `client ${key}`, { guess: true, adapters: set });
+
+describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) => {
+  test("is computed for each of them, and once for each", () => {
+    const engine = new FakeEngine(limits);
+    SETS.forEach((set, at) => add(engine, at, header, 5, set));
+    engine.run();
+    expect(engine.prefilled).toBe(SETS.length * 300);
+    SETS.forEach((set, at) => add(engine, 10 + at, [...header, 7], 5, set));
+    engine.run();
+    expect(SETS.map((_set, at) => [engine.cached.get(at), engine.cached.get(10 + at)])).toEqual(
+      SETS.map(() => [0, 300]),
+    );
+  });
+
+  test("is not waited for while it is computed; with the same ones it is", () => {
+    const engine = new FakeEngine({ ...limits, batch: 64 });
+    [BASE, BASE, A, A].forEach((set, at) => add(engine, at, [...header, at], 5, set));
+    engine.step();
+    engine.step();
+    expect([0, 1, 2, 3].map((key) => engine.rowsOf(key).length)).toEqual([64, 0, 64, 0]);
+    engine.run();
+    expect([0, 1, 2, 3].map((key) => engine.cached.get(key))).toEqual([0, 300, 0, 300]);
+  });
+
+  test("does not come back from host memory", () => {
+    const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, savedTokens: 5000 });
+    add(engine, 1, 600, 20, A);
+    engine.run();
+    for (const key of [2, 3]) {
+      engine.now += 1000;
+      add(engine, key, 500, 5, BASE);
+      engine.run();
+    }
+    expect(engine.scheduler.spill.tokens).toBeGreaterThan(0);
+    const next = [...(engine.jobs.get(1)?.tokens ?? []), 5, 6, 7];
+    for (const [key, set] of [BASE, HALF_A, AB, A].entries()) {
+      engine.now += 1000;
+      add(engine, 10 + key, next, 5, set);
+      engine.run();
+    }
+    expect([10, 11, 12, 13].map((key) => engine.cached.get(key))).toEqual([0, 0, 0, 619]);
+  });
+});
+
+test("what nobody holds any more leaves nothing behind, however many sets there were", () => {
+  const engine = new FakeEngine({ ...LIMITS, reuse: false });
+  for (let key = 1; key <= 50; key++) add(engine, key, 20, 3, [{ id: 0, scale: key / 50 }]);
+  engine.run();
+  expect([engine.scheduler.cellsHeld, engine.cells]).toEqual([0, 0]);
+});
+
+test("a medium is computed with the adapters of its request", () => {
+  const scheduler = new Scheduler(LIMITS);
+  const media = [{ start: 0, tokens: 8, positions: 8, whole: false }];
+  scheduler.add({ key: 1, prompt: new Int32Array(10).fill(-5, 0, 8), maxTokens: 2, media, adapters: AB }, 0);
+  expect(scheduler.plan(0)).toBeUndefined();
+  expect(scheduler.planMedia(0)?.adapters).toEqual(AB);
+});
+
+/** Longest time between two tokens of a request. */
+const longestGap = (engine: FakeEngine, key: number): number => {
+  const times = engine.jobs.get(key)?.tokenAt ?? [];
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+};
+
+test("streams of different adapters take turns, step by step", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
+  SETS.forEach((set, at) => add(engine, at, 8, 40, set));
+  engine.run();
+  const turns = engine.plans.map(({ adapters }) => adapterKey(adapters));
+  const whole = turns.slice(0, SETS.length * 40);
+  whole.forEach((key, at) => expect(key).toBe(whole[at % SETS.length] ?? ""));
+  expect(new Set(whole.slice(0, SETS.length)).size).toBe(SETS.length);
+});
+
+test("a long prompt with one adapter does not stop the streams of another, nor they it", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 8192 }, cost);
+  add(engine, 1, 10, 200, BASE);
+  add(engine, 2, 10, 200, A);
+  while (engine.output(2).length < 20) engine.step();
+  add(engine, 3, 4000, 2, AB);
+  engine.run();
+  // Its own step and A's, and a piece of the prompt.
+  const steps = 2 * cost(1, 0, 0, 0) + cost(0, 0, 0, 0);
+  expect(longestGap(engine, 1)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  expect(longestGap(engine, 2)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  const begun = engine.jobs.get(3)?.tokenAt[0] ?? Number.POSITIVE_INFINITY;
+  expect(begun).toBeLessThan(engine.jobs.get(1)?.tokenAt.at(-1) ?? 0);
+});
+
+test("new sets of adapters, one after the other, do not hold back who is there", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, cost);
+  let key = 1;
+  engine.onFinish = (finished) => {
+    if (finished > 0 && key < 100) add(engine, ++key, 10, 1, [{ id: 0, scale: key }]);
+  };
+  add(engine, 0, 10, 30, BASE);
+  for (; key < 3; key++) add(engine, key, 10, 1, [{ id: 0, scale: key }]);
+  engine.run();
+  const kept = engine.plans.map(({ adapters }) => adapters.length === 0);
+  const last = kept.lastIndexOf(true);
+  expect(kept.slice(0, last).filter((base) => base).length).toBeGreaterThanOrEqual(29);
+  expect(last).toBeLessThan(30 * LIMITS.parallel);
+});
+
+describe("prompts that are computed in slices", () => {
+  const limits = { ...LIMITS, cells: 8192, chunk: 64, stallBudgetMs: 20, parallel: 6 };
+  test("are in chunks of one set, which take turns; a slice stops each stream once", () => {
+    const engine = new FakeEngine(limits, cost);
+    add(engine, 1, 10, 400, BASE);
+    add(engine, 2, 10, 400, A);
+    while (engine.output(2).length < 10) engine.step();
+    const from = engine.plans.length;
+    // The set that has a stream, too, comes up.
+    for (const [key, set] of [A, AB, HALF_A].entries()) add(engine, 3 + key, 640, 2, set);
+    while (engine.output(5).length === 0) engine.step();
+    const chunks = engine.plans.slice(from).filter(({ rows }) => !rows.some(({ sample }) => sample));
+    expect(chunks.slice(0, 27).map(({ rows }) => rows[0]?.key)).toEqual(
+      Array.from({ length: 27 }, (_, at) => 3 + (at % 3)),
+    );
+    // A step of each set, and one slice: a crowd's is a whole chunk.
+    const turns = cost(0, limits.chunk, 0, 0) + SETS.length * cost(1, 1, 0, 0);
+    expect(longestGap(engine, 1)).toBeLessThanOrEqual(turns);
+    expect(longestGap(engine, 2)).toBeLessThanOrEqual(turns);
+    engine.run();
+    expect([1, 2, 3, 4, 5].map((key) => engine.output(key).length)).toEqual([400, 400, 2, 2, 2]);
+  });
+
+  test("streams of other sets are computed in steps on end meanwhile, as those of the same are", () => {
+    const steps = [BASE, A].map((set) => {
+      const engine = new FakeEngine(limits, (decodeRows, prefillRows) => decodeRows + prefillRows);
+      engine.multiStep = true;
+      add(engine, 1, 10, 2000, BASE);
+      while (engine.output(1).length < 50) engine.step();
+      const from = engine.plans.length;
+      add(engine, 2, 640, 1, set);
+      while (engine.output(2).length === 0) engine.step();
+      return Math.max(...engine.plans.slice(from).map((plan) => plan.steps));
+    });
+    expect(steps[0]).toBeGreaterThan(1);
+    expect(steps[1]).toBe(steps[0]);
+  });
+});
+
+test("drafts are written for the streams of the next step alone, and serve it", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 4096, draftMax: 4, draftAdaptive: false }, cost);
+  SETS.forEach((set, at) => add(engine, at, 8, 60, set));
+  engine.run();
+  const guessed = engine.plans.filter(({ guessRows }) => guessRows > 0);
+  expect(new Set(guessed.map(({ adapters }) => adapterKey(adapters))).size).toBe(SETS.length);
+  expect(engine.drafts).toBeLessThanOrEqual(engine.plans.length);
+  const { drafts, tokens, accepted } = engine.scheduler.guesses.draft;
+  expect([drafts > 0, accepted[0]]).toEqual([true, drafts]);
+  expect(tokens).toBe(accepted.reduce((sum, right) => sum + right, 0));
+  SETS.forEach((_set, at) => expect(engine.output(at).length).toBe(60));
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import { FakeEngine } from "../../src/engine/fake.ts";
+import type { EnginePort } from "../../src/engine/port.ts";
+import { LocalModel } from "../../src/service/local-model.ts";
+import { ModelRouter } from "../../src/service/model-router.ts";
+import { narrowed, SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
+import { plainRequest } from "../support/request.ts";
+
+const live = new AbortController().signal;
+
+describe("the system model", () => {
+  test("takes temperature, top_p, seed, length, stops, tools and schemas, and ignores the rest", () => {
+    const constraint = { schema: { type: "object" }, strict: true, inexpressible: false };
+    const kept = { maxTokens: 5, stop: ["x"], constraint };
+    const sampling = { temperature: 0.5, topP: 0.9, seed: 7 };
+    const asked = plainRequest("hi", {
+      ...kept,
+      sampling: { ...sampling, topK: 3, minP: 0.1, repetitionPenalty: 1.2, presencePenalty: 1, mirostat: 2 },
+      topLogprobs: 2,
+      profile: true,
+    });
+    expect(narrowed(asked)).toEqual(plainRequest("hi", { ...kept, sampling }));
+  });
+
+  test("refuses what would make another answer", () => {
+    const grammar = plainRequest("hi", {
+      constraint: { grammar: "root ::= [a-z]", strict: false, inexpressible: false },
+    });
+    expect(() => narrowed(grammar)).toThrow(
+      expect.objectContaining({ code: "unsupported_parameter", details: { param: "grammar" } }),
+    );
+    const source = { kind: "image", url: "data:," } as never;
+    const picture = plainRequest("hi", {
+      messages: [{ role: "user", content: [{ type: "media", source, param: "messages.0.content.0" }] }],
+    });
+    expect(() => narrowed(picture)).toThrow(
+      expect.objectContaining({ code: "unsupported_parameter", details: { param: "messages" } }),
+    );
+  });
+
+  test("is listed beside the others and answers its name alone", async () => {
+    const main = new FakeEngine(() => ({ steps: [{ text: "main" }] }));
+    const own: EnginePort = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
+    const local = new LocalModel(main, 4);
+    const system = new SystemModel(own, 2);
+    const router = new ModelRouter([local, system], local.backend);
+    expect(router.models().map(({ id, ownedBy }) => [id, ownedBy])).toEqual([
+      ["fake-model", "svc"],
+      [SYSTEM_MODEL, "system"],
+    ]);
+    expect(router.models(true).map(({ id }) => id)).toEqual(["fake-model"]);
+    expect(router.models()[1]?.capabilities).not.toContain("logprobs");
+    expect([router.route().model, router.route("other").model]).toEqual(["fake-model", "fake-model"]);
+    const { engine, model } = router.route(SYSTEM_MODEL);
+    expect([model, engine.status().modelId]).toEqual([SYSTEM_MODEL, SYSTEM_MODEL]);
+    const events = await Array.fromAsync(engine.generate(plainRequest("hi", { id: "r" }), live));
+    expect(events).toContainEqual({ type: "text", text: "system" });
+    expect(engine.tokenize("a", live)).rejects.toMatchObject({ code: "tokenize_unsupported" });
+    // Alone it does not stand in for a model that nobody named.
+    expect(() => new ModelRouter([system]).route()).toThrow(expect.objectContaining({ code: "upstream_unavailable" }));
+  });
+});
