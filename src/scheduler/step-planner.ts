@@ -19,6 +19,9 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
  */
 const MULTI_STEP_MS = 10;
 
+/** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
+const SHORT_SHARE = 0.5;
+
 export class StepPlanner {
   constructor(
     private readonly limits: PlannerLimits,
@@ -57,10 +60,11 @@ export class StepPlanner {
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
     const streams = this.running.filter((sequence) => sequence.decoding);
-    return this.slices.plan(streams, prefilling(this.running), this.freeCells - streams.length, now);
+    const prompts = prefilling(this.running).filter((prompt) => !this.isShort(prompt));
+    return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
-  /** Prompts are computed in slices; the last token of each is sampled, and so in a step. */
+  /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
   private get sliced(): boolean {
     return this.limits.chunk > 0 && this.streams > 0;
   }
@@ -68,7 +72,11 @@ export class StepPlanner {
   /** The prompts among sequences whose next tokens are computed in a step. */
   private inSteps(sequences: readonly Sequence[]): Sequence[] {
     const { sliced } = this;
-    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || prompt.remaining === 1));
+    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || this.isShort(prompt)));
+  }
+
+  private isShort({ remaining }: Sequence): boolean {
+    return remaining === 1 || this.cost.prefillMs(remaining) < SHORT_SHARE * this.limits.stallBudgetMs;
   }
 
   /** Cells that no running request has. */
@@ -78,7 +86,7 @@ export class StepPlanner {
 
   private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
     const { streams, sliced } = this;
-    const tokens = sliced ? prompts.length : this.budget.tokens(streams, prompts);
+    const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
     rows.push(...added.rows);

@@ -3,6 +3,7 @@
 
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, summary, untilIdle } from "./checks.ts";
+import { multiplexChecks } from "./openai-multiplex.ts";
 import { answerChecks } from "./openai-answers.ts";
 import { embeddingChecks } from "./openai-embeddings.ts";
 import { batchChecks } from "./openai-batches.ts";
@@ -173,4 +174,5 @@ await structuredChecks(sdk);
 await answerChecks(sdk);
 await embeddingChecks(sdk);
 await batchChecks(sdk);
+await multiplexChecks(sdk);
 summary();

@@ -7,6 +7,7 @@ import openai
 import openai_answers  # noqa: F401 — each registers its checks
 import openai_embeddings  # noqa: F401
 import openai_batches  # noqa: F401
+import openai_multiplex  # noqa: F401
 import openai_structured  # noqa: F401
 import openai_tools  # noqa: F401
 from checks import asking, check, client, client_for, endless, failure, helpers, run_checks, until_idle

@@ -138,7 +138,7 @@ describe("many requests", () => {
   test("with adapters is computed in slices with its own, beside a stream without any", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 5;
-    const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 1000 });
+    const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 1000, stallBudgetMs: 0 });
     const adapters = [{ id: 0, scale: 0.5 }];
     engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
     await until(() => text(1).length > 3);
@@ -156,7 +156,7 @@ describe("many requests", () => {
   test("whose prompts are computed in slices beside streams get their text, and leave in the middle of one", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 20;
-    const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000 });
+    const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000, stallBudgetMs: 0 });
     engine.receive({ type: "generate", key: 1, request: ask(`say ${"stream ".repeat(60)}|`, { topLogprobs: 1 }) });
     await until(() => texts(1).length > 0);
     const before = llama.decodes.length;

@@ -92,3 +92,12 @@ test("a full cache takes the chunk of the newest request, and it is computed aga
   engine.run();
   expect([1, 2].map((key) => engine.output(key).length)).toEqual([120, 30]);
 });
+
+test("a prompt that takes little time is computed in the streams' own steps", () => {
+  const engine = new FakeEngine({ ...LIMITS, chunk: 128, stallBudgetMs: 50 }, () => 1);
+  engine.add(1, 10, 200);
+  for (let step = 0; step < 5; step++) engine.step();
+  engine.add(2, 60, 3);
+  while (engine.output(2).length === 0) engine.step();
+  expect(engine.slices).toEqual([]);
+});
