@@ -194,8 +194,9 @@ function services({ config, log, engine, system, native, embeddingFiles }: Parts
     clock,
   };
   const engines = embeddingEngines(embeddingFiles, config, launch);
-  const embeddings = new EmbeddingService({ engines, metrics, clock, parallel, maxQueue });
   const others = createGateway(config, clock, log);
+  const gateway = others && { others: others.gateway };
+  const embeddings = new EmbeddingService({ engines, ...gateway, metrics, clock, parallel, maxQueue });
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const sources = [new EmbeddingModels(embeddings), ...(others ? [others.gateway] : []), systemModel];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);

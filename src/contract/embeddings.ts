@@ -41,7 +41,8 @@ export const EmbeddingList = t.Object({
       object: t.Literal("embedding"),
       index: t.Integer({ description: "Of the input." }),
       embedding: t.Union([t.Array(t.Number()), t.String()], {
-        description: "A vector of length 1; in base64 its little-endian single-precision numbers.",
+        description:
+          "A vector, of length 1 when it was computed here; in base64 its little-endian single-precision numbers.",
       }),
     }),
   ),

@@ -3,16 +3,25 @@
 /** A text, or the token ids of a whole input, special tokens included. */
 export type EmbeddingInput = string | readonly number[];
 
+export interface EmbedWork {
+  readonly kind: "embed";
+  readonly inputs: readonly EmbeddingInput[];
+  /** Numbers of each vector that are wanted; an engine may give more, to be cut. */
+  readonly dimensions?: number;
+}
+
 export type EmbeddingWork =
-  | { readonly kind: "embed"; readonly inputs: readonly EmbeddingInput[] }
-  | { readonly kind: "rank"; readonly query: string; readonly documents: readonly string[] };
+  EmbedWork | { readonly kind: "rank"; readonly query: string; readonly documents: readonly string[] };
 
 /** What an embedding engine is for: vectors, or scores of pairs. */
 export type EmbeddingKind = EmbeddingWork["kind"];
 
 export interface EmbeddingResult {
-  /** A vector of length 1 for each input, or one score for each document, one after the other. */
-  readonly values: Float32Array;
+  /**
+   * A vector for each input, or one score for each document, one after the other. Vectors computed here have length 1,
+   * those of other servers are as these gave them.
+   */
+  readonly values: Float32Array | Float64Array;
   /** Numbers for each input. */
   readonly dimensions: number;
   /** Tokens that were computed. */

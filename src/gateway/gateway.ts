@@ -3,8 +3,10 @@
 import type { Clock } from "../domain/clock.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { EmbeddingBackend, EmbeddingSource } from "../service/embeddings.ts";
 import type { Backend, ModelSource } from "../service/model-router.ts";
 import type { Discovery } from "./discovery.ts";
+import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import type { RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
@@ -27,8 +29,9 @@ const SEARCH_MS = 30_000;
 /** A listing starts a search when the last one is older. */
 const STALE_MS = 10_000;
 
-export class Gateway implements ModelSource {
+export class Gateway implements ModelSource, EmbeddingSource {
   private readonly backends = new Map<string, Backend>();
+  private readonly embedders = new Map<string, EmbeddingBackend>();
   /** When a model was first seen, for servers that tell another time whenever they are asked. */
   private readonly created = new Map<string, number>();
   private searchedAt = -Infinity;
@@ -62,29 +65,50 @@ export class Gateway implements ModelSource {
   }
 
   models(): readonly ListedModel[] {
-    // What gives vectors and rankings there cannot be asked through svc: only what generates is passed on.
-    const generates = ({ capabilities }: RemoteModel) => capabilities.includes("chat");
+    // Rankings have no common API: nothing is passed on to what gives them.
+    const isPassedOn = ({ capabilities }: RemoteModel) =>
+      capabilities.includes("chat") || capabilities.includes("embeddings");
     return this.upstreams().flatMap((upstream) =>
       upstream
         .models()
-        .filter(generates)
+        .filter(isPassedOn)
         .map((model) => this.listed(upstream, model)),
     );
   }
 
   /** A model by its listed name, or by the name it has on its server. */
   find(name: string): Backend | undefined {
-    const known = this.backends.get(name);
     const upstreams = this.upstreams();
-    const slash = name.indexOf("/");
-    const [server, rest] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
-    const named = upstreams.find((upstream) => upstream.name === server);
-    if (named && rest !== "" && (named.isConfigured || named.has(rest))) return known ?? this.backend(named, rest);
+    const [named, rest] = splitName(name, upstreams);
+    if (named && (named.isConfigured || named.has(rest))) return this.backend(named, rest);
     for (const model of [name, `${name}:latest`]) {
       const having = upstreams.find((upstream) => upstream.has(model));
       if (having) return this.backend(having, model);
     }
     return undefined;
+  }
+
+  /** A model for vectors by its listed name, or by the name it has on its server. */
+  findEmbedder(name: string): EmbeddingBackend | undefined {
+    const upstreams = this.upstreams();
+    const [named, rest] = splitName(name, upstreams);
+    // Of a server that never answered nothing is known: it is asked, and what becomes of that is told.
+    const isSilent = named?.isConfigured && named.replicas.every(({ models }) => !models);
+    if (named && (isSilent || named.mayEmbed(rest))) return this.embedder(named, rest);
+    for (const model of [name, `${name}:latest`]) {
+      const having = upstreams.find((upstream) => upstream.mayEmbed(model));
+      if (having) return this.embedder(having, model);
+    }
+    return undefined;
+  }
+
+  private embedder(upstream: Upstream, model: string): EmbeddingBackend {
+    const listed = `${upstream.name}/${model}`;
+    const known = this.embedders.get(listed);
+    if (known) return known;
+    const backend = { engine: new RemoteEmbedder({ listed, model }, upstream), parallel: PARALLEL };
+    this.embedders.set(listed, backend);
+    return backend;
   }
 
   private upstreams(): Upstream[] {
@@ -127,4 +151,11 @@ export class Gateway implements ModelSource {
       .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }
+}
+
+/** The upstream that a listed name begins with, and the model's name there. */
+function splitName(name: string, upstreams: readonly Upstream[]): [upstream: Upstream | undefined, model: string] {
+  const slash = name.indexOf("/");
+  const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
+  return [model === "" ? undefined : upstreams.find((upstream) => upstream.name === server), model];
 }

@@ -6,7 +6,7 @@ import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
 import { noStats, type EnginePort, type EngineStatus } from "../engine/port.ts";
 import { RemoteAnswer } from "./answer.ts";
-import { pause } from "./deadline.ts";
+import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { encodeOllama } from "./ollama/encode-request.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
@@ -17,11 +17,6 @@ import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
 import { streamedFailure, unreachable, UpstreamFailure } from "./upstream-failure.ts";
-
-/** Rounds through all replicas, and the longest pause between two. */
-const ROUNDS = 3;
-const LONGEST_PAUSE_MS = 2000;
-const FIRST_PAUSE_MS = 100;
 
 interface Job {
   readonly stop: AbortController;
@@ -129,41 +124,17 @@ export class RemoteEngine implements EnginePort {
     }
   }
 
-  /** Asks one replica after another, as long as nothing of an answer went out and asking again is safe. */
+  /** Asks one replica after another, as long as nothing of an answer went out. */
   private async *tryReplicas(request: GenerateRequest, job: Job): AsyncGenerator<EngineEvent, void, void> {
-    const key = prefixKey(request);
-    const tried = new Set<Replica>();
-    let failure: UpstreamFailure | undefined;
-    for (let round = 0; round < ROUNDS;) {
-      const replica = this.chooseAgain(key, tried, failure);
-      if (!replica) {
-        if (++round >= ROUNDS || !failure) break;
-        const { retryAfterSeconds } = failure.error.details;
-        const busyMs = failure.error.code === "server_busy" ? (retryAfterSeconds ?? 0) * 1000 : 0;
-        if (busyMs > LONGEST_PAUSE_MS) break;
-        await pause(Math.max(busyMs, FIRST_PAUSE_MS * 2 ** round), job.stop.signal);
-        tried.clear();
-        continue;
-      }
-      tried.add(replica);
+    const attempts = new Attempts(this.upstream, this.names.model, prefixKey(request));
+    for await (const replica of attempts.replicas(job.stop.signal)) {
       try {
         yield* this.ask(replica, request, job);
         return;
       } catch (error) {
         if (!(error instanceof UpstreamFailure) || job.answered || error.retry === "never") throw error;
-        failure = error;
+        attempts.failed(error);
       }
-    }
-    throw failure ?? unreachable("cannot be reached");
-  }
-
-  private chooseAgain(key: string, tried: Set<Replica>, failure: UpstreamFailure | undefined): Replica | undefined {
-    try {
-      return this.upstream.choose(this.names.model, key, tried);
-    } catch (error) {
-      // What went wrong with those that were asked says more.
-      if (failure) return undefined;
-      throw error;
     }
   }
 
@@ -202,17 +173,9 @@ export class RemoteEngine implements EnginePort {
     }
   }
 
-  /** Counts a failure for the replica's health and makes it one that clients understand. */
-  private told({ breaker }: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
-    if (error instanceof SvcError) {
-      breaker.failed();
-      return error;
-    }
-    const failure = error instanceof UpstreamFailure ? error : unreachable("broke the connection");
-    if (failure.sick) breaker.failed();
-    // Whoever refuses is well.
-    else breaker.succeeded();
-    if (!job.answered || !failure.sick) return failure;
+  private told(replica: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
+    const failure = replica.failed(error);
+    if (failure instanceof SvcError || !job.answered || !failure.sick) return failure;
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 

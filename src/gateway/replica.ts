@@ -1,10 +1,12 @@
 // One other server: whether it is well, what it has, how much it has to do.
 
 import type { Clock } from "../domain/clock.ts";
+import { SvcError } from "../domain/errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
+import { unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 const PROBE_TIMEOUT_MS = 3000;
 const REFRESH_MS = 30_000;
@@ -53,6 +55,19 @@ export class Replica {
     const due = this.clock.now() - this.refreshedAt >= maxAgeMs;
     if (!due && this.breaker.state !== "half-open") return this.refreshing ?? Promise.resolve();
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
+  }
+
+  /** Counts the failure of a request for its health, and makes it one that clients understand. */
+  failed(error: unknown): UpstreamFailure | SvcError {
+    if (error instanceof SvcError) {
+      this.breaker.failed();
+      return error;
+    }
+    const failure = error instanceof UpstreamFailure ? error : unreachable("broke the connection");
+    if (failure.sick) this.breaker.failed();
+    // Whoever refuses is well.
+    else this.breaker.succeeded();
+    return failure;
   }
 
   private async describe(): Promise<void> {

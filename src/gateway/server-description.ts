@@ -27,6 +27,9 @@ type Get = (path: string) => Promise<{ readonly body: unknown; readonly headers:
 /** What is certain of a chat model on any of these servers. */
 const CHAT = ["chat", "completion", "streaming"];
 const EMBEDDINGS = ["embeddings"];
+/** How models for vectors are called, where their server does not say what they are for. */
+const EMBEDDING_NAME = /embed|(^|[/_-])(bge|gte|e5)-|minilm/i;
+const RERANKER_NAME = /rerank/i;
 
 /** Describes the server, or undefined when it does not answer as one. `hint`: what usually listens at this address. */
 export async function describeServer(
@@ -42,7 +45,7 @@ export async function describeServer(
   if (listing.headers.has("compat-request-id")) return { kind: "svc", models: describeSvc(entries, listing.body) };
   const owner = text(entries[0]?.["owned_by"]);
   if (owner === "llamacpp") return { kind: "llama.cpp", models: await describeLlama(entries, get) };
-  if (owner === "vllm") return { kind: "vllm", models: entries.map((entry) => plain(entry)) };
+  if (owner === "vllm") return { kind: "vllm", models: entries.map((entry) => byName(entry)) };
   if (owner === "library" || hint === "ollama") {
     const ollama = await describeOllama(get);
     if (ollama) return ollama;
@@ -51,7 +54,7 @@ export async function describeServer(
   if (studio) return studio;
   const python = (listing.headers.get("server") ?? "").startsWith("BaseHTTP") && owner === undefined;
   const kind = python ? "mlx-lm" : hint === "jan" ? "jan" : "openai";
-  return { kind, models: entries.map((entry) => plain(entry)) };
+  return { kind, models: entries.map((entry) => byName(entry)) };
 }
 
 function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteModel {
@@ -69,6 +72,14 @@ function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteMod
     ...(contextLength !== undefined && { contextLength }),
   };
 }
+
+/** What a model is for, as far as its name tells. */
+const capabilitiesByName = (id: string, otherwise: readonly string[] = CHAT): readonly string[] =>
+  EMBEDDING_NAME.test(id) && !RERANKER_NAME.test(id) ? EMBEDDINGS : otherwise;
+
+/** A model of a server that does not tell what it is for. */
+const byName = (entry: Fields, capabilities?: readonly string[]): RemoteModel =>
+  plain(entry, capabilitiesByName(text(entry["id"]) ?? "", capabilities));
 
 function describeSvc(entries: readonly Fields[], body: unknown): RemoteModel[] {
   const details = new Map(objects(fields(body)["models"]).map((model) => [text(model["name"]), model]));
@@ -95,7 +106,7 @@ async function describeLlama(entries: readonly Fields[], get: Get): Promise<Remo
     ...(audio === true ? ["audio"] : []),
   ];
   return entries.map((entry) => ({
-    ...plain(entry, capabilities),
+    ...byName(entry, capabilities),
     ...(contextLength !== undefined && { contextLength }),
     ...(typeof vision === "boolean" && { vision }),
   }));
@@ -121,7 +132,7 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
       if (id === undefined) return [];
       const changed = Date.parse(text(model["modified_at"]) ?? "");
       const created = Number.isNaN(changed) ? {} : { created: Math.floor(changed / 1000) };
-      return [{ id, ...created, loaded: loaded.has(id), capabilities: CHAT }];
+      return [{ id, ...created, loaded: loaded.has(id), capabilities: capabilitiesByName(id) }];
     }),
   };
 }

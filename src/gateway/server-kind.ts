@@ -10,6 +10,8 @@ export interface ServerTraits {
   readonly owner: string;
   /** Sampling settings beyond those of the convention that it takes, and their names there. */
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
+  /** Its list says of each model what it can do; others leave that to be found out. */
+  readonly tellsCapabilities: boolean;
   /** Takes values for its chat template, `enable_thinking` among them. */
   readonly templateKwargs: boolean;
   /** Takes GBNF grammars. */
@@ -61,6 +63,7 @@ const LLAMA = {
 const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   svc: {
     sampling: { ...LLAMA, minTokens: "min_tokens" },
+    tellsCapabilities: true,
     templateKwargs: true,
     grammar: true,
     enforcesSchemas: true,
@@ -69,6 +72,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   },
   "llama.cpp": {
     sampling: LLAMA,
+    tellsCapabilities: false,
     templateKwargs: true,
     grammar: true,
     enforcesSchemas: true,
@@ -87,6 +91,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       ignoreEos: "ignore_eos",
       minTokens: "min_tokens",
     },
+    tellsCapabilities: false,
     templateKwargs: true,
     grammar: false,
     enforcesSchemas: true,
@@ -105,6 +110,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       repetitionPenalty: "repeat_penalty",
       repetitionWindow: "repeat_last_n",
     },
+    tellsCapabilities: true,
     templateKwargs: false,
     grammar: false,
     enforcesSchemas: true,
@@ -114,6 +120,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   },
   "lm-studio": {
     sampling: { ...CONVENTION, topK: "top_k", minP: "min_p", repetitionPenalty: "repeat_penalty" },
+    tellsCapabilities: true,
     templateKwargs: false,
     grammar: false,
     enforcesSchemas: true,
@@ -121,6 +128,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   },
   jan: {
     sampling: LLAMA,
+    tellsCapabilities: false,
     templateKwargs: true,
     grammar: true,
     enforcesSchemas: true,
@@ -135,6 +143,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
       xtcProbability: "xtc_probability",
       xtcThreshold: "xtc_threshold",
     },
+    tellsCapabilities: false,
     templateKwargs: true,
     grammar: false,
     enforcesSchemas: false,
@@ -142,6 +151,7 @@ const TRAITS: Readonly<Record<ServerKind, Omit<ServerTraits, "owner">>> = {
   },
   openai: {
     sampling: CONVENTION,
+    tellsCapabilities: false,
     templateKwargs: false,
     grammar: false,
     enforcesSchemas: false,

@@ -8,11 +8,12 @@ const LONGEST_LINE = 16 * 2 ** 20;
 
 /**
  * The messages of a response, in order; ends at `[DONE]` or with the body. `waiting` goes around every wait, and what
- * it throws ends the stream. Throws SvcError `upstream_error` about what is no JSON, and what reading throws.
+ * it throws ends the stream. `longest`: characters of one message. Throws SvcError `upstream_error` about what is no JSON, and what reading throws.
  */
 export async function* readMessages(
   response: Response,
   waiting: <T>(next: Promise<T>) => Promise<T>,
+  longest = LONGEST_LINE,
 ): AsyncGenerator<unknown, void, void> {
   const type = response.headers.get("content-type") ?? "";
   if (!response.body) return;
@@ -23,7 +24,7 @@ export async function* readMessages(
     while (true) {
       const { done, value } = await waiting(reader.read());
       held += done ? decoder.decode() : decoder.decode(value, { stream: true });
-      if (held.length > LONGEST_LINE) throw broken("sent a line that is too long");
+      if (held.length > longest) throw broken("sent a line that is too long");
       if (type.includes("application/json")) {
         if (done) yield parse(held);
       } else {

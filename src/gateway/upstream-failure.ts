@@ -24,6 +24,8 @@ const unavailable = (what: string, retryAfterSeconds = 5) =>
   new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds });
 
 const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum context/i;
+/** How llama.cpp tells of an input for vectors that is too long, with status 500. */
+const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;
 const LONGEST_BODY = 64 * 1024;
 
 /** What an answer with an error status means. Reads its body. */
@@ -74,6 +76,11 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
       "elsewhere",
       false,
     );
+  }
+  if (status === 500 && TOO_LARGE.test(message)) return never(contextExceeded(error));
+  if (status === 501) {
+    const why = "'model': its server does not answer requests of this kind (501).";
+    return never(new SvcError("unsupported_parameter", why, { param: "model" }));
   }
   if (status === 502) return unreachable("cannot reach what it needs (502)");
   const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);

@@ -4,6 +4,7 @@ import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
 import { byAffinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import type { RemoteModel } from "./server-description.ts";
+import { traitsOf } from "./server-kind.ts";
 
 /** A replica may have so many times the mean of requests under way before others take some of its conversations. */
 const LOAD_BOUND = 1.25;
@@ -34,6 +35,14 @@ export class Upstream {
 
   has(model: string): boolean {
     return this.replicas.some(({ models }) => models?.some(({ id }) => id === model));
+  }
+
+  /** Whether it has a model that gives vectors, or may: not every server says what its models are for. */
+  mayEmbed(model: string): boolean {
+    return this.replicas.some(({ models, kind }) => {
+      const known = models?.find(({ id }) => id === model);
+      return known !== undefined && (known.capabilities.includes("embeddings") || !traitsOf(kind).tellsCapabilities);
+    });
   }
 
   /**

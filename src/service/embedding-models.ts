@@ -14,7 +14,7 @@ export class EmbeddingModels implements ModelSource {
       ownedBy: "svc",
       loaded: state === "ready",
       capabilities: [kind === "embed" ? "embeddings" : "rerank"],
-      contextLength: maxTokens,
+      ...(maxTokens !== undefined && { contextLength: maxTokens }),
       ...(model && { file: model }),
     }));
   }

@@ -3,13 +3,27 @@
 import type { Clock } from "../domain/clock.ts";
 import type { EmbeddingInput, EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
+
+/** What computes vectors with one model of another server. */
+export interface EmbeddingBackend {
+  readonly engine: EmbeddingPort;
+  /** Requests that are in work at once; as many as `--max-queue` says may wait beyond these. */
+  readonly parallel: number;
+}
+
+/** Models for vectors by their names; the same object at every call. */
+export interface EmbeddingSource {
+  findEmbedder(model: string): EmbeddingBackend | undefined;
+}
 
 export interface EmbeddingDeps {
   /** The first of a kind answers requests that name no model. */
   readonly engines: readonly EmbeddingPort[];
+  /** Models for vectors beside these: those of other servers. */
+  readonly others?: EmbeddingSource;
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Requests in work at once, and those that may wait beyond them. */
@@ -25,40 +39,43 @@ export interface EmbeddingAnswer {
 
 interface Wanted {
   readonly model?: string;
+  readonly origin?: EmbeddingOrigin;
 }
 
 const OPTION: Readonly<Record<EmbeddingKind, string>> = { embed: "--embedding-model", rank: "--rerank-model" };
 const NOUN: Readonly<Record<EmbeddingKind, string>> = { embed: "embedding model", rank: "reranker" };
 
 export class EmbeddingService {
+  /** The engines here share their places; each model of another server has places of its own. */
   private readonly admission: Admission;
+  private readonly admissions = new WeakMap<EmbeddingPort, Admission>();
 
   constructor(private readonly deps: EmbeddingDeps) {
-    this.admission = new Admission(deps.parallel, deps.maxQueue, () => undefined);
+    this.admission = this.newAdmission(deps.parallel);
   }
 
-  /** The models that can be asked, loaded or not. */
+  /** The models that are computed here, loaded or not. */
   models(): EmbeddingStatus[] {
     return this.deps.engines.map((engine) => engine.status());
   }
 
   /**
-   * A vector of length 1 for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
+   * A vector for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
    * `invalid_value`, `server_busy` and what the engine throws), or the signal's reason after an abort.
    */
   async embed(
     inputs: readonly EmbeddingInput[],
-    { model, dimensions }: Wanted & { readonly dimensions?: number },
+    { model, dimensions, origin }: Wanted & { readonly dimensions?: number },
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
     const engine = this.find("embed", model);
     const known = engine.status();
-    if (dimensions !== undefined && dimensions > known.dimensions) {
-      const message = `'dimensions' must be an integer from 1 to ${known.dimensions} for this model; got ${dimensions}.`;
-      throw new SvcError("invalid_value", message, { param: "dimensions" });
-    }
-    const result = await this.run(engine, { kind: "embed", inputs }, signal);
-    return { model: known.modelId, result: dimensions === undefined ? result : shorten(result, dimensions) };
+    checkDimensions(dimensions, known.dimensions);
+    const wanted = dimensions === undefined ? {} : { dimensions };
+    const result = await this.run(engine, { kind: "embed", inputs, ...wanted }, signal, origin);
+    checkDimensions(dimensions, result.dimensions);
+    const isLonger = dimensions !== undefined && dimensions < result.dimensions;
+    return { model: known.modelId, result: isLonger ? shorten(result, dimensions) : result };
   }
 
   /** The relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
@@ -81,27 +98,53 @@ export class EmbeddingService {
   private find(kind: EmbeddingKind, model: string | undefined): EmbeddingPort {
     const served = this.deps.engines.filter((engine) => engine.status().kind === kind);
     const found = model === undefined ? served[0] : served.find((engine) => engine.status().modelId === model);
-    if (found) return found;
+    const other = !found && model !== undefined && kind === "embed" ? this.findOther(model) : undefined;
+    if (found ?? other) return (found ?? other) as EmbeddingPort;
     const names = served.map((engine) => engine.status().modelId).join(", ");
     const hint = names === "" ? `None is served: ${OPTION[kind]} names one.` : `Served: ${names}.`;
     throw new SvcError("model_not_found", `There is no ${NOUN[kind]} of this name. ${hint}`, { param: "model" });
   }
 
-  private async run(engine: EmbeddingPort, work: EmbeddingWork, signal: AbortSignal): Promise<EmbeddingResult> {
+  private findOther(model: string): EmbeddingPort | undefined {
+    const backend = this.deps.others?.findEmbedder(model);
+    if (!backend) return undefined;
+    const { engine, parallel } = backend;
+    if (!this.admissions.has(engine)) this.admissions.set(engine, this.newAdmission(parallel));
+    return engine;
+  }
+
+  private newAdmission(parallel: number): Admission {
+    return new Admission(parallel, this.deps.maxQueue, () => undefined);
+  }
+
+  private async run(
+    engine: EmbeddingPort,
+    work: EmbeddingWork,
+    signal: AbortSignal,
+    origin?: EmbeddingOrigin,
+  ): Promise<EmbeddingResult> {
     const { metrics, clock } = this.deps;
+    const admission = this.admissions.get(engine) ?? this.admission;
     try {
-      this.admission.enter();
+      admission.enter();
     } catch (error) {
       metrics.rejected("queue_full");
       throw error;
     }
     const started = clock.now();
     try {
-      return await engine.run(work, signal);
+      return await engine.run(work, signal, origin);
     } finally {
-      this.admission.leave(clock.now() - started);
+      admission.leave(clock.now() - started);
     }
   }
+}
+
+/** Throws SvcError `invalid_value` about more numbers than a vector has. */
+function checkDimensions(asked: number | undefined, most: number | undefined): void {
+  if (asked === undefined || most === undefined || asked <= most) return;
+  const message = `'dimensions' must be an integer from 1 to ${most} for this model; got ${asked}.`;
+  throw new SvcError("invalid_value", message, { param: "dimensions" });
 }
 
 /** The front of each vector, brought back to length 1. */
@@ -111,10 +154,8 @@ function shorten(result: EmbeddingResult, dimensions: number): EmbeddingResult {
   for (let at = 0; at < count; at++) {
     const front = result.values.subarray(at * result.dimensions, at * result.dimensions + dimensions);
     const length = Math.hypot(...front);
-    values.set(
-      front.map((value) => (length === 0 ? 0 : value / length)),
-      at * dimensions,
-    );
+    values.set(front, at * dimensions);
+    if (length > 0) for (const [index, value] of front.entries()) values[at * dimensions + index] = value / length;
   }
   return { ...result, values, dimensions };
 }

@@ -44,10 +44,16 @@ export class ModelRouter {
         param: "model",
       });
     }
-    const first = this.models().find(({ capabilities }) => capabilities.includes("chat"));
-    const backend = first && this.find(first.id);
+    const backend = this.usual();
     if (backend) return backend;
     throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
+  }
+
+  /** What answers requests that name no model; undefined when there is nothing at the moment. */
+  usual(): Backend | undefined {
+    if (this.active) return this.active;
+    const first = this.models().find(({ capabilities }) => capabilities.includes("chat"));
+    return first && this.find(first.id);
   }
 
   /**

@@ -2,8 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { chatServer, helloStream } from "../gateway/fixture-server.ts";
-import { startServer } from "../support/server.ts";
+import { chatServer, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
+import { startServer, withServer } from "../support/server.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -31,6 +31,19 @@ test("--no-model with an upstream and with a found server serves both, and ends 
     await server.kill();
   }
   expect(await server.kill()).toContain("2 models of other servers");
+}, 90_000);
+
+test("its embeddings are those of an upstream where a request names one", async () => {
+  const far = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(modelList("bge-m3"));
+    return path === "/v1/embeddings" ? Response.json({ data: [{ index: 0, embedding: [3, 4] }] }) : undefined;
+  });
+  await withServer(["--no-model", "--upstream", `up=${far.url}`], async ({ url }) => {
+    const body = JSON.stringify({ model: "up/bge-m3", input: "hi" });
+    const answer = await fetch(`${url}/v1/embeddings`, { method: "POST", body });
+    expect(await answer.json()).toMatchObject({ model: "up/bge-m3", data: [{ embedding: [3, 4] }] });
+    expect(((await (await fetch(`${url}/v1/models/up/bge-m3`)).json()) as { id: string }).id).toBe("up/bge-m3");
+  });
 }, 90_000);
 
 test("one answer needs a model here", async () => {

@@ -24,7 +24,8 @@ test("servers at the given ports are found under their address; what is no model
   const { discovery, gateway } = gatewayAt(ports);
   await gateway.start();
   const found = () => gateway.models().map(({ id, ownedBy }) => `${id} ${ownedBy}`);
-  const expected = [`localhost:${far.port}/far someone`, `localhost:${svc.port}/fake-model svc`];
+  const near = ["fake-model", "fake-embedding"].map((model) => `localhost:${svc.port}/${model} svc`);
+  const expected = [`localhost:${far.port}/far someone`, ...near];
   expect(found().toSorted()).toEqual(expected.toSorted());
   expect(found()).toEqual(found());
   expect(gateway.find("far")?.model).toBe(`localhost:${far.port}/far`);
@@ -56,7 +57,9 @@ test("two svc that look for each other list each other's own models once", async
   const two = gatewayAt([front.port, first.port]);
   await two.gateway.start();
   expect(two.gateway.models().map(({ id }) => id)).toEqual(
-    [front.port, first.port].toSorted((a, b) => a - b).map((port) => `localhost:${port}/fake-model`),
+    [front.port, first.port]
+      .toSorted((a, b) => a - b)
+      .flatMap((port) => [`localhost:${port}/fake-model`, `localhost:${port}/fake-embedding`]),
   );
   one.gateway.stop();
   two.gateway.stop();

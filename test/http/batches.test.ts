@@ -7,6 +7,8 @@ import type { Config } from "../../src/config/config.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
+import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
 import { hello, messages, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
 
 const never = new Promise<void>(() => {});
@@ -196,6 +198,69 @@ describe("a batch", () => {
     expect((await get(server, id)).status).toBe("in_progress");
     gate.resolve();
     await untilStatus(server, id, "completed");
+  });
+});
+
+describe("a line with a model of another server", () => {
+  const lines = [lineOf(0, { model: "up/far", messages }), lineOf(1), lineOf(2, { model: "far", messages })];
+  const modelsOf = (written: Awaited<ReturnType<typeof output>>) =>
+    new Map(
+      written.map(({ custom_id, response }) => [custom_id, (response?.body as { model?: string } | undefined)?.model]),
+    );
+
+  test("is answered there, and says so; the others are answered here", async () => {
+    const far = chatServer(helloStream);
+    const server = serve(hello, {}, [(await remote([far.url])).gateway]);
+    const { id } = await create(server, lines);
+    const written = await output(server, await untilStatus(server, id, "completed"));
+    expect(modelsOf(written)).toEqual(
+      new Map([
+        ["line-0", "up/far"],
+        ["line-1", "fake-model"],
+        ["line-2", "up/far"],
+      ]),
+    );
+    expect(server.engine.requests).toHaveLength(1);
+    expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(2);
+  });
+
+  test("waits for a server that is out of reach, and is tried again where that broke off", async () => {
+    const answers = [
+      () => Response.json({}, { status: 429, headers: { "retry-after": "0" } }),
+      () => eventStream([delta({ content: "Hi" })], { done: false }),
+      helloStream,
+    ];
+    const far = chatServer(() => (answers.shift() ?? helloStream)());
+    const { gateway } = await remote([far.url]);
+    const { port } = far;
+    await far.stop();
+    const server = serve(hello, {}, [gateway]);
+    const { id } = await create(server, [lineOf(0, { model: "up/far", messages })]);
+    await Bun.sleep(100);
+    expect((await get(server, id)).status).toBe("in_progress");
+    chatServer(() => (answers.shift() ?? helloStream)(), port);
+    const written = await output(server, await untilStatus(server, id, "completed"));
+    expect(written[0]?.response?.body).toMatchObject({ model: "up/far", choices: [{ message: { content: "Hello" } }] });
+  }, 30_000);
+
+  test("fails alone when its server does not have it", async () => {
+    const far = chatServer(() => Response.json({ error: { message: "no such model" } }, { status: 404 }));
+    const server = serve(hello, {}, [(await remote([far.url])).gateway]);
+    const { id } = await create(server, [lineOf(0, { model: "up/gone", messages }), lineOf(1)]);
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+    const failed = (await output(server, done)).find(({ custom_id }) => custom_id === "line-0");
+    expect([failed?.error?.code, failed?.response?.status_code]).toEqual(["model_not_found", 404]);
+  });
+
+  test("is answered on a server without a model of its own, whose batches name the first one", async () => {
+    const far = chatServer(helloStream);
+    const server = serve(hello, { serveModel: false }, [(await remote([far.url])).gateway]);
+    const made = await create(server, [lineOf(0), lineOf(1, { model: "nobody", messages })]);
+    expect(made.model).toBe("up/far");
+    const written = await output(server, await untilStatus(server, made.id, "completed"));
+    expect(modelsOf(written).get("line-0")).toBe("up/far");
+    expect(written.find(({ custom_id }) => custom_id === "line-1")?.error?.code).toBe("model_not_found");
   });
 });
 

@@ -110,7 +110,13 @@ describe("a model of another server", () => {
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });
     expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(3);
-    expect((await fetch(`${server.url}/v1/models/${encodeURIComponent("up/far")}`)).status).toBe(200);
+    for (const name of [encodeURIComponent("up/far"), "up/far", "up/f%61r"]) {
+      expect(await body(await fetch(`${server.url}/v1/models/${name}`))).toEqual(data[1]);
+    }
+    for (const name of ["up/other", "other/far", "up/", "up/far/more", "up/%zz"]) {
+      const unknown = await fetch(`${server.url}/v1/models/${name}`);
+      expect([unknown.status, (await body(unknown))["error"].code]).toEqual([404, "not_found"]);
+    }
   });
 
   test("leaves no key and no text in the log", async () => {

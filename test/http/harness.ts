@@ -16,7 +16,7 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { EmbeddingModels } from "../../src/service/embedding-models.ts";
-import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { EmbeddingService, type EmbeddingSource } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
@@ -170,7 +170,7 @@ export const messages = [{ role: "user", content: "hi" }];
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
-  others: readonly ModelSource[] = [],
+  beside: readonly ModelSource[] = [],
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -186,8 +186,16 @@ export function serve(
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const embeddings = new EmbeddingService({ engines: embedders, metrics, clock, parallel, maxQueue });
-  const sources = [new EmbeddingModels(embeddings), ...others];
+  const others = beside.find((source): source is ModelSource & EmbeddingSource => "findEmbedder" in source);
+  const embeddings = new EmbeddingService({
+    engines: embedders,
+    ...(others && { others }),
+    metrics,
+    clock,
+    parallel,
+    maxQueue,
+  });
+  const sources = [new EmbeddingModels(embeddings), ...beside];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const generation = new GenerationService({
     router,

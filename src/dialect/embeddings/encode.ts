@@ -28,7 +28,7 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
   return { object: "list", model, results, usage: usageOf(result) };
 }
 
-function toBase64(vector: Float32Array): string {
+function toBase64(vector: EmbeddingResult["values"]): string {
   const view = new DataView(new ArrayBuffer(vector.length * 4));
   vector.forEach((value, at) => view.setFloat32(at * 4, value, true));
   return new Uint8Array(view.buffer).toBase64();

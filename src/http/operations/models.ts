@@ -14,7 +14,7 @@ export const modelsOperations: Operations = {
     tag: "Models",
     summary: "Describe a model by its name",
     description:
-      "The entry of the list; a slash in the name is written %2F. Other routes answer with the active model when a request names one that is unknown; this one does not.",
+      "The entry of the list; a slash in the name may be written as it is or as %2F. Other routes answer with the active model when a request names one that is unknown; this one does not.",
     answers: { 200: "The model." },
     errors: { 404: "No model of this name is served." },
   },

@@ -13,13 +13,13 @@ import { jsonContent } from "../json-content.ts";
 const PAGE = { usual: 20, most: 100 };
 
 /** Batch jobs; what they do is done without a request. */
-export const batchRoutes = (batches: BatchesService, { engine }: AppDeps) =>
+export const batchRoutes = (batches: BatchesService, { router }: AppDeps) =>
   new Elysia({ name: "route.batches" })
     .post(
       "/v1/batches",
       async ({ request }) => {
         const call = decodeBatch(await readJson(request, bodyCeilings.batch));
-        return Response.json(encodeBatch(batches.create(call, engine.status().modelId)));
+        return Response.json(encodeBatch(batches.create(call, router.usual()?.model ?? "")));
       },
       {
         parse: "none",

@@ -6,6 +6,7 @@ import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
 import type { AppDeps } from "../app.ts";
+import { isForwarded } from "../generation-headers.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
@@ -23,7 +24,8 @@ export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContex
       "/v1/embeddings",
       async ({ request }) => {
         const asked = decodeEmbeddings(await readJson(request, bodyCeilings.embeddings));
-        const computed = await embeddings.embed(asked.inputs, asked, request.signal);
+        const origin = { id: contexts.of(request).id, forwarded: isForwarded(request.headers) };
+        const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
       {

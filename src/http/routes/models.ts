@@ -15,17 +15,30 @@ export const modelRoutes = ({ router }: AppDeps) => {
     return encodeModels(router.models(isForwarded(request.headers)));
   };
 
-  return new Elysia({ name: "route.models" })
-    .get("/v1/models", ({ request }) => Response.json(list(request)), {
-      detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
-    })
-    .get(
-      "/v1/models/:id",
-      ({ params, request }) => {
-        const model = list(request).data.find(({ id }) => id === params.id);
-        if (model) return Response.json(model);
-        throw new SvcError("not_found", "No model of this name is served.", { param: "model" });
-      },
-      { detail: { responses: { 200: jsonContent(Model) } } },
-    );
+  const describe = (request: Request, name: string) => {
+    const model = list(request).data.find(({ id }) => id === name);
+    if (model) return Response.json(model);
+    throw new SvcError("not_found", "No model of this name is served.", { param: "model" });
+  };
+
+  return (
+    new Elysia({ name: "route.models" })
+      .get("/v1/models", ({ request }) => Response.json(list(request)), {
+        detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
+      })
+      .get("/v1/models/:id", ({ params, request }) => describe(request, params.id), {
+        detail: { responses: { 200: jsonContent(Model) } },
+      })
+      // Names of other servers' models have slashes, and not every client writes them %2F.
+      .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
+  );
 };
+
+/** Elysia leaves what a star stands for as it is in the URL. What cannot be decoded names no model either way. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

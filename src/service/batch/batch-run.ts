@@ -34,11 +34,12 @@ export interface BatchRunDeps {
 const WATCH_MS = 250;
 /** How old the counts that clients see may be. */
 const PROGRESS_MS = 100;
-/** A line may be what ended the engine: it is not tried for ever. */
+/** A line may be what ended the engine, or broke another server: it is not tried for ever. */
 const MOST_ATTEMPTS = 3;
+const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
 const RETRY_S = 1;
 /** What says nothing about the line: it is asked again. */
-const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "shutting_down"]);
+const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstream_unavailable", "shutting_down"]);
 
 export class BatchRun {
   /** Aborted when no more lines are to be answered, for whatever reason. */
@@ -164,8 +165,8 @@ export class BatchRun {
         if (signal.aborted) break;
         if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
         const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
-        const crashed = known.code === "engine_crashed" && attempt < MOST_ATTEMPTS;
-        if (!crashed && !TRANSIENT.has(known.code)) return failedLine(ids, known);
+        const isSuspect = SUSPECT.has(known.code) && attempt < MOST_ATTEMPTS;
+        if (!isSuspect && !TRANSIENT.has(known.code)) return failedLine(ids, known);
         await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
       }
     }

@@ -1,0 +1,19 @@
+// Vectors by Ollama's POST /api/embed.
+
+import type { EmbedWork } from "../../domain/embedding.ts";
+import { count, fields } from "../fields.ts";
+import type { UpstreamVectors } from "../openai/embeddings.ts";
+import type { UpstreamCall } from "../openai/encode-request.ts";
+import { cannotCarry } from "../unsupported.ts";
+
+/** Throws SvcError about token ids: that API takes texts alone. */
+export function encodeEmbed({ inputs, dimensions }: EmbedWork, model: string): UpstreamCall {
+  if (inputs.some((input) => typeof input !== "string")) throw cannotCarry("input", "ollama");
+  return { path: "/api/embed", body: { model, input: inputs, ...(dimensions !== undefined && { dimensions }) } };
+}
+
+/** Never throws: whether the vectors are any is the caller's to check. */
+export function decodeEmbed(body: unknown): UpstreamVectors {
+  const { embeddings, prompt_eval_count } = fields(body);
+  return { vectors: Array.isArray(embeddings) ? embeddings : [], tokens: count(prompt_eval_count) };
+}

@@ -1,0 +1,127 @@
+// The port of embedding engines over another server: one model of an upstream.
+
+import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import { Attempts } from "./attempts.ts";
+import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
+import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
+import type { Replica } from "./replica.ts";
+import { readMessages } from "./stream-lines.ts";
+import type { Upstream } from "./upstream.ts";
+import { UpstreamFailure } from "./upstream-failure.ts";
+
+/** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
+const LONGEST_ANSWER = 256 * 2 ** 20;
+/** As much of the first input as says which replica a request goes to. */
+const KEY_LENGTH = 1024;
+
+export class RemoteEmbedder implements EmbeddingPort {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    /** The model's name for clients, and on its server. */
+    private readonly names: { readonly listed: string; readonly model: string },
+    private readonly upstream: Upstream,
+  ) {}
+
+  status(): EmbeddingStatus {
+    const isWell = this.upstream.replicas.some((replica) => replica.isWell);
+    return { modelId: this.names.listed, kind: "embed", created: 0, state: isWell ? "ready" : "failed", restarts: 0 };
+  }
+
+  /** The vectors as the server gives them. Throws as the port says, and what servers' failures become. */
+  async run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
+    if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
+    if (origin?.forwarded) {
+      const message = "This request came through another svc already; it is not passed on a second time.";
+      throw new SvcError("loop_detected", message);
+    }
+    const either = AbortSignal.any([signal, this.stopping.signal]);
+    try {
+      return await this.tryReplicas(work, either, origin);
+    } catch (error) {
+      either.throwIfAborted();
+      throw error instanceof UpstreamFailure ? aboutInput(error.error) : error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort(new SvcError("shutting_down", "The server is shutting down."));
+  }
+
+  private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
+    const key = JSON.stringify(work.inputs[0]?.slice(0, KEY_LENGTH));
+    const attempts = new Attempts(this.upstream, this.names.model, key);
+    for await (const replica of attempts.replicas(signal)) {
+      try {
+        return await this.ask(replica, work, signal, origin);
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure) || error.retry === "never") throw error;
+        attempts.failed(error);
+      }
+    }
+    throw new Error("attempts end with an answer or a failure");
+  }
+
+  private async ask(
+    replica: Replica,
+    work: EmbedWork,
+    signal: AbortSignal,
+    origin?: EmbeddingOrigin,
+  ): Promise<EmbeddingResult> {
+    const { client, breaker, kind } = replica;
+    const { model } = this.names;
+    const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
+    const [id] = origin?.id.split(" ") ?? [];
+    breaker.begin();
+    replica.inFlight++;
+    try {
+      const response = await client.post(path, body, id === undefined ? {} : { "X-Request-ID": id }, signal);
+      const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
+      const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
+      breaker.succeeded();
+      const truncated = Number(response.headers.get("x-embedding-truncated"));
+      return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
+    } catch (error) {
+      if (signal.aborted) {
+        breaker.abandoned();
+        throw error;
+      }
+      throw replica.failed(error);
+    } finally {
+      replica.inFlight--;
+    }
+  }
+}
+
+async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
+  for await (const message of messages) return message;
+  return undefined;
+}
+
+/** Throws SvcError `upstream_error` about what is not a vector of one length for each input. */
+function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<EmbeddingResult, "truncated"> {
+  const [first] = vectors;
+  const dimensions = Array.isArray(first) ? first.length : 0;
+  if (vectors.length !== inputs || dimensions === 0) throw noVectors();
+  const values = new Float64Array(inputs * dimensions);
+  for (let at = 0; at < inputs; at++) {
+    const vector = vectors[at];
+    if (!isVector(vector) || vector.length !== dimensions) throw noVectors();
+    values.set(vector, at * dimensions);
+  }
+  return { values, dimensions, tokens };
+}
+
+const isVector = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "number" && Number.isFinite(one));
+
+const noVectors = () =>
+  new SvcError("upstream_error", "The server of this model did not answer with a vector for each input.");
+
+/** Failures are told with chat's names; here what is too long is an input. */
+function aboutInput(error: SvcError): SvcError {
+  if (error.code !== "context_length_exceeded") return error;
+  return new SvcError(error.code, "An input has more tokens than this model takes.", { param: "input" });
+}
