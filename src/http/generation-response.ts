@@ -75,6 +75,8 @@ interface StreamOptions extends Pick<GenerationCall, "heartbeat" | "format"> {
   /** Its signal ends `frames`. */
   readonly left: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A comment goes out at once, and the headers with it. */
+  readonly opens?: boolean;
 }
 
 /** An answer of these frames, which are to end when the client has left. */
@@ -83,9 +85,9 @@ export function streamed(
   contexts: RequestContexts,
   request: Request,
   frames: AsyncIterator<Frame>,
-  { left, headers, format = "sse", heartbeat }: StreamOptions,
+  { left, headers, format = "sse", heartbeat, opens = false }: StreamOptions,
 ): Response {
-  const options = { heartbeatMs: config.heartbeatMs, format, ...(heartbeat !== undefined && { heartbeat }) };
+  const options = { heartbeatMs: config.heartbeatMs, format, opens, ...(heartbeat !== undefined && { heartbeat }) };
   const stream = eventStream(frames, { ...options, signal: left.signal, abort: () => left.abort() });
   contexts.of(request).bodyEnded = stream.ended;
   const type = format === "sse" ? "text/event-stream" : "application/x-ndjson";

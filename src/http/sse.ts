@@ -10,6 +10,8 @@ export interface EventStreamOptions {
   readonly heartbeatMs: number;
   /** What is sent then; default: a comment. */
   readonly heartbeat?: string;
+  /** The same at once: headers go out with the first bytes, and the source's first frame may take long. */
+  readonly opens?: boolean;
   /** `ndjson`: the frames are lines, and nothing comes between them. */
   readonly format?: "sse" | "ndjson";
   /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
@@ -34,7 +36,7 @@ export interface EventStream {
 
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
-  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", signal, abort } = options;
+  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort } = options;
   const closed = Promise.withResolvers<void>();
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -61,6 +63,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
   };
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
+  if (opens) outbox.put(beat);
   const pumped = pump(source, outbox, signal, format === "sse" ? sseFrame : plainFrame).finally(() => outbox.end());
   return { body, ended: Promise.all([pumped, closed.promise]).then(() => {}) };
 }

@@ -50,6 +50,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
       return streamed(deps, contexts, request, terminated(run, left.signal), {
         left,
+        opens: true,
         headers: isDowngraded ? DOWNGRADED : {},
       });
     },
