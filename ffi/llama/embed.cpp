@@ -123,20 +123,11 @@ extern "C" {
 int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!state.ready || !embedding.allocated) return fail("no embedding model is loaded");
-        char description[256] = "";
-        llama_model_desc(state.model, description, sizeof description);
-        common_json info = common_json::object();
-        info["description"] = std::string(description);
-        info["architecture"] = meta("general.architecture");
-        info["parameters"] = llama_model_n_params(state.model);
-        info["bytes"] = llama_model_size(state.model);
-        info["vocabulary"] = state.n_vocab;
-        info["trainedContext"] = llama_model_n_ctx_train(state.model);
+        common_json info = describe_model();
         info["dimensions"] = embedding.dimensions;
         info["pooling"] = std::string(pooling_name(llama_pooling_type(state.context)));
         info["batch"] = state.n_batch;
         info["sequences"] = state.n_seq_max;
-        info["device"] = describe_device();
         info["bos"] = llama_vocab_bos(state.vocab);
         info["eos"] = llama_vocab_eos(state.vocab);
         info["sep"] = llama_vocab_sep(state.vocab);

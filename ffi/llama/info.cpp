@@ -52,6 +52,20 @@ std::string meta(const char * key) {
     return llama_model_meta_val_str(state.model, key, text, sizeof text) >= 0 ? text : "";
 }
 
+common_json describe_model() {
+    char description[256] = "";
+    llama_model_desc(state.model, description, sizeof description);
+    common_json info = common_json::object();
+    info["description"] = std::string(description);
+    info["architecture"] = meta("general.architecture");
+    info["parameters"] = llama_model_n_params(state.model);
+    info["bytes"] = llama_model_size(state.model);
+    info["vocabulary"] = state.n_vocab;
+    info["trainedContext"] = llama_model_n_ctx_train(state.model);
+    info["device"] = describe_device();
+    return info;
+}
+
 namespace {
 
 common_json sampling_of_file() {
@@ -90,15 +104,7 @@ extern "C" {
 int32_t svc_model_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!state.ready) return fail("no model is loaded");
-        char description[256] = "";
-        llama_model_desc(state.model, description, sizeof description);
-        common_json info = common_json::object();
-        info["description"] = std::string(description);
-        info["architecture"] = meta("general.architecture");
-        info["parameters"] = llama_model_n_params(state.model);
-        info["bytes"] = llama_model_size(state.model);
-        info["vocabulary"] = state.n_vocab;
-        info["trainedContext"] = llama_model_n_ctx_train(state.model);
+        common_json info = describe_model();
         info["context"] = llama_n_ctx(state.context);
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
         info["sequences"] = state.n_seq_max;
@@ -107,7 +113,6 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["addBos"] = llama_vocab_get_add_bos(state.vocab);
         info["hasChatTemplate"] = state.has_chat_template;
         info["template"] = template_abilities();
-        info["device"] = describe_device();
         info["canRemovePartial"] = can_remove_partial();
         info["canRollBack"] = can_roll_back(state.model);
         info["sampling"] = sampling_of_file();

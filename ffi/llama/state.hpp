@@ -130,6 +130,9 @@ bool can_remove_partial();
 // "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.
 std::string describe_device();
 
+// What every kind of model is described by: {description, architecture, parameters, bytes, vocabulary, trainedContext, device}.
+common_json describe_model();
+
 // A value of the model file as text; empty when it has none.
 std::string meta(const char * key);
 

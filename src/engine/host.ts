@@ -8,11 +8,10 @@ import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
-import { nobodyWaits } from "../domain/waiting.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
 import { PendingRequest } from "./pending-request.ts";
-import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
+import { noStats, type EnginePort, type EngineState, type EngineStatus } from "./port.ts";
 import {
   PROTOCOL_VERSION,
   type EngineOptions,
@@ -41,25 +40,6 @@ export interface EngineHostOptions {
 const STOP_GRACE_MS = 2000;
 /** The same where conversations go to disk first. */
 const STORE_GRACE_MS = 30_000;
-const NO_STATS: Levels = {
-  running: 0,
-  waiting: 0,
-  waitingFor: nobodyWaits,
-  kvUsed: 0,
-  kvCached: 0,
-  kvSaved: 0,
-  kvDisk: 0,
-  steps: 0,
-  preemptions: 0,
-  evictedTokens: 0,
-  spilledTokens: 0,
-  restoredTokens: 0,
-  diskWrittenTokens: 0,
-  diskRestoredTokens: 0,
-  diskFailedTokens: 0,
-  residentBytes: 0,
-};
-
 /** What only grows, over all engine processes. */
 const COUNTS = [
   "steps",
@@ -87,10 +67,10 @@ export class EngineHost implements EnginePort {
   private readonly restart: RestartPolicy;
   private readonly pending = new Map<RequestKey, PendingRequest>();
   private nextKey = 1;
-  private stats = NO_STATS;
+  private stats: Levels = noStats;
   private statsAt = 0;
   /** What earlier engine processes had counted. */
-  private past: Counts = NO_STATS;
+  private past: Counts = noStats;
   private readonly steps = noSteps();
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
@@ -371,7 +351,7 @@ export class EngineHost implements EnginePort {
     if (!this.model) return this.firstLoadFailed(reason);
 
     this.past = sum(this.past, this.stats);
-    this.stats = NO_STATS;
+    this.stats = noStats;
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;

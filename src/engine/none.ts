@@ -3,10 +3,12 @@
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
-import { noStats, type EnginePort, type EngineStatus } from "./port.ts";
+import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "./port.ts";
 
 /** Answers the engine port without an engine: nothing is generated here, and there is no tokenizer. */
-export class NoEngine implements EnginePort {
+export class NoEngine extends WithoutTokenizer implements EnginePort {
+  protected readonly noTokenizer = { message: "This server has no model of its own, and so no tokenizer." };
+
   status(): EngineStatus {
     return {
       state: "none",
@@ -26,24 +28,5 @@ export class NoEngine implements EnginePort {
 
   cancel(): void {}
 
-  tokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  countTokens(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  detokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  render(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
   async stop(): Promise<void> {}
 }
-
-const noTokenizer = () =>
-  new SvcError("tokenize_unsupported", "This server has no model of its own, and so no tokenizer.");

@@ -1,6 +1,7 @@
 // What services may ask of an engine. `host.ts` answers over IPC, `fake.ts` in memory, gateways over HTTP.
 
 import type { OfferedAdapter } from "../domain/adapters.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { StepTally } from "../domain/steps.ts";
@@ -106,4 +107,34 @@ export interface EnginePort {
   render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
   /** Stops accepting, ends the process; resolves when it is gone. */
   stop(): Promise<void>;
+}
+
+/** What an engine says whose model has no tokenizer within reach: each call throws SvcError `tokenize_unsupported`. */
+export abstract class WithoutTokenizer implements Pick<
+  EnginePort,
+  "tokenize" | "countTokens" | "detokenize" | "render"
+> {
+  /** Why there is none, for the client; `param`: the field of the request that chose this model. */
+  protected abstract readonly noTokenizer: { readonly message: string; readonly param?: string };
+
+  tokenize(): Promise<never> {
+    return this.refuse();
+  }
+
+  countTokens(): Promise<never> {
+    return this.refuse();
+  }
+
+  detokenize(): Promise<never> {
+    return this.refuse();
+  }
+
+  render(): Promise<never> {
+    return this.refuse();
+  }
+
+  private refuse(): Promise<never> {
+    const { message, param } = this.noTokenizer;
+    return Promise.reject(new SvcError("tokenize_unsupported", message, param === undefined ? {} : { param }));
+  }
 }

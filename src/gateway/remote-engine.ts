@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
-import { noStats, type EnginePort, type EngineStatus } from "../engine/port.ts";
+import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/port.ts";
 import { RemoteAnswer } from "./answer.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
@@ -29,7 +29,11 @@ interface Job {
   firstAt?: number;
 }
 
-export class RemoteEngine implements EnginePort {
+export class RemoteEngine extends WithoutTokenizer implements EnginePort {
+  protected readonly noTokenizer = {
+    message: "This model is on another server, whose tokenizer is not within reach.",
+    param: "model",
+  };
   private readonly jobs = new Map<string, Job>();
 
   constructor(
@@ -37,7 +41,9 @@ export class RemoteEngine implements EnginePort {
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
   status(): EngineStatus {
     return {
@@ -87,23 +93,6 @@ export class RemoteEngine implements EnginePort {
     if (!job) return;
     job.cancelled = true;
     job.stop.abort(new Error("cancelled"));
-  }
-
-  /** Other servers keep their tokenizers to themselves. */
-  tokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  countTokens(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  detokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  render(): Promise<never> {
-    return Promise.reject(noTokenizer());
   }
 
   async stop(): Promise<void> {
@@ -208,11 +197,6 @@ function lastText({ messages }: GenerateRequest): string {
   const content = messages.at(-1)?.content;
   return typeof content === "string" ? content : "";
 }
-
-const noTokenizer = () =>
-  new SvcError("tokenize_unsupported", "This model is on another server, whose tokenizer is not within reach.", {
-    param: "model",
-  });
 
 /** The request's id in the server's log; among svc, whose request it is and until when it is of use. */
 function headersOf({ kind }: Replica, { id, client, deadline }: GenerateRequest): Record<string, string> {

@@ -3,7 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
-import type { EnginePort, EngineStatus } from "../engine/port.ts";
+import { WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/port.ts";
 import type { Backend, ModelSource } from "./model-router.ts";
 
 export const SYSTEM_MODEL = "svc-system";
@@ -60,8 +60,12 @@ const plainSampling = ({ temperature, topP, seed }: Sampling): Sampling => ({
 const unsupported = (param: string, what = "") =>
   new SvcError("unsupported_parameter", `${SYSTEM_MODEL} does not take ${what}'${param}'.`, { param });
 
-class SystemModelEngine implements EnginePort {
-  constructor(private readonly engine: EnginePort) {}
+class SystemModelEngine extends WithoutTokenizer implements EnginePort {
+  protected readonly noTokenizer = { message: `${SYSTEM_MODEL} has no public tokenizer.` };
+
+  constructor(private readonly engine: EnginePort) {
+    super();
+  }
 
   status(): EngineStatus {
     return { ...this.engine.status(), modelId: SYSTEM_MODEL };
@@ -75,25 +79,7 @@ class SystemModelEngine implements EnginePort {
     this.engine.cancel(id);
   }
 
-  tokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  countTokens(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  detokenize(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
-  render(): Promise<never> {
-    return Promise.reject(noTokenizer());
-  }
-
   stop(): Promise<void> {
     return this.engine.stop();
   }
 }
-
-const noTokenizer = () => new SvcError("tokenize_unsupported", `${SYSTEM_MODEL} has no public tokenizer.`);
