@@ -88,7 +88,7 @@ export const deviations = {
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },
     absent: { context: [] },
   },
-  OpenAIError: { extensions: ["request_id"] },
+  OpenAIError: { extensions: ["request_id", "custom_id"] },
   ErrorResponse: { extensions: ["error.code", "error.param", "error.request_id"] },
 } as const satisfies Readonly<Record<string, Deviations>>;
 
