@@ -40,9 +40,10 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge(ceiling);
+  const stated = request.headers.get("content-length");
+  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
   // With its length stated, Bun itself holds the client to it; collecting the pieces here takes three times as long.
-  if (request.headers.has("content-length")) return await request.bytes();
+  if (stated !== null) return await request.bytes();
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -56,12 +57,12 @@ async function readBytes(request: Request, ceiling: number): Promise<Uint8Array>
     request.signal.throwIfAborted();
     throw error;
   }
-  if (size > ceiling) throw tooLarge(ceiling);
+  if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
 /** Agents look for "too long" and then shorten the conversation. */
-function tooLarge(ceiling: number): SvcError {
-  const message = `The request body is too long: this route accepts ${ceiling / MB} MB. Shorten the conversation.`;
+function tooLarge(ceiling: number, received: string): SvcError {
+  const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.`;
   return new SvcError("payload_too_large", message);
 }
