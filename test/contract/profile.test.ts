@@ -68,6 +68,15 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
     expect(text.trimEnd().split("\n\n").at(-2)).toStartWith(`data: {"${key}":`);
   });
 
+  test("tells how little was read, instead of none", async () => {
+    const slow = { ...profile, bandwidth: 1_234_567, samples: [{ ...profile.samples[1], bandwidth: 1_234_567 }] };
+    const server = serve({ ...hello, finish: { profile: slow as Profile } });
+    const answer = await (await server.chat({}, asked(detail))).json();
+    const summary = { est_bandwidth_gbs: 0.0012346 };
+    const told = detail === "true" ? summary : { summary, samples: [{ bw_gbs: 0.0012346 }] };
+    expect(answer).toMatchObject({ [key]: told });
+  });
+
   test("of several choices is one", async () => {
     const text = await (await serve(profiled).chat({ stream: true, n: 3 }, asked(detail))).text();
     expect(text.split(`"${key}"`)).toHaveLength(2);

@@ -69,5 +69,6 @@ type Unsure = number | null | undefined;
 
 const tenths = (value: Unsure): number | null => (value == null ? null : rounded(value, 1));
 const percent = (share: Unsure): number | null => (share == null ? null : rounded(100 * share, 1));
-const gigabytes = (bytes: Unsure): number | null => (bytes == null ? null : rounded(bytes / 1e9, 2));
+/** To five digits, wherever they begin: what a small model reads while its machine is busy is little, but not nothing. */
+const gigabytes = (bytes: Unsure): number | null => (bytes == null ? null : Number((bytes / 1e9).toPrecision(5)));
 const gib = (bytes: number): number => rounded(bytes / GIB);
