@@ -1,32 +1,42 @@
-// Media in steps of their own, between others' steps.
+// Media in steps of their own, in interludes of the streams and by turns with prompts.
 
+import type { Interlude } from "./interlude.ts";
 import type { KvCache, KvLimits } from "./kv-cache.ts";
 import type { MediaStep } from "./plan.ts";
-import type { PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Sequence } from "./sequence.ts";
+import type { StepCost } from "./step-cost.ts";
 
 export class MediaSteps {
-  /** The last step was a medium's. */
+  /** What was computed last, streams aside, was a medium. */
   private before = false;
 
   constructor(
     private readonly limits: PrefillLimits & KvLimits,
     private readonly running: readonly Sequence[],
     private readonly kv: KvCache,
+    private readonly cost: StepCost,
+    private readonly budget: PrefillBudget,
+    private readonly interlude: Interlude,
   ) {}
 
   /** The next piece of a medium, when one is due. */
-  plan(now: number): MediaStep | undefined {
-    const others = this.running.some((sequence) => sequence.decoding || !sequence.mediaNext);
-    if (this.before && others) {
+  plan(streams: readonly Sequence[], now: number): MediaStep | undefined {
+    const prompts = this.running.some((sequence) => !sequence.decoding && !sequence.mediaNext);
+    if (this.before && prompts) {
       this.before = false;
       return undefined;
     }
-    for (const sequence of this.running) {
+    const ms = this.interlude.leftOf(this.budget.pauseMs(streams.length), streams);
+    if (ms === 0) return undefined;
+    const { batch } = this.limits;
+    const most = streams.length > 0 ? Math.min(batch, this.cost.tokensBeside(ms)) : batch;
+    const waiting = this.running.filter(({ mediaNext }) => mediaNext);
+    for (const sequence of byRemainingWork(waiting, this.cost, now)) {
       const span = sequence.mediaNext;
       if (!span) continue;
       const offset = sequence.computed - span.start;
-      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, this.limits.batch);
+      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, most);
       if (!this.kv.makeRoom(count, now)) continue;
       this.before = true;
       const position = sequence.position(span.start);

@@ -78,11 +78,15 @@ export class PrefillBudget {
     return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
   }
 
-  /** What prompts may make the time between two tokens of the streams longer: up to the budget, or to twice a step. */
+  /** What may make the time between two tokens of so many streams longer: up to the stall budget, or to twice a step. */
+  pauseMs(decodeRows: number): number {
+    const step = this.cost.decodeStepMs(decodeRows);
+    return Math.max(this.limits.stallBudgetMs - step, step);
+  }
+
   private msBeside(decodeRows: number): number {
     const crowd = this.crowd > 1 ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
-    const step = this.cost.decodeStepMs(decodeRows);
-    return Math.max(this.limits.stallBudgetMs - step, step, crowd);
+    return Math.max(this.pauseMs(decodeRows), crowd);
   }
 
   private countCrowd(prefilling: readonly Sequence[]): void {

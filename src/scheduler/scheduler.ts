@@ -19,6 +19,7 @@ import { Admission, type AdmissionLimits } from "./admission.ts";
 import type { DraftJob } from "./drafts.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import { Forecast } from "./forecast.ts";
+import { Interlude } from "./interlude.ts";
 import { KvCache } from "./kv-cache.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { MediaSteps } from "./media-steps.ts";
@@ -44,6 +45,7 @@ export class Scheduler {
   private readonly turns = new AdapterTurns();
   private readonly speculation: Speculation;
   private readonly media: MediaSteps;
+  private readonly interlude = new Interlude();
   private readonly slices: Slices;
 
   /** `keyOf`: the same for sets of adapters that compute the same, and for no others; what is on disk has it too. */
@@ -52,17 +54,17 @@ export class Scheduler {
     private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
     this.kv = new KvCache(limits);
-    const { kv, cost } = this;
+    const { kv, cost, interlude } = this;
     const budget = new PrefillBudget(limits, cost);
     this.speculation = new Speculation(limits, kv);
-    this.slices = new Slices(limits.chunk, kv, cost, budget);
+    this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
     this.admission = new Admission(limits, kv, cost, (sequence) => {
       this.slices.abandon(sequence);
       this.speculation.release(sequence);
     });
     const { running } = this.admission;
     this.planner = new StepPlanner(limits, running, kv, cost, budget, this.slices, this.speculation);
-    this.media = new MediaSteps(limits, running, kv);
+    this.media = new MediaSteps(limits, running, kv, cost, budget, interlude);
     this.forecast = new Forecast(cost, limits.stallBudgetMs);
   }
 
@@ -221,10 +223,8 @@ export class Scheduler {
 
   /** Decides the next step, or undefined when there is nothing to compute. */
   plan(now: number): StepPlan | undefined {
-    const busy = this.planner.streams > 0;
-    this.kv.spill.patienceMs = busy ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
-    this.makeRoomForDecoding(now);
-    this.admission.admit(now);
+    this.interlude.end(this.streams);
+    this.admit(now);
     const computable = this.running.filter((sequence) => !sequence.mediaNext);
     for (const group of this.turns.inOrder(computable)) {
       const plan = this.planner.plan(group, now);
@@ -235,7 +235,7 @@ export class Scheduler {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
-    return this.planner.planSlice(now);
+    return this.planner.planSlice(this.streams, now);
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
@@ -246,11 +246,15 @@ export class Scheduler {
 
   /** The next piece of a medium, when one is due: it is computed in a step of its own, between others' steps. */
   planMedia(now: number): MediaStep | undefined {
-    return this.media.plan(now);
+    if (!this.running.some(({ mediaNext }) => mediaNext)) return undefined;
+    // Who comes while media are computed has a turn too.
+    this.admit(now);
+    return this.media.plan(this.streams, now);
   }
 
   /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
-  applyMedia(step: MediaStep, done: boolean): void {
+  applyMedia(step: MediaStep, done: boolean, ms: number): void {
+    this.interlude.spend(ms);
     const sequence = this.byKey.get(step.key);
     if (sequence) this.media.apply(sequence, step, done);
   }
@@ -260,10 +264,12 @@ export class Scheduler {
    * guess. Those of several steps follow each other, -1 for steps that were not made.
    */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
-    this.turns.served(this.keyOf(plan.adapters));
+    const adapters = this.keyOf(plan.adapters);
+    this.turns.served(adapters);
+    this.interlude.served(adapters);
     if (plan.steps > 1) return this.applySteps(plan, tokens, ms);
     // Prompts that streams of other adapters wait for are sized as if those were in the step.
-    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.planner.streams : plan.decodeRows);
+    return this.applyStep(plan, tokens, ms, plan.prefillRows > 0 ? this.streams.length : plan.decodeRows);
   }
 
   private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
@@ -320,13 +326,18 @@ export class Scheduler {
     return this.admission.running;
   }
 
+  private get streams(): Sequence[] {
+    return this.running.filter((sequence) => sequence.decoding);
+  }
+
   private get queue(): FairQueue {
     return this.admission.queue;
   }
 
-  private makeRoomForDecoding(now: number): void {
-    for (;;) {
-      if (this.kv.makeRoom(this.planner.streams, now) || !this.preemptNewest(now)) return;
-    }
+  /** Starts what waits, as far as the streams leave room. */
+  private admit(now: number): void {
+    this.kv.spill.patienceMs = this.streams.length > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
+    while (!this.kv.makeRoom(this.streams.length, now) && this.preemptNewest(now));
+    this.admission.admit(now);
   }
 }

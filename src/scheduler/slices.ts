@@ -1,7 +1,7 @@
-// Prompts beside streams, where a chunk of them can be paused: between two steps of each stream, so much is computed as takes
-// a slice's time.
+// Prompts beside streams, where a chunk of them can be paused: so much is computed in an interlude as fits its time.
 
 import { AdapterTurns } from "./adapter-turns.ts";
+import type { Interlude } from "./interlude.ts";
 import type { KvCache } from "./kv-cache.ts";
 import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "./plan.ts";
 import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
@@ -18,17 +18,10 @@ interface Chunk {
   ms: number;
 }
 
-/** What is left of a slice's time is used from this share of it on. */
-const WORTHWHILE = 0.25;
-
 export class Slices {
   private chunk: Chunk | undefined;
   /** Whose prompts are next; streams take turns of their own between the slices. */
   private readonly turns = new AdapterTurns();
-  /** Milliseconds of the slice since the last step; infinite when the chunk was paused, because what comes next is too long. */
-  private spent = 0;
-  /** Further steps that streams make before the next slice: one for each set of adapters. */
-  private stepsDue = 0;
 
   constructor(
     /** Most rows of a chunk. */
@@ -36,26 +29,16 @@ export class Slices {
     private readonly kv: KvCache,
     private readonly cost: StepCost,
     private readonly budget: PrefillBudget,
+    private readonly interlude: Interlude,
   ) {}
 
   /** The next slice, when one is due. `room`: cells that the chunk may fill. */
   plan(streams: readonly Sequence[], prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
     if (this.rows === 0) return undefined;
-    if (streams.length > 0 && this.stepsDue > 0) {
-      this.stepsDue--;
-      return undefined;
-    }
-    const ms = this.budget.sliceMs(streams.length, prompts);
-    const left = ms - (streams.length > 0 ? this.spent : 0);
-    const isOver = left < WORTHWHILE * ms;
-    if (streams.length > 0 && !isOver) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
-    if (isOver || !this.chunk) {
-      const sets = new Set(streams.map(({ adapterKey }) => adapterKey)).size;
-      this.stepsDue = this.spent > 0 ? Math.max(0, sets - 1) : 0;
-      this.spent = 0;
-      return undefined;
-    }
-    return { chunk: this.chunk.plan, begins: !this.chunk.begun, ms: left };
+    const ms = this.interlude.leftOf(this.budget.sliceMs(streams.length, prompts), streams);
+    if (ms === 0) return undefined;
+    if (streams.length > 0) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
+    return this.chunk && { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };
   }
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up. Returns a chunk that is done. */
@@ -64,7 +47,8 @@ export class Slices {
     if (!chunk) return undefined;
     chunk.begun = true;
     chunk.ms += ms;
-    this.spent = result === "paused" ? Number.POSITIVE_INFINITY : this.spent + ms;
+    // What comes next in it is too long.
+    this.interlude.spend(result === "paused" ? Number.POSITIVE_INFINITY : ms);
     if (result === "paused") return undefined;
     this.chunk = undefined;
     this.kv.reserve(0);

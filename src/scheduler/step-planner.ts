@@ -58,8 +58,7 @@ export class StepPlanner {
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
-  planSlice(now: number): SlicePlan | undefined {
-    const streams = this.running.filter((sequence) => sequence.decoding);
+  planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
     const prompts = prefilling(this.running).filter((prompt) => !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }

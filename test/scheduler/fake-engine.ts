@@ -5,7 +5,8 @@
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
 import type { DraftJob } from "../../src/scheduler/drafts.ts";
 import type { KvCommand } from "../../src/scheduler/kv-command.ts";
-import type { SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
+import type { MediaSpan } from "../../src/scheduler/media-span.ts";
+import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
 import type { Computed } from "../../src/scheduler/saved-prefixes.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
@@ -104,6 +105,7 @@ interface AddOptions {
   readonly guess?: boolean;
   readonly background?: boolean;
   readonly adapters?: AdapterSet;
+  readonly media?: readonly MediaSpan[];
 }
 
 export class FakeEngine {
@@ -120,6 +122,8 @@ export class FakeEngine {
   private chunk: { readonly plan: StepPlan; ms: number } | undefined;
   /** Slices that were computed, in milliseconds. */
   readonly slices: number[] = [];
+  /** Pieces of media that were computed. */
+  readonly pieces: MediaStep[] = [];
   /** Milliseconds between two places where a chunk can be paused; 0: anywhere. */
   pieceMs = 0;
   /** Whether what was moved out cannot be restored. */
@@ -165,13 +169,13 @@ export class FakeEngine {
     prompt: number | readonly number[],
     maxTokens: number,
     client = "",
-    { guess = false, background = false, adapters = [] }: AddOptions = {},
+    { guess = false, background = false, adapters = [], media = [] }: AddOptions = {},
   ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
-    const request = { ...base, guess, multiStep, adapters };
+    const request = { ...base, guess, multiStep, adapters, media };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -198,10 +202,12 @@ export class FakeEngine {
   /** What the draft model takes for the next token; it is right unless a test makes it wrong. */
   drafted = (tokens: readonly number[]): number => this.next(tokens);
 
-  /** What was computed, the whole chunk for a slice of it; undefined when there is nothing to do. */
+  /** What was computed, the whole chunk for a slice of it, a plan without rows for a medium; undefined when there is nothing to do. */
   step(): StepPlan | undefined {
     this.receive();
     this.draft();
+    const piece = this.scheduler.planMedia(this.now);
+    if (piece) return this.prepare() ? this.computeMedia(piece) : this.step();
     const slice = this.scheduler.planSlice(this.now);
     if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
@@ -402,6 +408,27 @@ export class FakeEngine {
     }
     this.scheduler.applySlice(this.chunk ? "paused" : "done", spent);
     return plan;
+  }
+
+  private computeMedia(piece: MediaStep): StepPlan {
+    const { key, sequence, span, offset, count, position, starts } = piece;
+    const { tokens, request } = this.job(key);
+    if (this.chunk?.plan.rows.some((row) => row.key === key)) fail(`request ${key} is computed twice at once`);
+    if (count > this.limits.batch) fail(`${count} rows of a medium in a batch`);
+    if (offset + count > span.tokens) fail("a piece beyond its medium");
+    const adapters = this.keyOf(request.adapters ?? []);
+    if (this.keyOf(piece.adapters) !== adapters) fail(`a medium of request ${key} with others' adapters`);
+    for (let at = offset; at < offset + count; at++) {
+      this.fill(sequence, { token: tokens[span.start + at] as number, adapters }, position + at);
+    }
+    if (this.exact) this.checkRoom();
+    const ms = this.cost(0, count, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    this.now += ms;
+    this.prefilled += count;
+    this.pieces.push(piece);
+    this.scheduler.applyMedia(piece, true, ms);
+    const rows = { rows: [], decodeRows: 0, prefillRows: count, guessRows: 0 };
+    return { ...rows, adapters: piece.adapters, started: starts ? [key] : [], owner: key, steps: 1 };
   }
 
   private place(plan: StepPlan): void {

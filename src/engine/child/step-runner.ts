@@ -110,7 +110,6 @@ export class StepRunner {
     if (result === "aborted") return this.forget(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
-      this.prepareCache();
       return;
     }
     const now = this.clock.now();
@@ -129,10 +128,11 @@ export class StepRunner {
     }
     const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
     const after = this.clock.now();
-    this.observer?.decoded({ step: chunk, result, made: 1, before, after }, this.scheduler);
-    this.stepCount++;
+    const counts = result === "done" || result === "paused";
+    this.stepCount += Number(counts);
+    this.observer?.decoded({ step: chunk, result, made: Number(counts), before, after }, this.scheduler);
     this.hooks.stepped([], after);
-    this.scheduler.applySlice(result === "done" || result === "paused" ? result : "given up", after - before);
+    this.scheduler.applySlice(counts ? result : "given up", after - before);
     if (result === "aborted") this.aborted = Promise.withResolvers();
     if (result === "no-room" && !this.scheduler.preemptNewest(after))
       throw new Error("the KV cache refused a chunk that fits it");
@@ -144,9 +144,9 @@ export class StepRunner {
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
     const { media } = this;
     const { width } = media.projector();
-    if (!this.prepareCache()) return;
     const before = this.clock.now();
     if (step.starts) this.hooks.started([step.key], before);
+    if (!this.prepareCache()) return;
     this.setAdapters(step.adapters);
     const result = this.llama.decodeEmbeddings(
       {
@@ -158,12 +158,14 @@ export class StepRunner {
       },
       step.key,
     );
-    this.observer?.decoded({ step, result, made: 1, before, after: this.clock.now() }, this.scheduler);
-    this.scheduler.applyMedia(step, result === "done");
-    if (result === "done") this.stepCount++;
-    else this.llama.kvRemove(step.sequence, step.position, -1);
+    const after = this.clock.now();
+    const done = result === "done";
+    this.stepCount += Number(done);
+    this.observer?.decoded({ step, result, made: Number(done), before, after }, this.scheduler);
+    this.scheduler.applyMedia(step, done, after - before);
+    if (!done) this.llama.kvRemove(step.sequence, step.position, -1);
     if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptNewest(this.clock.now()))
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
       throw new Error("the KV cache refused media that fit it");
   }
 
