@@ -63,11 +63,14 @@ export class PrefillBudget {
     private readonly cost: StepCost,
   ) {}
 
-  /** Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some. */
-  tokens(decodeRows: number, prefilling: readonly Sequence[]): number {
+  /**
+   * Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some; so many `steps`
+   * share what streams wait for.
+   */
+  tokens(decodeRows: number, prefilling: readonly Sequence[], steps: number): number {
     this.countCrowd(prefilling);
     if (prefilling.length === 0) return 0;
-    if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows));
+    if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows) / steps);
     const ms = this.crowd > 1 ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
     return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, this.limits.batch));
   }

@@ -85,7 +85,9 @@ export class StepPlanner {
 
   private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
     const { streams, sliced } = this;
-    const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts));
+    // The streams wait for the prompts of all sets of adapters.
+    const sets = setsOf(this.inSteps(this.running));
+    const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
     rows.push(...added.rows);
@@ -99,8 +101,7 @@ export class StepPlanner {
     // Nor does a prompt of other adapters wait for them.
     if (this.inSteps(this.running).length > 0) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
-    const sets = new Set(streams.map((sequence) => sequence.adapterKey)).size;
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / sets, decoding.length);
+    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const rows = this.limits.batch / decoding.length;
     const room = (this.limits.cells - this.kv.runningCells) / streams.length;
@@ -111,3 +112,7 @@ export class StepPlanner {
 /** Prompts whose next tokens are text. */
 const prefilling = (sequences: readonly Sequence[]): Sequence[] =>
   sequences.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
+
+/** Sets of adapters that compute them. */
+const setsOf = (sequences: readonly Sequence[]): number =>
+  new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

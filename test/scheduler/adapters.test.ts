@@ -111,6 +111,19 @@ test("a long prompt with one adapter does not stop the streams of another, nor t
   expect(begun).toBeLessThan(engine.jobs.get(1)?.tokenAt.at(-1) ?? 0);
 });
 
+test("long prompts of several sets share what streams wait for", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 16_384, batch: 512, parallel: 6 }, cost);
+  add(engine, 1, 10, 400, BASE);
+  add(engine, 2, 10, 400, A);
+  while (engine.output(2).length < 10) engine.step();
+  SETS.forEach((set, at) => add(engine, 3 + at, 1500, 2, set));
+  engine.run();
+  const steps = 2 * cost(1, 0, 0, 0) + 2 * cost(0, 0, 0, 0);
+  for (const key of [1, 2]) expect(longestGap(engine, key)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  const firsts = SETS.map((_set, at) => engine.jobs.get(3 + at)?.tokenAt[0] ?? 0);
+  expect(Math.max(...firsts) / Math.min(...firsts)).toBeLessThan(1.2);
+});
+
 test("new sets of adapters, one after the other, do not hold back who is there", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, cost);
   let key = 1;
