@@ -58,16 +58,16 @@ export function countChunk({ chunks }: StepTally, kind: (typeof CHUNK_KINDS)[num
   count(chunks[kind], CHUNK_TOKENS, tokens);
 }
 
-/** Counts a pause that so many streams had. */
-export function countPause({ pauses }: StepTally, cause: PauseCause, seconds: number, streams: number): void {
-  count(pauses[cause], STEP_SECONDS, seconds, streams);
+/** Counts a pause of one stream. */
+export function countPause({ pauses }: StepTally, cause: PauseCause, seconds: number): void {
+  count(pauses[cause], STEP_SECONDS, seconds);
 }
 
-function count(into: Distribution, bounds: readonly number[], value: number, times = 1): void {
+function count(into: Distribution, bounds: readonly number[], value: number): void {
   const found = bounds.findIndex((bound) => value <= bound);
   const bucket = found < 0 ? bounds.length : found;
-  into.counts[bucket] = (into.counts[bucket] ?? 0) + times;
-  into.sum += times * value;
+  into.counts[bucket] = (into.counts[bucket] ?? 0) + 1;
+  into.sum += value;
 }
 
 /** Adds `more` to `tally`. */

@@ -1,14 +1,18 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { countGuesses, noGuesses } from "../../src/domain/guesses.ts";
 import type { StepTally } from "../../src/domain/steps.ts";
+import { noUsage } from "../../src/domain/usage.ts";
 import type { Decoded } from "../../src/engine/child/observer.ts";
 import { StepCounter } from "../../src/engine/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
+// The counts are told after a second.
+setDefaultTimeout(30_000);
+
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
-const row = { key: 1, sequence: 0, token: 0, index: 0, position: 0 };
-const plan = (decodeRows: number, prefillRows: number, sample = true): StepPlan => ({
-  rows: [{ ...row, sample }],
+/** `streams`: those that have a token by it. */
+const plan = (decodeRows: number, prefillRows: number, streams: readonly number[]): StepPlan => ({
+  rows: streams.map((key) => ({ key, sequence: key, token: 0, index: 0, position: 0, sample: true })),
   adapters: [],
   started: [],
   owner: undefined,
@@ -24,30 +28,59 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
-    counter.decoded({ step: what, result, before: now, after: now + ms, made: 1 }, levels);
+    const made = Number(result === "done" || result === "paused");
+    counter.decoded({ step: what, result, before: now, after: now + ms, made }, levels);
     now += ms;
   };
   const span = { start: 0, tokens: 40, whole: false } as never;
-  step(plan(0, 300), 200);
-  step(plan(2, 0), 20);
-  step(plan(2, 0), 20, "aborted");
-  step(plan(2, 16), 40);
-  step({ key: 1, sequence: 0, adapters: [], span, offset: 0, count: 40, position: 0, starts: true }, 100);
-  step(plan(2, 0), 20);
-  // A chunk in two slices.
-  step(plan(0, 128, false), 50, "paused");
-  step(plan(2, 0), 20);
-  step(plan(0, 128, false), 30);
-  step(plan(2, 0), 20);
+  const both = [1, 2];
+  step(plan(0, 300, both), 200);
+  step(plan(2, 0, both), 20);
+  step(plan(2, 0, both), 20, "aborted");
+  step(plan(2, 16, both), 40);
+  step({ key: 3, sequence: 0, adapters: [], span, offset: 0, count: 40, position: 0, starts: true }, 100);
+  step(plan(2, 0, both), 20);
+  // A chunk in two slices, and one that is given up.
+  step(plan(0, 128, []), 50, "paused");
+  step(plan(2, 0, both), 20);
+  step(plan(0, 128, []), 30);
+  step(plan(2, 0, both), 20);
+  step(plan(0, 128, []), 40, "no-room");
+  step(plan(2, 0, both), 20);
   const { durations, pauses, chunks, rows } = await told.promise;
-  expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 6, 2]);
+  expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 8, 2]);
   expect(pauses.decode.sum).toBeCloseTo(2 * 0.02);
-  // The step that was given up is part of the pause.
-  expect(pauses.prompt.sum).toBeCloseTo(2 * (0.06 + 0.07 + 0.05));
+  // What was given up is part of the pause.
+  expect(pauses.prompt.sum).toBeCloseTo(2 * (0.06 + 0.07 + 0.05 + 0.06));
   expect(pauses.media.sum).toBeCloseTo(2 * 0.12);
   expect([chunks.prefill.sum, chunks.mixed.sum, total(chunks.mixed)]).toEqual([428, 16, 1]);
-  expect(rows).toEqual({ decode: 10, prefill: 444, media: 40 });
+  expect(rows).toEqual({ decode: 12, prefill: 444, media: 40 });
   expect([total(durations.prefill), durations.prefill.sum]).toEqual([3, expect.closeTo(0.28)]);
+});
+
+test("a pause is as long as a stream waits, whoever else had steps meanwhile", async () => {
+  const told = Promise.withResolvers<StepTally>();
+  const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
+  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
+  let now = 0;
+  const step = (what: StepPlan) => {
+    counter.decoded({ step: what, result: "done", before: now, after: now + 10, made: 1 }, levels);
+    now += 10;
+  };
+  step(plan(0, 5, [1]));
+  step(plan(0, 5, [2]));
+  // Streams of different adapters, and a prompt of the second's.
+  step(plan(1, 0, [1]));
+  step(plan(1, 8, [2]));
+  step(plan(1, 0, [1]));
+  counter.finished({ key: 2, event: finish });
+  step(plan(1, 0, [1]));
+  now += 1000;
+  step(plan(0, 5, [2]));
+  const { pauses } = await told.promise;
+  expect([total(pauses.decode), total(pauses.prompt)]).toEqual([1, 3]);
+  expect([pauses.decode.sum, pauses.prompt.sum]).toEqual([expect.closeTo(0.01), expect.closeTo(0.06)]);
 });
 
 test("guesses are told once, also those of the step after which they are told", async () => {
@@ -55,7 +88,7 @@ test("guesses are told once, also those of the step after which they are told", 
   const counter = new StepCounter((message) => void (message.type === "steps" && told.push(message.tally)));
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   const step = (right: number) => {
-    counter.decoded({ step: plan(1, 0), result: "done", before: 0, after: 1, made: 1 }, levels);
+    counter.decoded({ step: plan(1, 0, [1]), result: "done", before: 0, after: 1, made: 1 }, levels);
     countGuesses(levels.guesses, "draft", 4, right);
   };
   step(2);

@@ -31,8 +31,12 @@ function start() {
         { key, request: plainRequest("secret"), tokens: new Int32Array(5) } as unknown as ReadyPrompt,
         now,
       ),
-    decode: (step: Decoded["step"], before: number, after: number, result: Decoded["result"] = "done") =>
-      tracer.decoded({ step, result, made: 1, before, after }, levels),
+    decode: (step: Decoded["step"], before: number, after: number, result: Decoded["result"] = "done") => {
+      if ("started" in step) tracer.started(step.started, before);
+      else if (step.starts) tracer.started([step.key], before);
+      const made = Number(result === "done" || result === "paused");
+      tracer.decoded({ step, result, made, before, after }, levels);
+    },
     finish: (key: number, now: number) =>
       tracer.finished({ key, event: { type: "finish", reason: "cancelled", usage: noUsage() } }, now, idle),
     /** Phases as `name from-to` of one request, in the order of their ends. */
@@ -88,6 +92,28 @@ test("a medium's step begins the prefill of its request, and has a slice of its 
     { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, guess_rows: 0, steps: 1, result: "done" },
     { name: "between steps", ts: 1_008_000 },
     { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, guess_rows: 0, steps: 1, result: "done" },
+  ]);
+});
+
+test("the rows of a chunk are told with its last slice, and its phase begins with the first", () => {
+  const { accept, decode, finish, phases, slices } = start();
+  const rows = [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: false }];
+  const chunk = plan({ rows, prefillRows: 64, started: [1] });
+  accept(1, 0);
+  decode(chunk, 1, 2, "paused");
+  decode(chunk, 3, 4, "paused");
+  decode(chunk, 5, 6);
+  decode(chunk, 7, 8, "paused");
+  decode(chunk, 9, 10, "aborted");
+  finish(1, 11);
+  expect(phases(1)).toEqual(["queued 1000000-1001000", "prefill 1001000-1011000", "request 1000000-1011000"]);
+  const told = slices().filter(({ name }) => name === "prefill");
+  expect(told.map(({ result, steps, prefill_rows }) => [result, steps, prefill_rows])).toEqual([
+    ["paused", 1, 0],
+    ["paused", 1, 0],
+    ["done", 1, 64],
+    ["paused", 1, 0],
+    ["aborted", 0, 64],
   ]);
 });
 

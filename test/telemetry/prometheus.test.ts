@@ -180,7 +180,7 @@ describe("what is measured", () => {
     countStep(more, "mixed", 0.3);
     more.rows.prefill = 7;
     countChunk(more, "mixed", 16);
-    countPause(more, "prompt", 0.3, 4);
+    for (let stream = 0; stream < 4; stream++) countPause(more, "prompt", 0.3);
     addSteps(steps, more);
     addSteps(steps, more);
     const now = { steps };

@@ -299,6 +299,7 @@ export class Engine {
 
   private announce(keys: readonly RequestKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
+    this.observer?.started?.(keys, now);
     this.send({ type: "started", keys, stats: this.stats() });
   }
 

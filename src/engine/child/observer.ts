@@ -5,7 +5,7 @@ import type { StepKind } from "../../domain/steps.ts";
 import type { DraftJob } from "../../scheduler/drafts.ts";
 import type { MediaStep, StepPlan } from "../../scheduler/plan.ts";
 import type { Scheduler } from "../../scheduler/scheduler.ts";
-import type { StepFinish } from "../protocol.ts";
+import type { RequestKey, StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
 /** Read only by those who want them: they cost a little. */
@@ -16,7 +16,7 @@ export interface Decoded {
   /** What was computed: rows of text, in one call or a slice of it, or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
   readonly result: ChunkResult;
-  /** Decode steps that were made in the call. */
+  /** Decode steps that were made in the call; none that is to be made again. */
   readonly made: number;
   readonly before: number;
   readonly after: number;
@@ -24,6 +24,8 @@ export interface Decoded {
 
 export interface EngineObserver {
   accepted(prompt: ReadyPrompt, now: number): void;
+  /** The first computation of these requests begins. */
+  started?(keys: readonly RequestKey[], now: number): void;
   /** Its results are not taken in yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
   /** The draft model was asked. */
@@ -43,6 +45,10 @@ export class Observers implements EngineObserver {
 
   accepted(prompt: ReadyPrompt, now: number): void {
     for (const one of this.all) one.accepted(prompt, now);
+  }
+
+  started(keys: readonly RequestKey[], now: number): void {
+    for (const one of this.all) one.started?.(keys, now);
   }
 
   decoded(decoded: Decoded, levels: SchedulerLevels): void {

@@ -43,6 +43,10 @@ export class Tracer implements EngineObserver {
     );
   }
 
+  started(keys: readonly RequestKey[], now: number): void {
+    for (const key of keys) this.enter(key, "prefill", this.origin + now);
+  }
+
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     const [from, to] = [this.origin + before, this.origin + after];
     // Sampling is part of the call; what is left is text, messages and the next plan.
@@ -50,15 +54,15 @@ export class Tracer implements EngineObserver {
     this.lastEnd = to;
     this.count(levels, from);
     if ("rows" in step) {
-      const { decodeRows, prefillRows, guessRows, started, rows } = step;
+      const { decodeRows, guessRows, rows } = step;
+      // Those of a chunk are told once, with its last slice.
+      const prefillRows = result === "paused" ? 0 : step.prefillRows;
       const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, steps: made, result };
       this.file.add(slice(this.steps, kindOf(step), from, to, args));
-      for (const key of started) this.enter(key, "prefill", from);
       if (result !== "done" || prefillRows === 0) return;
       for (const { key, sample } of rows) if (sample) this.enter(key, "decode", to);
     } else {
       this.file.add(slice(this.steps, "media", from, to, { media_rows: step.count, request: step.key, result }));
-      if (step.starts) this.enter(step.key, "prefill", from);
     }
   }
 
