@@ -160,7 +160,7 @@ export class KvCache {
    * step.
    */
   moveBeyond(limit: number, now: number): void {
-    if (this.limits.layout === "streams" || this.limits.savedTokens === 0) return;
+    if (this.limits.layout === "streams" || this.limits.savedBytes === 0) return;
     if (!this.spill.isMoving && this.cells - this.runningCells > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
     if (moved !== undefined) this.drop(moved);

@@ -1,4 +1,5 @@
-// What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's.
+// What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's. How many they are
+// is known when they are there; until then it is estimated.
 
 import { commonLength } from "./common-length.ts";
 import { staleness } from "./idle-sequences.ts";
@@ -20,6 +21,10 @@ export interface Saved {
 export type Computed = Pick<Saved, "ids" | "adapterKey">;
 
 interface Entry extends Saved {
+  /** As they were told; until all of it is there, at least what it is expected to take. */
+  bytes: number;
+  /** Those that are there. */
+  written: number;
   /** When it was last used, and how often. */
   at: number;
   uses: number;
@@ -30,14 +35,26 @@ interface Entry extends Saved {
 export class SavedPrefixes {
   private readonly entries = new Map<SavedId, Entry>();
   private nextId = 1;
-  private held = 0;
+  private heldTokens = 0;
+  private heldBytes = 0;
+  /** What a sequence takes beside its tokens: recurrent states. */
+  private stateBytes = 0;
 
-  /** Holds at most so many tokens. */
-  constructor(private readonly capacity: number) {}
+  constructor(
+    /** Bytes that all of it may take. */
+    private readonly capacity: number,
+    /** What a token takes. */
+    private readonly tokenBytes: number,
+  ) {}
 
   /** Tokens that are saved. */
   get tokens(): number {
-    return this.held;
+    return this.heldTokens;
+  }
+
+  /** Whether so many tokens find room, where others leave. */
+  fits(tokens: number): boolean {
+    return this.bytesOf(tokens) <= this.capacity;
   }
 
   /** The longest saved beginning of the first `limit` tokens; `whole`: only of what can be used to its end. */
@@ -58,7 +75,7 @@ export class SavedPrefixes {
   /** Whether so many tokens can be saved at all, and are not yet. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
-    return length <= this.capacity && this.find(sequence, length, false)?.length !== length;
+    return this.fits(length) && this.find(sequence, length, false)?.length !== length;
   }
 
   /**
@@ -74,20 +91,37 @@ export class SavedPrefixes {
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     // It says all that its own beginnings say.
     const leaving = others.filter((entry) => shared(entry, sequence, ids.length) === entry.ids.length);
-    const rest = others
-      .filter((entry) => !leaving.includes(entry))
-      .toSorted((a, b) => staleness(b, now) - staleness(a, now));
-    const held = () => leaving.reduce((sum, entry) => sum - entry.ids.length, this.held);
-    while (held() + ids.length > this.capacity) {
+    const rest = others.filter((entry) => !leaving.includes(entry)).toSorted(stalestFirst(now));
+    const bytes = this.bytesOf(ids.length);
+    const held = () => leaving.reduce((sum, entry) => sum - entry.bytes, this.heldBytes);
+    while (held() + bytes > this.capacity) {
       const next = rest.shift();
       if (!next) return undefined;
       leaving.push(next);
     }
     leaving.forEach((gone) => this.remove(gone.id));
     const id = this.newId();
-    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, complete: false });
-    this.held += ids.length;
+    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, complete: false, bytes: 0, written: 0 });
+    this.heldTokens += ids.length;
+    this.resize(id, bytes);
     return { id, dropped: leaving };
+  }
+
+  /** So many more bytes of it are there. Returns what has to leave because they are more than was expected. */
+  wrote(id: SavedId, bytes: number, now: number, pinned: readonly (SavedId | undefined)[] = []): readonly Saved[] {
+    const entry = this.entries.get(id);
+    if (!entry) return [];
+    entry.written += bytes;
+    if (entry.complete) this.stateBytes = Math.max(0, entry.written - entry.ids.length * this.tokenBytes);
+    this.resize(id, entry.complete ? entry.written : Math.max(entry.bytes, entry.written));
+    const leaving: Saved[] = [];
+    const rest = [...this.entries.values()].filter((other) => !pinned.includes(other.id)).toSorted(stalestFirst(now));
+    for (const next of rest) {
+      if (this.heldBytes <= this.capacity) break;
+      leaving.push(next);
+      this.remove(next.id);
+    }
+    return leaving;
   }
 
   /** A number for what is saved without a place of its own, only to go elsewhere. */
@@ -123,10 +157,24 @@ export class SavedPrefixes {
   }
 
   remove(id: SavedId): void {
-    this.held -= this.entries.get(id)?.ids.length ?? 0;
+    this.resize(id, 0);
+    this.heldTokens -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
   }
+
+  private bytesOf(tokens: number): number {
+    return tokens * this.tokenBytes + this.stateBytes;
+  }
+
+  private resize(id: SavedId, bytes: number): void {
+    const entry = this.entries.get(id);
+    if (!entry) return;
+    this.heldBytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
 }
+
+const stalestFirst = (now: number) => (a: Entry, b: Entry) => staleness(b, now) - staleness(a, now);
 
 /** Tokens that both begin with, if the same adapters compute them. */
 export const shared = (a: Computed, b: Computed, limit: number): number =>

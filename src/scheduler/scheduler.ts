@@ -191,9 +191,14 @@ export class Scheduler {
     this.kv.spill.disk.remove(id);
   }
 
-  /** What was to be read from disk is in host memory now; or it could not be read. */
-  loaded(saved: SavedId, done: boolean): void {
-    this.kv.spill.loaded(saved, done);
+  /** What a command saved takes so many bytes, those of its other parts aside. */
+  wrote(saved: SavedId, bytes: number, now: number): void {
+    this.kv.spill.wrote(saved, bytes, now);
+  }
+
+  /** What was to be read from disk is in host memory now, so many bytes; or it could not be read. */
+  loaded(saved: SavedId, bytes: number | undefined, now: number): void {
+    this.kv.spill.loaded(saved, bytes, now);
   }
 
   /** Nothing runs any more, and nothing will: moves the next best of what is kept to disk; false when nothing is left. */

@@ -7,8 +7,10 @@ import { SavedPrefixes, shared, type Computed, type Saved, type SavedId } from "
 import type { Stored } from "./stored-prefixes.ts";
 
 export interface SpillLimits extends DiskLimits {
-  /** Tokens that host memory may hold of what has to leave the cache. */
-  readonly savedTokens: number;
+  /** Bytes of host memory for what has to leave the cache. */
+  readonly savedBytes: number;
+  /** Bytes that a token takes; what a sequence takes beside its tokens is learned. */
+  readonly tokenBytes: number;
   /** What moving a token to host memory or back costs, in milliseconds. */
   readonly saveTokenMs: number;
 }
@@ -38,7 +40,7 @@ export class Spill {
     private readonly limits: SpillLimits,
     private readonly command: (command: KvCommand) => void,
   ) {
-    this.saved = new SavedPrefixes(limits.savedTokens);
+    this.saved = new SavedPrefixes(limits.savedBytes, limits.tokenBytes);
     this.disk = new DiskTier(limits, command);
   }
 
@@ -63,14 +65,14 @@ export class Spill {
 
   /** Whether so many tokens can be moved within one step. */
   affords(tokens: number): boolean {
-    return this.limits.savedTokens > 0 && tokens * this.limits.saveTokenMs <= this.patienceMs;
+    return this.limits.savedBytes > 0 && tokens * this.limits.saveTokenMs <= this.patienceMs;
   }
 
   /** Puts all of a sequence into host memory; true if it is there now. */
   save(movable: Movable, now: number): boolean {
     const { length } = movable.ids;
     if (!this.affords(length)) return false;
-    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    if (!this.saved.wants(movable)) return this.saved.fits(length);
     const saved = this.keep(movable, now);
     if (saved === undefined) return false;
     this.command({ type: "save", sequence: movable.id, saved, from: 0, to: -1 });
@@ -82,7 +84,7 @@ export class Spill {
   /** Begins to move a sequence without media, part by part. True if that is not needed: it is there already. */
   beginMoving(movable: Movable, now: number): boolean {
     const { length } = movable.ids;
-    if (!this.saved.wants(movable)) return length <= this.limits.savedTokens;
+    if (!this.saved.wants(movable)) return this.saved.fits(length);
     const saved = this.keep(movable, now);
     if (saved !== undefined) this.moving = { id: movable.id, length, saved, done: 0 };
     return false;
@@ -102,6 +104,11 @@ export class Spill {
     this.movedTokens += length;
     this.moving = undefined;
     return id;
+  }
+
+  /** So many more bytes of something are in host memory. */
+  wrote(saved: SavedId, bytes: number, now: number): void {
+    for (const gone of this.saved.wrote(saved, bytes, now, this.pinned)) this.disk.take(gone);
   }
 
   /** A sequence changes or goes: what was moved of it is of no use. */
@@ -156,11 +163,13 @@ export class Spill {
     return saved;
   }
 
-  /** What was read from disk is in host memory, or could not be read. */
-  loaded(saved: SavedId, done: boolean): void {
+  /** What was read from disk is in host memory, so many bytes; or it could not be read. */
+  loaded(saved: SavedId, bytes: number | undefined, now: number): void {
+    const done = bytes !== undefined;
     this.disk.loaded(saved, done);
-    if (done) this.saved.complete(saved);
-    else this.forget(saved);
+    if (!done) return this.forget(saved);
+    this.saved.complete(saved);
+    this.wrote(saved, bytes, now);
   }
 
   /** Moves a sequence straight to disk, if that is worth it. True if it is being written. */
@@ -182,14 +191,18 @@ export class Spill {
 
   /** A place in host memory; what has to make way for it goes to disk or is forgotten. */
   private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
-    const pinned = [this.restoring, this.moving?.saved, ...this.disk.loading];
-    const added = this.saved.add(sequence, now, pinned);
+    const added = this.saved.add(sequence, now, this.pinned);
     for (const gone of added?.dropped ?? []) {
       const superfluous = shared(gone, sequence, sequence.ids.length) === gone.ids.length;
       if (superfluous) this.command({ type: "forget", saved: gone.id });
       else this.disk.take(gone);
     }
     return added?.id;
+  }
+
+  /** What is on its way. */
+  private get pinned(): readonly (SavedId | undefined)[] {
+    return [this.restoring, this.moving?.saved, ...this.disk.loading];
   }
 
   private forget(saved: SavedId): void {

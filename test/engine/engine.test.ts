@@ -317,6 +317,23 @@ test("what the draft model writes is checked, and the answer is what it is witho
   expect([text(2), finished(2)?.usage.completionTokens]).toEqual(["nothing ", 8]);
 });
 
+test("host memory holds no more than it may, also of a model whose tokens take nothing in the cache", async () => {
+  const llama = new FakeLlama(700);
+  const { engine, until, finished, steps } = startEngine(llama, {
+    maxModelLen: 700,
+    kvTokenBytes: 0,
+    cacheRamBytes: 1000,
+  });
+  for (const [key, letter] of ["a", "b", "c", "d", "e", "f"].entries()) {
+    engine.receive({ type: "generate", key, request: ask(`${letter.repeat(400)} say ${letter}|`) });
+    await until(() => finished(key) !== undefined);
+  }
+  expect(llama.saves).toBeGreaterThan(2);
+  const saved = steps().map(({ stats }) => stats.kvSaved);
+  expect(Math.max(...saved)).toBeGreaterThan(400);
+  expect(Math.max(...saved)).toBeLessThanOrEqual(1000);
+});
+
 test.each([false, true])(
   "what had to leave the cache comes back from host memory, or is computed again if lost: %p",
   async (lost) => {

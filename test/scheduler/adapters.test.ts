@@ -46,7 +46,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   });
 
   test("does not come back from host memory", () => {
-    const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, savedTokens: 5000 });
+    const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, savedBytes: 5000 });
     add(engine, 1, 600, 20, A);
     engine.run();
     for (const key of [2, 3]) {

@@ -6,7 +6,7 @@ import { FakeDisk, FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
 const text = (all: Int32Array, adapterKey = "") => ({ ids: all, adapterKey, media: [] });
-const stores = { ...LIMITS, cells: 1000, savedTokens: 2000, saveTokenMs: 0.001, stores: true, loadTokenMs: 0.002 };
+const stores = { ...LIMITS, cells: 1000, savedBytes: 2000, saveTokenMs: 0.001, stores: true, loadTokenMs: 0.002 };
 
 describe("what is on disk", () => {
   const stored = new StoredPrefixes();
@@ -118,7 +118,7 @@ test("nothing that one set of adapters computed serves another, whatever their n
   const prompt = [...ids(600, 1)];
   const whole = (id: number) => [{ id, scale: 1 }];
   const run = (files: readonly string[], asks: readonly AdapterSet[]) => {
-    const engine = new FakeEngine({ ...stores, cells: 4000, savedTokens: 8000 }, undefined, disk, files);
+    const engine = new FakeEngine({ ...stores, cells: 4000, savedBytes: 8000 }, undefined, disk, files);
     asks.forEach((set, key) => engine.add(key, prompt, 5, "", { adapters: set }));
     engine.run();
     engine.end();
@@ -181,7 +181,7 @@ test("what does not fit into the cache, or is computed sooner than read, is left
     return disk.loads;
   };
   expect(loads({ cells: 512 })).toBe(0);
-  expect(loads({ savedTokens: 600 })).toBe(0);
+  expect(loads({ savedBytes: 600 })).toBe(0);
   expect(loads({ loadTokenMs: 1000 }, true)).toBe(0);
   expect(loads({})).toBe(1);
 });
@@ -195,7 +195,7 @@ describe.each([
     "nobody reads another's tokens, and nothing is lost of an answer (seed %d)",
     (seed) => {
       const random = new Random(seed);
-      const limits = { ...stores, cells: 1800, savedTokens: 2500, ...changes };
+      const limits = { ...stores, cells: 1800, savedBytes: 2500, ...changes };
       const disk = new FakeDisk();
       disk.isDamaged = () => random.chance(0.1);
       const histories: number[][] = [];

@@ -22,7 +22,8 @@ export const LIMITS: SchedulerLimits = {
   reuse: true,
   cut: true,
   copyMs: 0,
-  savedTokens: 0,
+  savedBytes: 0,
+  tokenBytes: 1,
   saveTokenMs: 0,
   draftMax: 0,
   draftAdaptive: true,
@@ -126,6 +127,8 @@ export class FakeEngine {
   readonly pieces: MediaStep[] = [];
   /** Milliseconds between two places where a chunk can be paused; 0: anywhere. */
   pieceMs = 0;
+  /** What each part that is moved out takes beside its tokens. */
+  stateBytes = 0;
   /** Whether what was moved out cannot be restored. */
   losesSaved = false;
   /** Tokens of each part that was moved out. */
@@ -324,6 +327,7 @@ export class FakeEngine {
         const part = (this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to);
         this.saved.set(saved, [...(this.saved.get(saved) ?? []), ...part]);
         this.saveSizes.push(part.length);
+        this.scheduler.wrote(saved, this.bytesOf(part.length), this.now);
         return true;
       }
       case "restore": {
@@ -375,8 +379,12 @@ export class FakeEngine {
           saved,
           Array.from(file.ids, (token) => ({ token, adapters: file.adapterKey })),
         );
-      this.scheduler.loaded(saved, file !== undefined);
+      this.scheduler.loaded(saved, file && this.bytesOf(file.ids.length), this.now);
     }
+  }
+
+  private bytesOf(tokens: number): number {
+    return tokens * this.limits.tokenBytes + this.stateBytes;
   }
 
   /** Ends in order: what it holds goes to disk. */

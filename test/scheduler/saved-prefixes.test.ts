@@ -4,11 +4,11 @@ import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const tokens = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
 const text = (length: number, from: number, adapterKey = "") => ({ ids: tokens(length, from), adapterKey, media: [] });
-const saving = { ...LIMITS, cells: 1000, savedTokens: 5000, saveTokenMs: 0.001 };
+const saving = { ...LIMITS, cells: 1000, savedBytes: 5000, saveTokenMs: 0.001 };
 
 describe("what is saved", () => {
   test("is found by its beginning", () => {
-    const saved = new SavedPrefixes(1000);
+    const saved = new SavedPrefixes(1000, 1);
     for (const each of [text(300, 1), text(400, 1000)]) saved.complete(saved.add(each, 0)?.id ?? 0);
     const asked = { ids: Int32Array.from([...tokens(250, 1), ...tokens(50, 9000)]), adapterKey: "" };
     expect(saved.find(asked, 300, false)?.length).toBe(250);
@@ -17,7 +17,7 @@ describe("what is saved", () => {
   });
 
   test("is found only for the adapters that computed it", () => {
-    const saved = new SavedPrefixes(1000);
+    const saved = new SavedPrefixes(1000, 1);
     saved.complete(saved.add(text(300, 1, "0:1"), 0)?.id ?? 0);
     for (const other of ["", "0:0.5", "1:1"]) {
       expect(saved.find(text(300, 1, other), 300, false)).toBeUndefined();
@@ -28,7 +28,7 @@ describe("what is saved", () => {
   });
 
   test("leaves when there is no room: the oldest first, and never what is in use", () => {
-    const saved = new SavedPrefixes(1000);
+    const saved = new SavedPrefixes(1000, 1);
     const first = saved.add(text(400, 1), 0)?.id ?? 0;
     const second = saved.add(text(400, 1000), 5_000)?.id ?? 0;
     const added = saved.add(text(400, 2000), 10_000, [first]);
@@ -38,13 +38,67 @@ describe("what is saved", () => {
   });
 
   test("is replaced by what begins with it", () => {
-    const saved = new SavedPrefixes(1000);
+    const saved = new SavedPrefixes(1000, 1);
     const short = saved.add(text(300, 1), 0)?.id ?? 0;
     expect(saved.add(text(400, 1), 0)?.dropped.map(({ id }) => id)).toEqual([short]);
     expect(saved.wants(text(200, 1))).toBe(true);
     saved.complete(2);
     expect(saved.tokens).toBe(400);
     expect(saved.wants(text(200, 1))).toBe(false);
+  });
+});
+
+describe("what it takes", () => {
+  test("is told when it is there, and others leave when it is more than was expected", () => {
+    const saved = new SavedPrefixes(1000, 1);
+    const [first, second] = [text(300, 1), text(300, 1000)].map((each, at) => saved.add(each, 5000 * at)?.id ?? 0);
+    for (const id of [first, second]) saved.complete(id ?? 0);
+    expect(saved.wrote(first ?? 0, 450, 10_000)).toEqual([]);
+    expect(saved.wrote(second ?? 0, 650, 10_000).map(({ id }) => id)).toEqual([first ?? 0]);
+    expect(saved.tokens).toBe(300);
+    // The next one is expected to have 350 bytes beside its tokens, too.
+    expect(saved.wants(text(660, 2000))).toBe(false);
+    expect(saved.wants(text(640, 2000))).toBe(true);
+  });
+
+  test("is at least what its parts take, until all of them are there", () => {
+    const saved = new SavedPrefixes(1000, 1);
+    const id = saved.add(text(300, 1), 0)?.id ?? 0;
+    const other = saved.add(text(500, 1000), 0)?.id ?? 0;
+    expect(saved.wrote(id, 250, 0, [id])).toEqual([]);
+    expect(saved.wrote(id, 250, 0, [id])).toEqual([]);
+    expect(saved.wrote(id, 250, 0, [id]).map((gone) => gone.id)).toEqual([other]);
+  });
+
+  test("is bounded where tokens take nothing, and states much", () => {
+    for (const savedBytes of [1600, 3000]) {
+      const limits = { ...saving, layout: "streams", cells: 1400, sequences: 2, parallel: 2 } as const;
+      const engine = new FakeEngine({ ...limits, cut: false, tokenBytes: 0, savedBytes });
+      engine.stateBytes = 700;
+      let most = 0;
+      for (let key = 1; key <= 12; key++) {
+        engine.now += 1000;
+        engine.add(key, 400, 5);
+        engine.run();
+        most = Math.max(most, engine.saved.size);
+      }
+      expect(most).toBe(Math.floor(savedBytes / 700));
+      engine.now += 1000;
+      engine.add(20, [...(engine.jobs.get(9)?.tokens ?? []), 5], 5);
+      engine.run();
+      expect(engine.cached.get(20)).toBe(404);
+    }
+  });
+
+  test("alone is more than there is room for: it goes, and no other one comes", () => {
+    const engine = new FakeEngine({ ...saving, tokenBytes: 0, savedBytes: 500 });
+    engine.stateBytes = 700;
+    for (let key = 1; key <= 6; key++) {
+      engine.add(key, 600, 5);
+      engine.run();
+    }
+    expect([engine.scheduler.spill.tokens, engine.saved.size]).toEqual([0, 0]);
+    expect(engine.saveSizes.length).toBe(2);
   });
 });
 
@@ -74,7 +128,7 @@ describe.each([
   });
 
   test("is computed again where host memory has no room", () => {
-    const engine = new FakeEngine({ ...limits, savedTokens: 100 });
+    const engine = new FakeEngine({ ...limits, savedBytes: 100 });
     conversation(engine);
     expect(engine.scheduler.spill.restored).toBe(0);
     expect(engine.output(4).length).toBe(5);
@@ -103,7 +157,7 @@ test("nobody's stream waits for a large sequence to be saved", () => {
 test("idle cells that slow down a stream move to host memory, a part in each step, and come back", () => {
   // Every cell in use costs each row a hundredth of a millisecond.
   const cost = (rows: number, prompt: number, _: number, held: number) => 5 + rows * (1 + held / 100) + prompt * 0.2;
-  const engine = new FakeEngine({ ...saving, cells: 8000, savedTokens: 20_000, saveTokenMs: 0.05 }, cost);
+  const engine = new FakeEngine({ ...saving, cells: 8000, savedBytes: 20_000, saveTokenMs: 0.05 }, cost);
   for (let key = 1; key <= 6; key++) {
     engine.add(key, 1000, 60);
     engine.run();
@@ -120,7 +174,7 @@ test("idle cells that slow down a stream move to host memory, a part in each ste
 
 test("where every cell costs nothing, idle ones stay", () => {
   const engine = new FakeEngine(
-    { ...saving, cells: 8000, savedTokens: 20_000, saveTokenMs: 0.05 },
+    { ...saving, cells: 8000, savedBytes: 20_000, saveTokenMs: 0.05 },
     (rows, prompt) => 5 + rows + prompt * 0.2,
   );
   for (let key = 1; key <= 6; key++) {

@@ -109,15 +109,15 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     ["with", 6000],
   ])(
     "random conversations, cancels, little room, %s host memory: nobody reads another's tokens",
-    (_name, savedTokens) => {
+    (_name, savedBytes) => {
       let state = 7;
       const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
-      const scale = savedTokens > 0 ? 6 : 1;
-      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : savedTokens > 0 ? 2600 : 900 };
+      const scale = savedBytes > 0 ? 6 : 1;
+      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : savedBytes > 0 ? 2600 : 900 };
       const engine = new FakeEngine({
         ...limits,
         ...room,
-        savedTokens,
+        savedBytes,
         saveTokenMs: 0.01,
         sequences: limits.layout === "unified" ? 7 : 4,
       });
@@ -151,7 +151,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
       expect(engine.scheduler.cellsUsed).toBe(0);
       if (limits.layout === "unified") expect(engine.scheduler.cellsCached).toBe(engine.cells);
       expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
-      if (savedTokens === 0) expect(engine.scheduler.spill.restored).toBe(0);
+      if (savedBytes === 0) expect(engine.scheduler.spill.restored).toBe(0);
     },
   );
 });

@@ -72,7 +72,7 @@ export class Engine {
   ) {
     const model = llama.model();
     this.disk = kvFolder && this.makeDisk(kvFolder);
-    this.kv = new KvCommands(llama, this.disk);
+    this.kv = new KvCommands(llama, (saved, bytes) => this.scheduler.wrote(saved, bytes, clock.now()), this.disk);
     this.guesses = options.speculation && model.canRollBack;
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
@@ -94,7 +94,8 @@ export class Engine {
       sequences: model.sequences,
       reuse: options.prefixCache,
       cut: model.canRemovePartial,
-      savedTokens: Math.floor(options.cacheRamBytes / options.kvTokenBytes),
+      savedBytes: options.cacheRamBytes,
+      tokenBytes: options.kvTokenBytes,
       saveTokenMs: options.kvTokenBytes / SAVE_BYTES_PER_MS,
       stores: this.disk !== undefined,
       loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
@@ -324,7 +325,8 @@ export class Engine {
       unstored: (id) => this.scheduler.unstored(id),
       loaded: (saved, parts) => {
         if (parts) this.kv.keep(saved, parts);
-        this.scheduler.loaded(saved, parts !== undefined);
+        const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
+        this.scheduler.loaded(saved, bytes, this.clock.now());
       },
       changed: () => this.sendStep([], []),
       warn: (text) => this.send({ type: "log", level: "warn", text }),

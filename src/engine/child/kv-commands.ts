@@ -19,6 +19,8 @@ export class KvCommands {
 
   constructor(
     private readonly llama: Llama,
+    /** A part of something was saved, so many bytes. */
+    private readonly wrote: (saved: SavedId, bytes: number) => void,
     private readonly disk?: KvDisk,
   ) {}
 
@@ -61,7 +63,9 @@ export class KvCommands {
   private save({ sequence, saved, from, to }: Of<"save">): void {
     const parts = this.saved.get(saved) ?? [];
     this.saved.set(saved, parts);
-    parts.push(this.llama.kvSave(sequence, from, to));
+    const part = this.llama.kvSave(sequence, from, to);
+    parts.push(part);
+    this.wrote(saved, part?.length ?? 0);
   }
 
   private restore({ sequence, saved }: Of<"restore">): boolean {
