@@ -3,7 +3,7 @@
 import type { Interlude } from "./interlude.ts";
 import type { KvCache, KvLimits } from "./kv-cache.ts";
 import type { MediaStep } from "./plan.ts";
-import { byRemainingWork, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Sequence } from "./sequence.ts";
 import type { StepCost } from "./step-cost.ts";
 
@@ -22,8 +22,8 @@ export class MediaSteps {
 
   /** The next piece of a medium, when one is due. */
   plan(streams: readonly Sequence[], now: number): MediaStep | undefined {
-    const prompts = this.running.some((sequence) => !sequence.decoding && !sequence.mediaNext);
-    if (this.before && prompts) {
+    const prompts = unfinished(this.running);
+    if (this.before && prompts.some(({ mediaNext }) => !mediaNext)) {
       this.before = false;
       return undefined;
     }
@@ -31,8 +31,7 @@ export class MediaSteps {
     if (ms === 0) return undefined;
     const { batch } = this.limits;
     const most = streams.length > 0 ? Math.min(batch, this.cost.tokensBeside(ms)) : batch;
-    const waiting = this.running.filter(({ mediaNext }) => mediaNext);
-    for (const sequence of byRemainingWork(waiting, this.cost, now)) {
+    for (const sequence of byRemainingWork(prompts, this.cost, now)) {
       const span = sequence.mediaNext;
       if (!span) continue;
       const offset = sequence.computed - span.start;

@@ -21,15 +21,20 @@ export interface PrefillLimits {
   readonly stallBudgetMs: number;
 }
 
+/** Whose prompts are computed at all: background requests come after all others, whatever adapters these have. */
+export function unfinished(running: readonly Sequence[]): Sequence[] {
+  const prompts = running.filter((sequence) => !sequence.decoding);
+  const urgent = prompts.filter(({ background }) => !background);
+  return urgent.length > 0 ? urgent : prompts;
+}
+
 /**
  * Shortest remaining work first, so that a short question does not wait for a long document; the time that a request has
- * waited counts against its work, so that the document is not overtaken for longer than it takes itself. Background requests
- * come after all others.
+ * waited counts against its work, so that the document is not overtaken for longer than it takes itself.
  */
 export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, now: number): Sequence[] {
   const score = (sequence: Sequence) => cost.prefillMs(sequence.remaining) - (now - sequence.addedAt);
-  const rank = ({ background }: Sequence) => Number(background);
-  return sequences.toSorted((a, b) => rank(a) - rank(b) || score(a) - score(b) || a.key - b.key);
+  return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
 /** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one go. */

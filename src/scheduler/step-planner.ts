@@ -2,7 +2,7 @@
 
 import type { KvCache, KvLimits } from "./kv-cache.ts";
 import { byPlace, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "./plan.ts";
-import { byRemainingWork, promptRows, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Key, Sequence } from "./sequence.ts";
 import type { Slices } from "./slices.ts";
 import type { Speculation } from "./speculation.ts";
@@ -43,23 +43,28 @@ export class StepPlanner {
     const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
-    const prefillRows = this.addPrefill(rows, this.inSteps(group), started, now);
+    const prompts = this.inSteps;
+    const { adapters = [], adapterKey } = group[0] ?? {};
+    const own = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
+    // Streams wait for the prompts of all sets.
+    const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
     if (rows.length === 0) return undefined;
     const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     }
-    const steps = prefillRows + guessRows === 0 && !this.speculation.drafting ? this.stepsOnEnd(decoding) : 1;
+    // Nor does a prompt of other adapters wait for steps on end.
+    const alone = prompts.length + guessRows === 0 && !this.speculation.drafting;
+    const steps = alone ? this.stepsOnEnd(decoding) : 1;
     if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort(byPlace);
-    const adapters = group[0]?.adapters ?? [];
     const owner = ownerOf(rows);
     return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
-    const prompts = prefilling(this.running).filter((prompt) => !this.isShort(prompt));
+    const prompts = textOf(this.running).filter((prompt) => !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
@@ -68,10 +73,10 @@ export class StepPlanner {
     return this.limits.chunk > 0 && this.streams > 0;
   }
 
-  /** The prompts among sequences whose next tokens are computed in a step. */
-  private inSteps(sequences: readonly Sequence[]): Sequence[] {
+  /** Prompts whose next tokens are computed in a step. */
+  private get inSteps(): Sequence[] {
     const { sliced } = this;
-    return prefilling(sequences).filter((prompt) => !this.slices.hold(prompt) && (!sliced || this.isShort(prompt)));
+    return textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && (!sliced || this.isShort(prompt)));
   }
 
   private isShort({ remaining }: Sequence): boolean {
@@ -83,10 +88,14 @@ export class StepPlanner {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
-  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], started: Key[], now: number): number {
+  private addPrefill(
+    rows: PlanRow[],
+    prompts: readonly Sequence[],
+    sets: number,
+    started: Key[],
+    now: number,
+  ): number {
     const { streams, sliced } = this;
-    // The streams wait for the prompts of all sets of adapters.
-    const sets = setsOf(this.inSteps(this.running));
     const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
@@ -98,8 +107,6 @@ export class StepPlanner {
   /** Decode steps that may be made without looking at what the first of them gave. */
   private stepsOnEnd(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
-    // Nor does a prompt of other adapters wait for them.
-    if (this.inSteps(this.running).length > 0) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
     const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
@@ -109,9 +116,8 @@ export class StepPlanner {
   }
 }
 
-/** Prompts whose next tokens are text. */
-const prefilling = (sequences: readonly Sequence[]): Sequence[] =>
-  sequences.filter((sequence) => !sequence.decoding && !sequence.mediaNext);
+/** Prompts that are computed now, and whose next tokens are text. */
+const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
 /** Sets of adapters that compute them. */
 const setsOf = (sequences: readonly Sequence[]): number =>
