@@ -1,5 +1,6 @@
 // What a cell of a unified KV cache costs each step, learned from steps of different sizes: every row looks at all cells
-// in use, whoever's they are.
+// in use, whoever's they are. (llama.cpp looks at all cells up to the highest that is used, and does not tell which that is:
+// what leaves from below it pays once that one leaves, too, and its place is taken by others.)
 
 /** Weight that a step keeps with each later one. */
 const MEMORY = 0.998;

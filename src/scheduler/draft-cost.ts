@@ -1,8 +1,6 @@
 // Learns what drafting costs and brings, so that as many tokens are drafted as pay.
 
-const SMOOTHING = 0.25;
-const blend = (old: number | undefined, sample: number) =>
-  old === undefined ? sample : old + SMOOTHING * (sample - old);
+import { blend } from "./moving-average.ts";
 
 /** Moving averages of measured calls, in milliseconds. */
 export class DraftCost {

@@ -1,12 +1,10 @@
 // Learns what a step costs, so that prefill chunks can be sized in milliseconds instead of tokens.
 
 import { CellCost } from "./cell-cost.ts";
+import { blend } from "./moving-average.ts";
 
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
-const SMOOTHING = 0.25;
-const blend = (old: number | undefined, sample: number) =>
-  old === undefined ? sample : old + SMOOTHING * (sample - old);
 
 /** Moving averages of measured steps, in milliseconds. */
 export class StepCost {

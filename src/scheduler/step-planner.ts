@@ -88,13 +88,7 @@ export class StepPlanner {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
-  private addPrefill(
-    rows: PlanRow[],
-    prompts: readonly Sequence[],
-    sets: number,
-    started: Key[],
-    now: number,
-  ): number {
+  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number): number {
     const { streams, sliced } = this;
     const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
@@ -120,5 +114,4 @@ export class StepPlanner {
 const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
 /** Sets of adapters that compute them. */
-const setsOf = (sequences: readonly Sequence[]): number =>
-  new Set(sequences.map(({ adapterKey }) => adapterKey)).size;
+const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;
