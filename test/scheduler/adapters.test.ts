@@ -111,6 +111,23 @@ test("a long prompt with one adapter does not stop the streams of another, nor t
   expect(begun).toBeLessThan(engine.jobs.get(1)?.tokenAt.at(-1) ?? 0);
 });
 
+test.each([0, 64])("a prompt in the background waits for the others of any set, chunks of %d", (chunk) => {
+  const firstTokenMs = (background: number) => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 16_384, parallel: 6, chunk }, cost);
+    add(engine, 1, 10, 400, BASE);
+    while (engine.output(1).length < 10) engine.step();
+    for (let key = 2; key < 2 + background; key++) {
+      engine.add(key, 2000, 3, "batch", { background: true, adapters: AB });
+    }
+    engine.step();
+    add(engine, 10, 1000, 3, A);
+    engine.run();
+    const job = engine.jobs.get(10);
+    return (job?.tokenAt[0] ?? Number.NaN) - (job?.addedAt ?? 0);
+  };
+  expect(firstTokenMs(3)).toBeLessThan(1.2 * firstTokenMs(0));
+});
+
 test("long prompts of several sets share what streams wait for", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 16_384, batch: 512, parallel: 6 }, cost);
   add(engine, 1, 10, 400, BASE);

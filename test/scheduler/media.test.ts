@@ -10,7 +10,12 @@ const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0
 const limits = { ...LIMITS, cells: 8192, parallel: 6 };
 
 /** A question about a medium of so many tokens. */
-function addMedium(engine: FakeEngine, key: number, tokens: number, options: { whole?: boolean; set?: AdapterSet } = {}) {
+function addMedium(
+  engine: FakeEngine,
+  key: number,
+  tokens: number,
+  options: { whole?: boolean; set?: AdapterSet } = {},
+) {
   const { whole = false, set = [] } = options;
   const media = [{ start: 5, tokens, positions: tokens, whole }];
   engine.add(key, tokens + 10, 3, `client ${key}`, { adapters: set, media });
@@ -44,7 +49,8 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
     for (const [at, set] of [[], A, B].entries()) addMedium(engine, 10 + at, 600, { set });
     engine.run();
     const steps = 3 * cost(1, 0, 0, 0);
-    for (const key of [1, 2, 3]) expect(longestGap(engine, key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
+    for (const key of [1, 2, 3])
+      expect(longestGap(engine, key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
   });
 
   test("whole media come one at a time, and prompts in between", () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
-import { adapted, agents, backgroundFlood, chat, flood, leavers, type Trace } from "./traces.ts";
+import { adapted, agents, backgroundFlood, chat, documents, flood, leavers, type Trace } from "./traces.ts";
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 
@@ -42,4 +42,44 @@ test("people beside background work get their first token as if they were alone"
   };
   const alone = slowest({ name: "people", arrivals: flood(0, 30).arrivals });
   expect(slowest(backgroundFlood(64, 30))).toBeLessThan(2 * alone);
+});
+
+describe.each([
+  [0, "without", (trace: Trace) => trace],
+  [0, "with", adapted],
+  [64, "without", (trace: Trace) => trace],
+  [64, "with", adapted],
+] as const)("long documents, chunks of %d that can be paused, %s adapters", (chunk, _, form) => {
+  const limits = { ...LIMITS, cells: 16_384, sequences: 24, parallel: 8, batch: 256, chunk };
+  const run = (background: number) => {
+    const { outcomes } = simulate(form(documents(3, 40, background)), limits, cost);
+    const of = (client: string) => outcomes.filter((outcome) => outcome.client.startsWith(client));
+    return { readers: of("reader"), people: of("user"), batch: of("batch") };
+  };
+  const longest = (values: readonly number[]) => Math.max(...values);
+  const { readers, people, batch } = run(4);
+  const alone = run(0);
+  const streams = [...readers, ...people];
+
+  test("are not overtaken for longer than they take, whoever asks meanwhile", () => {
+    const prompts = readers.length * cost(0, 1_500);
+    expect(longest(readers.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(2.5 * prompts);
+  });
+
+  test("do not stop the streams of any set", () => {
+    const steps = 4 * cost(limits.parallel, 0);
+    const gaps = streams.flatMap(({ gapsMs }) => gapsMs).toSorted((a, b) => a - b);
+    expect(gaps[Math.floor(gaps.length * 0.9)]).toBeLessThan(LIMITS.stallBudgetMs + steps);
+    // Several who wait for their first token together may take longer.
+    expect(longest(gaps)).toBeLessThan(200 * limits.parallel);
+  });
+
+  test("in the background come after all others and are answered in the end", () => {
+    const slowest = (outcomes: typeof streams) => longest(outcomes.map(({ firstTokenMs }) => firstTokenMs));
+    // One that has just begun is not given up.
+    const begun = cost(0, limits.batch);
+    expect(slowest(readers)).toBeLessThan(1.25 * slowest(alone.readers) + begun);
+    expect(slowest(people)).toBeLessThan(1.25 * slowest(alone.people) + begun);
+    expect(batch.map(({ finished }) => finished)).toEqual([true, true, true, true]);
+  });
 });

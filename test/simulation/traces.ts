@@ -88,6 +88,25 @@ export function backgroundFlood(jobs: number, users: number, seed = 3): Trace {
   return { name: `${jobs} jobs in the background, ${users} people`, arrivals };
 }
 
+/** Long documents of several clients, people who chat beside them, and as long documents in the background. */
+export function documents(readers: number, users: number, background: number, seed = 5): Trace {
+  const document = (client: string, at: number, from: number): Arrival => ({
+    at,
+    client,
+    prompt: tokens(1_500, from),
+    maxTokens: 30,
+  });
+  const foreground = Array.from({ length: readers }, (_, at) =>
+    document(`reader ${at}`, 1_000 + 50 * at, 20_000_000 + 10_000 * at),
+  );
+  const batch = Array.from({ length: background }, (_, at) => ({
+    ...document("batch", 10 * at, 30_000_000 + 10_000 * at),
+    background: true,
+  }));
+  const arrivals = [...foreground, ...chat(users, 500, seed).arrivals, ...batch];
+  return { name: `${readers} long documents, ${users} people, ${background} in the background`, arrivals };
+}
+
 /** People who leave at any moment. */
 export function leavers(users: number, seed = 4): Trace {
   const random = randomNumbers(seed);
