@@ -9,7 +9,7 @@ import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./open
 import type { Replica } from "./replica.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { UpstreamFailure } from "./upstream-failure.ts";
+import { malformed } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
 const LONGEST_ANSWER = 256 * 2 ** 20;
@@ -42,7 +42,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       return await this.tryReplicas(work, either, origin);
     } catch (error) {
       either.throwIfAborted();
-      throw error instanceof UpstreamFailure ? aboutInput(error.error) : error;
+      throw aboutInput(error);
     }
   }
 
@@ -57,8 +57,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       try {
         return await this.ask(replica, work, signal, origin);
       } catch (error) {
-        if (!(error instanceof UpstreamFailure) || error.retry === "never") throw error;
-        attempts.failed(error);
+        attempts.failed(replica, error);
       }
     }
     throw new Error("attempts end with an answer or a failure");
@@ -93,7 +92,7 @@ async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** Throws SvcError `upstream_error` about what is not a vector of one length for each input. */
+/** Throws UpstreamFailure about what is not a vector of one length for each input. */
 function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<EmbeddingResult, "truncated"> {
   const [first] = vectors;
   const dimensions = Array.isArray(first) ? first.length : 0;
@@ -110,11 +109,10 @@ function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<Em
 const isVector = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === "number" && Number.isFinite(one));
 
-const noVectors = () =>
-  new SvcError("upstream_error", "The server of this model did not answer with a vector for each input.");
+const noVectors = () => malformed("did not answer with a vector for each input");
 
 /** Failures are told with chat's names; here what is too long is an input. */
-function aboutInput(error: SvcError): SvcError {
-  if (error.code !== "context_length_exceeded") return error;
+function aboutInput(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error.code !== "context_length_exceeded") return error;
   return new SvcError(error.code, "An input has more tokens than this model takes.", { param: "input" });
 }

@@ -16,7 +16,7 @@ import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { streamedFailure, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -75,7 +75,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
       yield* this.tryReplicas(request, job);
     } catch (error) {
       signal.throwIfAborted();
-      if (!job.cancelled) throw error instanceof UpstreamFailure ? error.error : error;
+      if (!job.cancelled) throw error;
       yield* this.accept(job, false);
     } finally {
       signal.removeEventListener("abort", leave);
@@ -121,8 +121,8 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
         yield* this.ask(replica, request, job);
         return;
       } catch (error) {
-        if (!(error instanceof UpstreamFailure) || job.answered || error.retry === "never") throw error;
-        attempts.failed(error);
+        if (job.answered) throw error;
+        attempts.failed(replica, error);
       }
     }
   }
@@ -159,7 +159,8 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
 
   private told(replica: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
     const failure = replica.failed(error);
-    if (failure instanceof SvcError || !job.answered || !failure.sick) return failure;
+    if (!job.answered) return failure;
+    if (!failure.sick) return failure.error;
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 
