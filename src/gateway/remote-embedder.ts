@@ -9,7 +9,7 @@ import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./open
 import type { Replica } from "./replica.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { malformed } from "./upstream-failure.ts";
+import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
 const LONGEST_ANSWER = 256 * 2 ** 20;
@@ -33,10 +33,7 @@ export class RemoteEmbedder implements EmbeddingPort {
   /** The vectors as the server gives them. Throws as the port says, and what servers' failures become. */
   async run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
-    if (origin?.forwarded) {
-      const message = "This request came through another svc already; it is not passed on a second time.";
-      throw new SvcError("loop_detected", message);
-    }
+    if (origin?.forwarded) throw passedOnAlready();
     const either = AbortSignal.any([signal, this.stopping.signal]);
     try {
       return await this.tryReplicas(work, either, origin);

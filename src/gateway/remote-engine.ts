@@ -16,7 +16,7 @@ import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
+import { passedOnAlready, streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -100,12 +100,9 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
   }
 
   private check(request: GenerateRequest): void {
-    if (request.forwarded) {
-      const message = "This request came through another svc already; it is not passed on a second time.";
-      throw new SvcError("loop_detected", message);
-    }
-    const model = this.upstream.models().find(({ id }) => id === this.names.model);
-    if (model?.vision !== false) return;
+    if (request.forwarded) throw passedOnAlready();
+    const { model } = this.names;
+    if (this.upstream.having(model).some((replica) => replica.model(model)?.vision !== false)) return;
     for (const part of request.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))) {
       if (part.type === "text" || part.source.kind !== "image") continue;
       const { param } = part;
@@ -170,11 +167,10 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     yield { type: "accepted", promptTokens: 0, downgraded };
   }
 
-  private encode({ kind }: Replica, request: GenerateRequest) {
+  private encode(replica: Replica, request: GenerateRequest) {
     const { model } = this.names;
-    if (kind !== "ollama") return encodeOpenAi(request, model, kind);
-    const known = this.upstream.models().find(({ id }) => id === model);
-    return encodeOllama(request, model, known?.capabilities.includes("reasoning") === true);
+    if (replica.kind !== "ollama") return encodeOpenAi(request, model, replica.kind);
+    return encodeOllama(request, model, replica.model(model)?.capabilities.includes("reasoning") === true);
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {

@@ -46,8 +46,10 @@ export class ServerClient {
 
   /** A JSON document. Throws UpstreamFailure when there is none within `ms`. */
   async get(path: string, ms: number): Promise<JsonDocument> {
+    const signal = AbortSignal.timeout(ms);
     try {
-      const response = await this.fetch(path, { method: "GET", signal: AbortSignal.timeout(ms) });
+      await this.checkConnection(signal);
+      const response = await this.fetch(path, { method: "GET", signal });
       if (!response.ok) throw await failureOf(response, Date.now());
       const body = parseJson(await beginningOf(response, LONGEST_DOCUMENT));
       if (body === undefined) throw malformed("sent something that is no JSON");

@@ -28,6 +28,10 @@ export const unreachable = (what: string): UpstreamFailure => {
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
 
+/** Another svc passed the request on, and is not to get it back. */
+export const passedOnAlready = () =>
+  new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");
+
 const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum context/i;
 /** How llama.cpp tells of an input for vectors that is too long, with status 500. */
 const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;

@@ -40,7 +40,7 @@ const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
 const half = (text: string) => text.slice(0, text.length / 2);
 const hello = event(delta({ content: "Hello" }));
 const line = (content: string, done: boolean) => `${JSON.stringify({ message: { content }, done })}\n`;
-const openFiles = () => readdirSync("/proc/self/fd").length;
+const openFiles = () => readdirSync("/dev/fd").length;
 
 const fails = (far: Remote, id = "r") => generate(far, { id }).then(textOf, (error: unknown) => error);
 
