@@ -16,10 +16,11 @@ const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path =
 
 /** Begins a conversation that belongs to this replica. */
 function conversationOf({ upstream }: Remote, replica: Replica | undefined) {
-  for (let number = 0; ; number++) {
+  for (let number = 0; number < 1000; number++) {
     const messages = [{ role: "user" as const, content: `conversation ${number}` }];
     if (upstream.choose("far", prefixKey(plainRequest("", { messages })), new Set()) === replica) return { messages };
   }
+  throw new Error("no conversation goes to this replica");
 }
 
 const ask = (far: Remote, replica = far.replicas[0]) =>

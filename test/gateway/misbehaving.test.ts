@@ -103,7 +103,7 @@ describe("an upstream that", () => {
       await until(() => [...sockets].every(({ readyState }) => readyState !== "open"));
       await until(() => openFiles() <= before);
     },
-    30_000,
+    90_000,
   );
 
   test("answers with a web page is passed over for a replica that answers as it should", async () => {
