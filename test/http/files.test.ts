@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
 
@@ -177,6 +177,24 @@ describe("POST /v1/files", () => {
     await until(() => parts() === 1);
     abort.abort();
     await until(() => parts() === 0);
+  });
+});
+
+describe("a server that stops", () => {
+  test("keeps an upload that was under way", async () => {
+    const dataDir = temporaryFolder();
+    const first = serve(undefined, { dataDir });
+    let controller: ReadableStreamDefaultController | undefined;
+    const body = new ReadableStream({ start: (own) => void (controller = own) });
+    const answer = upload(first, body);
+    controller?.enqueue(Buffer.from(line(1)));
+    await until(() => first.metrics.connections === 1 && existsSync(join(dataDir, "files")));
+    const stopped = first.stop();
+    controller?.enqueue(Buffer.from(line(2)));
+    controller?.close();
+    const { id } = await read(answer);
+    await stopped;
+    expect((await fetch(`${serve(undefined, { dataDir }).url}/v1/files/${id}`)).status).toBe(200);
   });
 });
 
