@@ -10,8 +10,8 @@ export const batchesOperations: Operations = {
     summary: "Answer the lines of a file",
     description: `Each line of the file is a request: \`{custom_id, method: "POST", url: "/v1/chat/completions", body}\`, with a custom_id of 1
 to 512 characters that no other line has. body is what the chat route takes; stream in it is ignored. Its model may be one of
-another server, as \`name/model\`; while that is out of reach, the line waits and holds up no other batch. The own model of a batch is the one that
-answers lines which name none.
+another server, as \`name/model\`; while that is out of reach, the line waits and holds up no other batch. The batch's own
+model is the one that answers lines which name none.
 
 **States.** \`validating\`: the lines are checked, and what is wrong with them is listed in errors with their numbers
 (\`failed\`, then nothing is answered). \`in_progress\`: they are answered, a few at once; request_counts and usage grow
