@@ -5,6 +5,14 @@ import { DEEPEST_JSON, deeperThan } from "../domain/json-depth.ts";
 
 const MB = 1024 * 1024;
 
+/** What clients send who did not choose. */
+const FORM_HINTS: Readonly<Record<string, string>> = {
+  "application/x-www-form-urlencoded":
+    "; got application/x-www-form-urlencoded, which curl -d sends by itself: add -H 'Content-Type: application/json'",
+  "multipart/form-data": "; got multipart/form-data",
+  "text/plain": "; got text/plain",
+};
+
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
@@ -31,7 +39,7 @@ export async function readJson(request: Request, ceiling: number): Promise<unkno
 function checkMediaType(headers: Headers): void {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type && type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type)) {
-    throw new SvcError("unsupported_media_type", "Content-Type must be application/json.");
+    throw new SvcError("unsupported_media_type", `Content-Type must be application/json${FORM_HINTS[type] ?? ""}.`);
   }
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
@@ -40,7 +48,8 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge(ceiling);
+  const announced = Number(request.headers.get("content-length"));
+  if (announced > ceiling) throw tooLarge(ceiling, `${announced} bytes`);
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -54,12 +63,13 @@ async function readBytes(request: Request, ceiling: number): Promise<Uint8Array>
     request.signal.throwIfAborted();
     throw error;
   }
-  if (size > ceiling) throw tooLarge(ceiling);
+  if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
 /** Agents look for "too long" and then shorten the conversation. */
-function tooLarge(ceiling: number): SvcError {
-  const message = `The request body is too long: this route accepts ${ceiling / MB} MB. Shorten the conversation.`;
+function tooLarge(ceiling: number, received: string): SvcError {
+  const advice = ceiling === bodyCeilings.generation ? " Shorten the conversation." : "";
+  const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.${advice}`;
   return new SvcError("payload_too_large", message);
 }
