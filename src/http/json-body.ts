@@ -50,6 +50,8 @@ function checkMediaType(headers: Headers): void {
 async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get("content-length"));
   if (announced > ceiling) throw tooLarge(ceiling, `${announced} bytes`);
+  // With its length stated, Bun itself holds the client to it; collecting the pieces here takes three times as long.
+  if (request.headers.has("content-length")) return await request.bytes();
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

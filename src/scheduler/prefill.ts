@@ -17,7 +17,7 @@ const EFFICIENT_CHUNK = 128;
 export interface PrefillLimits {
   /** Most rows in one decode call. */
   readonly batch: number;
-  /** Longest pause of running streams for other requests' prompts, in milliseconds. */
+  /** Longest time between two tokens of running streams while other requests' prompts are computed, in milliseconds. */
   readonly stallBudgetMs: number;
 }
 
@@ -78,10 +78,11 @@ export class PrefillBudget {
     return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
   }
 
-  /** What prompts may make the time between two steps of the streams longer. */
+  /** What prompts may make the time between two tokens of the streams longer: up to the budget, or to twice a step. */
   private msBeside(decodeRows: number): number {
     const crowd = this.crowd > 1 ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
-    return Math.max(this.limits.stallBudgetMs, this.cost.decodeStepMs(decodeRows), crowd);
+    const step = this.cost.decodeStepMs(decodeRows);
+    return Math.max(this.limits.stallBudgetMs - step, step, crowd);
   }
 
   private countCrowd(prefilling: readonly Sequence[]): void {

@@ -25,7 +25,7 @@ export class Slices {
   private chunk: Chunk | undefined;
   /** Whose prompts are next; streams take turns of their own between the slices. */
   private readonly turns = new AdapterTurns();
-  /** Milliseconds of the slice since the last step. */
+  /** Milliseconds of the slice since the last step; infinite when the chunk was paused, because what comes next is too long. */
   private spent = 0;
   /** Further steps that streams make before the next slice: one for each set of adapters. */
   private stepsDue = 0;
@@ -64,7 +64,7 @@ export class Slices {
     if (!chunk) return undefined;
     chunk.begun = true;
     chunk.ms += ms;
-    this.spent += ms;
+    this.spent = result === "paused" ? Number.POSITIVE_INFINITY : this.spent + ms;
     if (result === "paused") return undefined;
     this.chunk = undefined;
     this.kv.reserve(0);

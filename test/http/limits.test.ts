@@ -124,14 +124,21 @@ describe("capacity", () => {
     expect((await server.chat({})).status).toBe(200);
   });
 
-  test("a malformed request needs no place", async () => {
-    const server = serve({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
-    const held = server.chat({}, { "x-request-id": "held" });
-    await until(() => server.generation.activeCount === 1);
-    expect((await server.chat({ messages: [] })).status).toBe(400);
-    await server.post("/v1/chat/completions/held/cancel", "");
-    await held;
-  });
+  test.each([path, "/v1/completions", "/v1/messages", "/v1/responses"])(
+    "a request that has no place is turned away before anything of it is looked at: %s",
+    async (route) => {
+      const server = serve({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
+      const held = server.chat({}, { "x-request-id": "held" });
+      await until(() => server.generation.activeCount === 1);
+      for (const body of [{}, [], null, { model: 1 }]) {
+        expect((await server.post(route, JSON.stringify(body))).status).toBe(503);
+      }
+      expect((await server.post(route, "{")).status).toBe(400);
+      await server.post("/v1/chat/completions/held/cancel", "");
+      await held;
+      expect((await server.post(route, "{}")).status).toBe(400);
+    },
+  );
 });
 
 describe("whose request it is", () => {

@@ -120,6 +120,8 @@ export class FakeEngine {
   private chunk: { readonly plan: StepPlan; ms: number } | undefined;
   /** Slices that were computed, in milliseconds. */
   readonly slices: number[] = [];
+  /** Milliseconds between two places where a chunk can be paused; 0: anywhere. */
+  pieceMs = 0;
   /** Whether what was moved out cannot be restored. */
   losesSaved = false;
   /** Tokens of each part that was moved out. */
@@ -389,7 +391,8 @@ export class FakeEngine {
     if (plan.rows.some(({ sample }) => sample)) fail("a chunk samples");
     const chunk = (this.chunk ??= { plan, ms: this.costOf(plan) });
     if (this.exact) this.checkRoom();
-    const spent = Math.min(ms, chunk.ms);
+    const whole = this.pieceMs > 0 ? this.pieceMs * Math.max(1, Math.floor(ms / this.pieceMs)) : ms;
+    const spent = Math.min(whole, chunk.ms);
     this.now += spent;
     this.slices.push(spent);
     chunk.ms -= spent;

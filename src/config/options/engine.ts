@@ -115,7 +115,7 @@ export const engineOptions: readonly Option[] = [
     minimum: 1,
     maximum: 60_000,
     default: 50,
-    help: "Longest pause in milliseconds that another request's prompt may cause in running streams, as far as operations of the model allow, or, on a GPU and with sliding windows or recurrent states, pieces of 16 tokens; several that wait together may cause up to 1.5 seconds.",
+    help: "Longest time in milliseconds between two tokens of running streams while another request's prompt is computed; at least two decode steps, and as far as operations of the model allow, or, on a GPU and with sliding windows or recurrent states, pieces of 16 tokens; several that wait together may cause up to 1.5 seconds.",
   },
   {
     name: "mmap",

@@ -27,7 +27,7 @@ export const badRequest = "Invalid input; `code` and `param` say what and where.
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, nothing of a request is looked at but its model. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
 
 /** Errors of routes that generate. */
 export const generationErrors = {

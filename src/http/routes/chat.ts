@@ -5,8 +5,8 @@ import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
 import type { AppDeps } from "../app.ts";
 import { chatExchange } from "../chat-exchange.ts";
+import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -16,7 +16,7 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     "/v1/chat/completions",
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
-      const body = await readJson(request, bodyCeilings.generation);
+      const body = await readGenerationBody(deps, request);
       const { request: asked, ...exchange } = chatExchange(deps, body, profile);
       return respond(deps, contexts, request, { requests: [asked], ...exchange });
     },

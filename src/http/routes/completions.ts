@@ -8,8 +8,8 @@ import { encodeCompletion } from "../../dialect/completions/encode.ts";
 import { newCompletionId } from "../../domain/ids.ts";
 import { answerOrigin } from "../answer-origin.ts";
 import type { AppDeps } from "../app.ts";
+import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -18,7 +18,7 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.completions" }).post(
     "/v1/completions",
     async ({ request }) => {
-      const call = decodeCompletion(await readJson(request, bodyCeilings.generation), deps.config);
+      const call = decodeCompletion(await readGenerationBody(deps, request), deps.config);
       const answer = answerOrigin(deps, newCompletionId(), call.requests[0].model);
       return respond(deps, contexts, request, {
         requests: call.requests,

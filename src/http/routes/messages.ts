@@ -12,6 +12,7 @@ import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
 import type { AppDeps } from "../app.ts";
+import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
@@ -23,7 +24,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     .post(
       "/v1/messages",
       async ({ request }) => {
-        const call = decodeMessages(await readJson(request, bodyCeilings.generation), deps.config);
+        const call = decodeMessages(await readGenerationBody(deps, request), deps.config);
         const { showThinking, stopSequences } = call;
         const answer = {
           id: newMessageId(),

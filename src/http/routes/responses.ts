@@ -34,6 +34,7 @@ import { EventLog } from "../../service/event-log.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { AppDeps } from "../app.ts";
+import { readGenerationBody } from "../generation-body.ts";
 import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
@@ -89,7 +90,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/v1/responses",
       async ({ request }) => {
-        const asked = decodeResponses(await readJson(request, bodyCeilings.generation), config, history);
+        const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
         const report: GenerationReport = {};
         const { id } = contexts.of(request);
         const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;

@@ -1,0 +1,20 @@
+// The body of a request for an answer.
+
+import type { AppDeps } from "./app.ts";
+import { bodyCeilings, readJson } from "./json-body.ts";
+
+/**
+ * Reads the body of a request to generate. While its model has no room the request is turned away here, with nothing more
+ * of it looked at: a crowd costs little then, and everybody in it hears at once. Throws SvcError as `readJson` does, of the
+ * model that the body names, and `server_busy`.
+ */
+export async function readGenerationBody({ generation }: AppDeps, request: Request): Promise<unknown> {
+  const body = await readJson(request, bodyCeilings.generation);
+  generation.checkRoom(namedModel(body));
+  return body;
+}
+
+function namedModel(body: unknown): string | undefined {
+  const named = typeof body === "object" && body !== null && "model" in body ? body.model : undefined;
+  return typeof named === "string" && named !== "" ? named : undefined;
+}
