@@ -1,9 +1,10 @@
 // Entry point of the one executable: decides between engine process, one-shot answer and server.
 
-import { setProductionDefault } from "./config/environment.ts";
+import { keepLoopbackFromProxies, setProductionDefault } from "./config/environment.ts";
 
 // Before anything that reads NODE_ENV is loaded; that is also why the rest is imported dynamically.
 setProductionDefault();
+keepLoopbackFromProxies();
 
 const [first, second] = process.argv.slice(2);
 if (first === "__engine" && second === "llama") {

@@ -12,6 +12,15 @@ export function setProductionDefault(): void {
   process.env["NODE_ENV"] ??= "production";
 }
 
+const LOOPBACK = "localhost,127.0.0.0/8,::1";
+
+/** Bun asks a proxy that the environment names even for what is on this machine: adds that to what it must not. */
+export function keepLoopbackFromProxies(environment: Record<string, string | undefined> = process.env): void {
+  // The small letters win where both are there.
+  const given = environment["no_proxy"] || environment["NO_PROXY"];
+  environment["no_proxy"] = given ? `${given},${LOOPBACK}` : LOOPBACK;
+}
+
 /** What an engine process inherits: enough to find libraries and drivers, nothing that would change what it loads. */
 export function engineEnvironment(environment: Environment): Record<string, string> {
   const kept =

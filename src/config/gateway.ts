@@ -20,6 +20,8 @@ export interface GatewayConfig {
   readonly timeoutMs: number;
 }
 
+/** What a header can carry. */
+const KEY = /^[\x21-\x7e]+$/;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 /** `upstreams`: `name=url` each, the same name again for another replica; `keys`: `name=key` each. Throws UsageError. */
@@ -30,8 +32,13 @@ export function resolveUpstreams(upstreams: readonly string[], keys: readonly st
     urls.set(name, [...(urls.get(name) ?? []), normalUrl(url, name)]);
   }
   const keyOf = new Map(keys.map((given) => splitPair(given, "upstream-key", "name=key")));
-  for (const name of keyOf.keys()) {
+  for (const [name, key] of keyOf) {
     if (!urls.has(name)) throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
+    if (!KEY.test(key)) {
+      throw new UsageError(
+        `The upstream-key of "${name}" must be visible ASCII characters; got ${key.length} with others.`,
+      );
+    }
   }
   return [...urls].map(([name, all]) => {
     const key = keyOf.get(name);

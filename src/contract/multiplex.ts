@@ -39,7 +39,10 @@ const tag = {
 export const MultiplexFailure = t.Object({
   ...tag,
   object: t.Literal("batch.error"),
-  error: ErrorObject,
+  error: t.Composite([
+    ErrorObject,
+    t.Object({ custom_id: t.String({ description: "The item's again: clients that raise an error keep only this." }) }),
+  ]),
 });
 
 /** One event of the stream; `object` says which. A profile has none. */

@@ -74,7 +74,7 @@ function hasType(schema: TSchema, value: unknown): boolean {
 function describe(schema: TSchema): string {
   const options = alternatives(schema);
   if (options.length > 1 && options.every(isLiteral)) return `one of ${options.map((one) => one["const"]).join(", ")}`;
-  return options.map(describeOne).join(" or ");
+  return [...new Set(options.map(describeOne))].join(" or ");
 }
 
 function describeOne(schema: TSchema): string {

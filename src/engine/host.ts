@@ -6,20 +6,13 @@ import type { OfferedAdapter } from "../domain/adapters.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import { addSteps, noSteps } from "../domain/steps.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
+import { LifetimeStats } from "./lifetime-stats.ts";
 import { PendingRequest } from "./pending-request.ts";
-import { noStats, type EnginePort, type EngineState, type EngineStatus } from "./port.ts";
-import {
-  PROTOCOL_VERSION,
-  type EngineOptions,
-  type FromEngine,
-  type Levels,
-  type RequestKey,
-  type ToEngine,
-} from "./protocol.ts";
+import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
+import { PROTOCOL_VERSION, type EngineOptions, type FromEngine, type RequestKey, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart-policy.ts";
 
 export interface EngineHostOptions {
@@ -40,21 +33,6 @@ export interface EngineHostOptions {
 const STOP_GRACE_MS = 2000;
 /** The same where conversations go to disk first. */
 const STORE_GRACE_MS = 30_000;
-/** What only grows, over all engine processes. */
-const COUNTS = [
-  "steps",
-  "preemptions",
-  "evictedTokens",
-  "spilledTokens",
-  "restoredTokens",
-  "diskWrittenTokens",
-  "diskRestoredTokens",
-  "diskFailedTokens",
-] as const;
-type Counts = Record<(typeof COUNTS)[number], number>;
-
-const sum = (a: Counts, b: Counts): Counts =>
-  Object.fromEntries(COUNTS.map((name) => [name, a[name] + b[name]])) as Counts;
 
 export class EngineHost implements EnginePort {
   private state: EngineState = "starting";
@@ -67,15 +45,12 @@ export class EngineHost implements EnginePort {
   private readonly restart: RestartPolicy;
   private readonly pending = new Map<RequestKey, PendingRequest>();
   private nextKey = 1;
-  private stats: Levels = noStats;
-  private statsAt = 0;
-  /** What earlier engine processes had counted. */
-  private past: Counts = noStats;
-  private readonly steps = noSteps();
+  private readonly stats: LifetimeStats;
   private readonly loaded = Promise.withResolvers<ModelInfo>();
 
   constructor(private readonly options: EngineHostOptions) {
     this.restart = new RestartPolicy(options.clock);
+    this.stats = new LifetimeStats(options.clock);
     this.loaded.promise.catch(() => {});
   }
 
@@ -90,7 +65,6 @@ export class EngineHost implements EnginePort {
   }
 
   status(): EngineStatus {
-    const placeFreeMs = this.placeFreeMs();
     return {
       state: this.state,
       modelId: this.options.model.id,
@@ -100,13 +74,8 @@ export class EngineHost implements EnginePort {
       ...(this.state === "loading" && { progress: this.progress }),
       ...(this.lastError && { lastError: this.lastError }),
       restarts: this.restarts,
-      stats: {
-        ...this.stats,
-        ...sum(this.past, this.stats),
-        kvTotal: this.model?.context ?? this.options.engine.context,
-        ...(placeFreeMs !== undefined && { placeFreeMs }),
-      },
-      steps: this.steps,
+      stats: { ...this.stats.current(), kvTotal: this.model?.context ?? this.options.engine.context },
+      steps: this.stats.steps,
     };
   }
 
@@ -260,7 +229,7 @@ export class EngineHost implements EnginePort {
       case "log":
         return this.options.log[message.level === "info" ? "debug" : message.level](`engine: ${message.text}`);
       case "started":
-        this.update(message.stats);
+        this.stats.update(message.stats);
         for (const key of message.keys) {
           const pending = this.pending.get(key);
           if (!pending) continue;
@@ -269,7 +238,7 @@ export class EngineHost implements EnginePort {
         }
         return;
       case "accepted":
-        this.update(message.stats);
+        this.stats.update(message.stats);
         return this.accepted(message);
       case "rejected":
         return this.rejected(message);
@@ -280,19 +249,8 @@ export class EngineHost implements EnginePort {
       case "step":
         return this.stepped(message);
       case "steps":
-        return addSteps(this.steps, message.tally);
+        return this.stats.addSteps(message.tally);
     }
-  }
-
-  private update(stats: Levels): void {
-    this.stats = stats;
-    this.statsAt = this.options.clock.now();
-  }
-
-  /** Milliseconds until the engine expects a running request to end. */
-  private placeFreeMs(): number | undefined {
-    const { placeFreeMs } = this.stats;
-    return placeFreeMs && Math.max(0, placeFreeMs - (this.options.clock.now() - this.statsAt));
   }
 
   private becomeReady({ model, onDisk }: Extract<FromEngine, { type: "ready" }>): void {
@@ -321,12 +279,12 @@ export class EngineHost implements EnginePort {
   private rejected({ key, code, message, param, busy }: Extract<FromEngine, { type: "rejected" }>): void {
     const pending = this.pending.get(key);
     if (!pending) return;
-    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.placeFreeMs() ?? 0) };
+    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.stats.placeFreeMs() ?? 0) };
     this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
   }
 
   private stepped({ outputs, finished, stats }: Extract<FromEngine, { type: "step" }>): void {
-    this.update(stats);
+    this.stats.update(stats);
     for (const { key, events } of outputs) {
       const pending = this.pending.get(key);
       for (const event of events) pending?.events.push(event);
@@ -350,8 +308,7 @@ export class EngineHost implements EnginePort {
     this.lastError = reason;
     if (!this.model) return this.firstLoadFailed(reason);
 
-    this.past = sum(this.past, this.stats);
-    this.stats = noStats;
+    this.stats.processEnded();
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;

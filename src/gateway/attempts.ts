@@ -27,15 +27,21 @@ export class Attempts {
   }
 
   /**
-   * The next replica to ask, with pauses between rounds, until no more should be: then it throws the last failure. Throws
-   * SvcError `upstream_unavailable` when there was none to ask, and the signal's reason.
+   * The next replica to ask, with pauses between rounds, until no more should be: then it throws the last failure. Each has
+   * the request in its count from when it is chosen, so that others chosen at the same time see it, until the next one is
+   * asked for or no more are. Throws SvcError `upstream_unavailable` when there was none to ask, and the signal's reason.
    */
   async *replicas(signal: AbortSignal): AsyncGenerator<Replica, void, void> {
     for (let round = 0; round < ROUNDS;) {
       const replica = this.choose();
       if (replica) {
         this.tried.add(replica);
-        yield replica;
+        const end = replica.begin();
+        try {
+          yield replica;
+        } finally {
+          end();
+        }
         continue;
       }
       if (++round >= ROUNDS || !this.failure) break;

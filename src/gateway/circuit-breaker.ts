@@ -26,9 +26,11 @@ export class CircuitBreaker {
     return this.openUntil === undefined ? 0 : Math.max(0, this.openUntil - this.now());
   }
 
-  /** A request goes out. What it shows has to be told: one of the three below. */
-  begin(): void {
-    if (this.state === "half-open") this.probing = true;
+  /** A request goes out; what it shows has to be told by one of the three below. True: it is the one that tries the server. */
+  begin(): boolean {
+    if (this.state !== "half-open") return false;
+    this.probing = true;
+    return true;
   }
 
   succeeded(): void {
@@ -48,7 +50,7 @@ export class CircuitBreaker {
     this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS);
   }
 
-  /** The request showed nothing about the server: it was dropped before an answer. */
+  /** The request that tried the server showed nothing about it: it was dropped before an answer. */
   abandoned(): void {
     this.probing = false;
   }

@@ -107,7 +107,7 @@ export class Gateway implements ModelSource, EmbeddingSource {
     const known = this.embedders.get(listed);
     if (known) return known;
     const backend = { engine: new RemoteEmbedder({ listed, model }, upstream), parallel: PARALLEL };
-    this.embedders.set(listed, backend);
+    if (upstream.has(model)) this.embedders.set(listed, backend);
     return backend;
   }
 
@@ -122,7 +122,8 @@ export class Gateway implements ModelSource, EmbeddingSource {
     if (known) return known;
     const engine = new RemoteEngine({ listed, model }, upstream, this.options.clock);
     const backend = { model: listed, engine, parallel: PARALLEL, takesMediaSources: true };
-    this.backends.set(listed, backend);
+    // Names that nobody has are as many as clients make up.
+    if (upstream.has(model)) this.backends.set(listed, backend);
     return backend;
   }
 

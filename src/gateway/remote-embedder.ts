@@ -74,8 +74,6 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { model } = this.names;
     const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
     const [id] = origin?.id.split(" ") ?? [];
-    breaker.begin();
-    replica.inFlight++;
     try {
       const response = await client.post(path, body, id === undefined ? {} : { "X-Request-ID": id }, signal);
       const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
@@ -84,13 +82,8 @@ export class RemoteEmbedder implements EmbeddingPort {
       const truncated = Number(response.headers.get("x-embedding-truncated"));
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
-      if (signal.aborted) {
-        breaker.abandoned();
-        throw error;
-      }
+      if (signal.aborted) throw error;
       throw replica.failed(error);
-    } finally {
-      replica.inFlight--;
     }
   }
 }

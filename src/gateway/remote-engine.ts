@@ -133,8 +133,6 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     const { path, body } = this.encode(replica, request);
     const answer = (job.answer = this.newAnswer(request, replica));
     const decode = kind === "ollama" ? decodeLine : decodeChunk;
-    breaker.begin();
-    replica.inFlight++;
     let heard = false;
     try {
       const response = await client.post(path, body, headersOf(replica, request), signal);
@@ -156,9 +154,6 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     } catch (error) {
       if (signal.aborted) throw error;
       throw this.told(replica, error, job);
-    } finally {
-      replica.inFlight--;
-      if (!heard) breaker.abandoned();
     }
   }
 

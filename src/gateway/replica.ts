@@ -57,6 +57,16 @@ export class Replica {
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
+  /** A request goes out to it; what comes back is to be called when it is over. */
+  begin(): () => void {
+    const tries = this.breaker.begin();
+    this.inFlight++;
+    return () => {
+      this.inFlight--;
+      if (tries) this.breaker.abandoned();
+    };
+  }
+
   /** Counts the failure of a request for its health, and makes it one that clients understand. */
   failed(error: unknown): UpstreamFailure | SvcError {
     if (error instanceof SvcError) {
@@ -74,7 +84,8 @@ export class Replica {
     this.refreshedAt = this.clock.now();
     this.breaker.begin();
     const description = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
-    if (!description) return this.breaker.failed();
+    // Some servers do nothing else while they answer.
+    if (!description) return this.inFlight > 0 ? this.breaker.abandoned() : this.breaker.failed();
     if (description.kind === "ollama")
       this.description = { ...description, models: await this.show(description.models) };
     else this.description = description;

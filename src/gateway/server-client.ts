@@ -56,22 +56,25 @@ export class ServerClient {
     signal: AbortSignal,
   ): Promise<Response> {
     await this.checkConnection(signal);
-    const type = { "Content-Type": "application/json" };
-    const sent = this.fetch(path, {
-      method: "POST",
-      body: JSON.stringify(body),
-      headers: { ...type, ...headers },
-      signal,
-    });
-    const response = await within(sent, { ms: this.timeouts.silenceMs, signal, late: () => this.silent() }).catch(
-      (error: unknown) => {
-        signal.throwIfAborted();
-        throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
-      },
-    );
-    this.heardAt = this.now();
-    if (response.status === 200) return response;
-    throw await failureOf(response, Date.now());
+    const call = new AbortController();
+    try {
+      const sent = this.fetch(path, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "Content-Type": "application/json", ...headers },
+        signal: AbortSignal.any([signal, call.signal]),
+        // What is silent is given up by us: this one would end after five minutes, whatever was asked for.
+        timeout: false,
+      });
+      const response = await this.waiting(sent, signal);
+      if (response.status === 200) return response;
+      throw await this.waiting(failureOf(response, Date.now()), signal);
+    } catch (error) {
+      // What is given up here ends there as well.
+      call.abort();
+      signal.throwIfAborted();
+      throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
+    }
   }
 
   /** Waits for the next part of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
@@ -89,7 +92,7 @@ export class ServerClient {
     return new UpstreamFailure(error, "never", true);
   }
 
-  private fetch(path: string, init: RequestInit): Promise<Response> {
+  private fetch(path: string, init: BunFetchRequestInit): Promise<Response> {
     const { url, key } = this.address;
     const headers = new Headers(init.headers);
     headers.set(HOP_HEADER.name, HOP_HEADER.value);

@@ -28,10 +28,21 @@ const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum conte
 const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;
 const LONGEST_BODY = 64 * 1024;
 
-/** What an answer with an error status means. Reads its body. */
+/** What an answer with an error status means. Reads its body, no further than it may be long. */
 export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
-  const body = parseJson((await response.text().catch(() => "")).slice(0, LONGEST_BODY));
+  const body = parseJson(await beginningOf(response).catch(() => ""));
   return statusFailure(response.status, body, retryAfter(response.headers, now));
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  // Leaving the loop cancels the rest.
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > LONGEST_BODY) break;
+  }
+  return text;
 }
 
 /** An error that came inside a stream. */

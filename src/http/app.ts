@@ -98,7 +98,7 @@ export function createApp(deps: AppDeps): App {
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))
-    .use(metricsRoutes(deps))
+    .use(metricsRoutes(deps, jobs.levels))
     .use(docsRoutes(deps, async () => (await import("./openapi.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });

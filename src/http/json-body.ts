@@ -48,10 +48,10 @@ function checkMediaType(headers: Headers): void {
 }
 
 async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
-  const announced = Number(request.headers.get("content-length"));
-  if (announced > ceiling) throw tooLarge(ceiling, `${announced} bytes`);
+  const stated = request.headers.get("content-length");
+  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
   // With its length stated, Bun itself holds the client to it; collecting the pieces here takes three times as long.
-  if (request.headers.has("content-length")) return await request.bytes();
+  if (stated !== null) return await request.bytes();
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -71,7 +71,6 @@ async function readBytes(request: Request, ceiling: number): Promise<Uint8Array>
 
 /** Agents look for "too long" and then shorten the conversation. */
 function tooLarge(ceiling: number, received: string): SvcError {
-  const advice = ceiling === bodyCeilings.generation ? " Shorten the conversation." : "";
-  const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.${advice}`;
+  const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.`;
   return new SvcError("payload_too_large", message);
 }

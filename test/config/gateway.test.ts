@@ -24,6 +24,11 @@ test("what cannot be used is refused, and no key is ever shown", () => {
   expect(() => resolveUpstreams(["gpu=ftp://10.0.0.1"], [])).toThrow("must be an http or https URL");
   expect(() => resolveUpstreams(["gpu=http://me:hunter2@10.0.0.1"], [])).toThrow(/^((?!hunter2).)*$/);
   expect(() => resolveUpstreams([], ["gpu=hunter2"])).toThrow('upstream-key is for "gpu"');
+  for (const key of ["hunter2\n", "hunter 2", "hünter2"]) {
+    const refused = () => resolveUpstreams(["gpu=http://a"], [`gpu=${key}`]);
+    expect(refused).toThrow('The upstream-key of "gpu" must be visible ASCII');
+    expect(refused).not.toThrow(/h.nter/);
+  }
   expect(() => resolveUpstreams([], ["hunter2"])).toThrow(/^((?!hunter2).)*$/);
   expect(() => readSettings(new Map(), { ...home, SVC_UPSTREAM_KEY: "[hunter2" }, "/")).toThrow(/^((?!hunter2).)*$/);
   for (const port of ["0", "65536", "http"]) expect(() => resolvePorts([port])).toThrow("1 to 65535");

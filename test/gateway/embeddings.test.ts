@@ -151,6 +151,15 @@ describe("a model for vectors on another server", () => {
   });
 });
 
+test("a server that is silent is given up, and the request is ended there", async () => {
+  const far = embeddingServer(() => new Promise<Response>(() => {}));
+  const { gateway } = await remote([far.url], { silenceMs: 200 });
+  const server = serve(undefined, {}, [gateway]);
+  const answer = await server.post("/v1/embeddings", { model: MODEL, input: "a" });
+  expect([answer.status, (await body(answer))["error"].code]).toEqual([503, "upstream_unavailable"]);
+  await until(() => far.left.length === 1);
+});
+
 describe("a failure of the server", () => {
   const failing = (error: object, status: number, headers = {}) =>
     embeddingServer(() => Response.json({ error: { ...error, message: "private words" } }, { status, headers }));

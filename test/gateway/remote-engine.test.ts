@@ -166,6 +166,36 @@ test("silence before an answer, and within it, is given up", async () => {
   expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
 });
 
+test("an error whose text does not end is given up as silence is, and one that is too long is read no further", async () => {
+  const text = (hold: boolean) => {
+    let sent = 0;
+    const pull = (controller: ReadableStreamDefaultController) => {
+      if (sent++ === 0 || !hold) controller.enqueue(new Uint8Array(64 * 1024).fill(120));
+      return hold ? new Promise<void>(() => {}) : Bun.sleep(1);
+    };
+    return new Response(new ReadableStream({ pull }), { status: 500 });
+  };
+  for (const [hold, code] of [
+    [true, "upstream_unavailable"],
+    [false, "upstream_error"],
+  ] as const) {
+    const server = chatServer(() => text(hold));
+    expect(await generate(await remote([server.url], { silenceMs: 300 })).catch((thrown) => thrown)).toEqual(
+      failing(code),
+    );
+    await until(() => server.left.length === 1);
+  }
+});
+
+test("names that a server does not have are passed on, and not kept", async () => {
+  const server = chatServer(helloStream);
+  const { gateway } = await remote([server.url]);
+  expect(gateway.find("up/far")).toBe(gateway.find("up/far"));
+  const [one, other] = [gateway.find("up/new"), gateway.find("up/new")];
+  expect([one?.model, other?.model]).toEqual(["up/new", "up/new"]);
+  expect(one).not.toBe(other);
+});
+
 test("a server that is gone is left alone, and asked again when it is back", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { until } from "../http/harness.ts";
-import { chatServer, delta, eventStream, type FixtureServer } from "./fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, modelList, type FixtureServer } from "./fixture-server.ts";
 import { finishOf, generate, remote, textOf } from "./remote.ts";
 
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path.endsWith("completions")).length;
@@ -70,6 +70,39 @@ test("a replica that dies under load fails nothing that could be retried, and ge
   expect(new Set(await load(2))).toEqual(new Set(["whole"]));
   expect(asked(back)).toBeGreaterThan(0);
 }, 30_000);
+
+test("requests that begin at the same time see each other: what is alike goes to more than its own replica", async () => {
+  const gate = Promise.withResolvers<void>();
+  const servers = Array.from({ length: 3 }, () => chatServer(() => gate.promise.then(slowStream)));
+  const far = await remote(servers.map(({ url }) => url));
+  const all = Array.from({ length: 12 }, (_, number) => generate(far, { id: `r${number}` }));
+  await until(() => servers.reduce((sum, server) => sum + asked(server), 0) === 12);
+  // A quarter more than the mean of four, which is as many as the replica of all of them takes.
+  expect(Math.max(...servers.map(asked))).toBe(5);
+  gate.resolve();
+  expect((await Promise.all(all)).map(textOf)).toEqual(Array.from({ length: 12 }, () => "x".repeat(10)));
+  expect(far.replicas.map(({ inFlight }) => inFlight)).toEqual([0, 0, 0]);
+});
+
+test("a replica that has our requests to do may be too busy to tell what it has; one that is idle is sick", async () => {
+  let isDeaf = false;
+  const gate = Promise.withResolvers<void>();
+  const server = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return isDeaf ? new Response("busy", { status: 500 }) : Response.json(modelList("far"));
+    return path === "/v1/chat/completions" ? gate.promise.then(slowStream) : undefined;
+  });
+  const far = await remote([server.url]);
+  const [replica] = far.replicas;
+  isDeaf = true;
+  const running = generate(far);
+  await until(() => asked(server) === 1);
+  for (let time = 0; time < 4; time++) await replica?.refresh(0);
+  expect(replica?.isWell).toBe(true);
+  gate.resolve();
+  expect(textOf(await running)).toBe("x".repeat(10));
+  for (let time = 0; time < 2; time++) await replica?.refresh(0);
+  expect(replica?.isWell).toBe(false);
+});
 
 test("a server that answers and breaks off before its first word is tried elsewhere", async () => {
   const broken = chatServer(() => eventStream([], { done: false }));

@@ -79,7 +79,8 @@ test("a breaker opens after failures in a row, lets one request try, and waits l
   expect([breaker.state, breaker.pauseMs]).toEqual(["open", 1000]);
   time.now = 1000;
   expect(breaker.state).toBe("half-open");
-  breaker.begin();
+  // One tries it, and no other.
+  expect([breaker.begin(), breaker.begin()]).toEqual([true, false]);
   expect(breaker.state).toBe("open");
   breaker.failed();
   expect([breaker.state, breaker.pauseMs]).toEqual(["open", 2000]);

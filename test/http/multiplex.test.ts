@@ -247,7 +247,7 @@ describe("items", () => {
     for (const name of ["long", "long whole"]) {
       expect(byItem.get(name)).toMatchObject({
         objects: ["batch.error"],
-        error: { code: "context_length_exceeded", type: "invalid_request_error", param: "messages" },
+        error: { code: "context_length_exceeded", type: "invalid_request_error", param: "messages", custom_id: name },
       });
     }
     expect(byItem.get("bug")).toMatchObject({ objects: ["batch.error"], error: { code: "internal_error" } });

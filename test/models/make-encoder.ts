@@ -1,4 +1,4 @@
-// Tiny random-weight models for embeddings: encoders of every pooling, a reranker, and a causal model.
+// Tiny random-weight models for embeddings: encoders of every pooling, causal models, and rerankers of both.
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,12 @@ import { makeVocabulary } from "../bench/vocabulary.ts";
 import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
 
-export type EncoderKind = "mean" | "cls" | "rank" | "unsaid" | "causal-last" | "causal-mean";
+/**
+ * `unsaid` says nothing of pooling. Rerankers: `rank` says nothing of the tokens around a pair, as older conversions,
+ * `rank-eos` says what today's conversions do, `causal-rank` is a language model with a prompt.
+ */
+export type EncoderKind =
+  "mean" | "cls" | "rank" | "rank-eos" | "unsaid" | "causal-last" | "causal-mean" | "causal-rank";
 
 export const ENCODER_HIDDEN = 64;
 export const ENCODER_CONTEXT = 48;
@@ -17,9 +22,11 @@ const POOLING: Readonly<Record<EncoderKind, number | undefined>> = {
   mean: 1,
   cls: 2,
   rank: 4,
+  "rank-eos": 4,
   unsaid: undefined,
   "causal-last": 3,
   "causal-mean": 1,
+  "causal-rank": 4,
 };
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const WORDS = "the a sky is blue green grass what colour of sun moon river stone song".split(" ");
@@ -46,6 +53,7 @@ type Model = readonly [Record<string, GgufValue>, TensorPlan[]];
 
 const u32 = (value: number): GgufValue => ({ type: "u32", value });
 const text = (value: string): GgufValue => ({ type: "string", value });
+const flag = (value: boolean): GgufValue => ({ type: "bool", value });
 
 function shape(architecture: string, kind: EncoderKind): Record<string, GgufValue> {
   const pooling = POOLING[kind];
@@ -67,7 +75,7 @@ function encoder(kind: EncoderKind, random: Random): Model {
   const metadata: Record<string, GgufValue> = {
     ...shape("bert", kind),
     "bert.attention.layer_norm_epsilon": { type: "f32", value: 1e-12 },
-    "bert.attention.causal": { type: "bool", value: false },
+    "bert.attention.causal": flag(false),
     "tokenizer.ggml.model": text("bert"),
     "tokenizer.ggml.tokens": { type: "strings", value: vocabulary },
     "tokenizer.ggml.token_type": { type: "i32s", value: vocabulary.map((_, id) => (id < SPECIAL.length ? 3 : 1)) },
@@ -78,6 +86,12 @@ function encoder(kind: EncoderKind, random: Random): Model {
     "tokenizer.ggml.unknown_token_id": u32(1),
     "tokenizer.ggml.padding_token_id": u32(0),
     "tokenizer.ggml.mask_token_id": u32(4),
+    ...(kind === "rank-eos" && {
+      "tokenizer.ggml.eos_token_id": u32(3),
+      "tokenizer.ggml.add_bos_token": flag(true),
+      "tokenizer.ggml.add_eos_token": flag(true),
+      "tokenizer.ggml.add_sep_token": flag(false),
+    }),
   };
   const norm = (name: string) => [
     ones(`${name}.weight`, ENCODER_HIDDEN),
@@ -105,7 +119,7 @@ function encoder(kind: EncoderKind, random: Random): Model {
     matrix("token_types.weight", ENCODER_HIDDEN, 2, random),
     ...norm("token_embd_norm"),
     ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
-    ...(kind === "rank"
+    ...(kind.startsWith("rank")
       ? [...linear("cls", ENCODER_HIDDEN, ENCODER_HIDDEN), ...linear("cls.output", ENCODER_HIDDEN, 1)]
       : []),
   ];
@@ -128,8 +142,12 @@ function causal(kind: EncoderKind, random: Random): Model {
     "tokenizer.ggml.merges": { type: "strings", value: merges },
     "tokenizer.ggml.eos_token_id": u32(endOfText),
     "tokenizer.ggml.padding_token_id": u32(endOfTurn),
-    "tokenizer.ggml.add_bos_token": { type: "bool", value: false },
-    "tokenizer.ggml.add_eos_token": { type: "bool", value: true },
+    "tokenizer.ggml.add_bos_token": flag(false),
+    "tokenizer.ggml.add_eos_token": flag(true),
+    ...(kind === "causal-rank" && {
+      "qwen3.classifier.output_labels": { type: "strings", value: ["yes", "no"] },
+      "tokenizer.chat_template.rerank": text("<|im_start|>{query}\n{document}<|im_end|>"),
+    }),
   };
   const layer = (index: number): TensorPlan[] => {
     const name = (part: string) => `blk.${index}.${part}.weight`;
@@ -149,6 +167,7 @@ function causal(kind: EncoderKind, random: Random): Model {
   const tensors = [
     matrix("token_embd.weight", ENCODER_HIDDEN, tokens.length, random),
     ones("output_norm.weight", ENCODER_HIDDEN),
+    ...(kind === "causal-rank" ? [matrix("cls.output.weight", ENCODER_HIDDEN, 2, random)] : []),
     ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
   ];
   return [metadata, tensors];

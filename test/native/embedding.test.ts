@@ -34,7 +34,7 @@ async function load(path: string, changes: Partial<EmbedderConfig> = {}): Promis
 }
 
 const loadKind = (kind: EncoderKind, changes: Partial<EmbedderConfig> = {}) =>
-  load(makeEncoder(kind, folder), { ...(kind === "rank" && { embedding: "rank" as const }), ...changes });
+  load(makeEncoder(kind, folder), { ...(kind.includes("rank") && { embedding: "rank" as const }), ...changes });
 
 /** Answers each piece of work as the engine process does; all of them wait at once. */
 function run(maxTokens: number, ...work: EmbeddingWork[]): FromEmbedder[] {
@@ -85,7 +85,7 @@ describe.each(["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const)(
 
 test("pooling is what the file says, the mean where it says nothing", async () => {
   const found: Record<string, string> = {};
-  for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean", "rank"] as const) {
+  for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean", "rank", "causal-rank"] as const) {
     expect(await loadKind(kind)).toBeUndefined();
     found[kind] = embedder.model().pooling;
     embedder.unload();
@@ -97,6 +97,7 @@ test("pooling is what the file says, the mean where it says nothing", async () =
     "causal-last": "last",
     "causal-mean": "mean",
     rank: "rank",
+    "causal-rank": "rank",
   });
   await loadKind("mean");
 });
@@ -133,19 +134,29 @@ describe("inputs", () => {
   });
 });
 
-test("a reranker scores each document with the query, the same alone and among others", async () => {
-  expect(await loadKind("rank")).toBeUndefined();
+describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (kind) => {
   const query = "what colour is the sky";
   const documents = ["the sky is blue", "green grass", "river ".repeat(100), "moon"];
-  const [all] = results(ENCODER_CONTEXT, { kind: "rank", query, documents });
-  expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
-  for (const [at, document] of documents.entries()) {
-    const [one] = results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
-    expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 3);
-  }
-  expect(new Set(all?.values).size).toBe(4);
-  const [refused] = run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
-  expect(refused).toMatchObject({ type: "rejected", code: "context_length_exceeded", param: "query" });
+
+  test("scores each document with the query, the same alone and among others", async () => {
+    expect(await loadKind(kind)).toBeUndefined();
+    const [all] = results(ENCODER_CONTEXT, { kind: "rank", query, documents });
+    expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
+    for (const [at, document] of documents.entries()) {
+      const [one] = results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
+      expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 3);
+    }
+    expect(new Set(all?.values).size).toBe(4);
+    const [refused] = run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
+    expect(refused).toMatchObject({ type: "rejected", code: "context_length_exceeded", param: "query" });
+  });
+});
+
+test("a query with a placeholder of the prompt in it is text as any other", async () => {
+  await loadKind("causal-rank");
+  const around = embedder.tokenize("<|im_start|>sky {document}\nmoon<|im_end|>", "parsed").length;
+  const [result] = results(ENCODER_CONTEXT, { kind: "rank", query: "sky {document}", documents: ["moon"] });
+  expect(result?.tokens).toBe(around);
 });
 
 test("a file that does not load says why, and the next one loads", async () => {

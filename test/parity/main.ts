@@ -1,5 +1,5 @@
-// svc against llama-server of the same llama.cpp, on svc-mini and one thread: do equal sampling settings give equal
-// answers? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts
+// svc against llama-server of the same llama.cpp, on one thread: do equal sampling settings give equal answers of svc-mini,
+// and equal inputs equal vectors and scores of small random models? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts
 // it into PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`: passed are
 // answers that are the same, or differ for a stated reason.
 
@@ -9,7 +9,9 @@ import { compare, type Comparison } from "./compare.ts";
 import { MATRIX, PROMPTS, promptsOf, seedsOf, type Row } from "./matrix.ts";
 import { checkPrompts } from "./prompts.ts";
 import { report, type RowResult } from "./report.ts";
-import { ComparedServer } from "./servers.ts";
+import { ComparedServer, CHAT_PLANS } from "./servers.ts";
+import { vectorReport } from "./vector-report.ts";
+import { compareVectors } from "./vectors.ts";
 
 const MAX_TOKENS = 64;
 
@@ -39,18 +41,29 @@ function judge(ours: Asked, theirs: Asked, plain: Asked): Comparison {
   return compare(ours.answer, theirs.answer);
 }
 
-const { values } = parseArgs({ options: { rows: { type: "string" }, write: { type: "boolean" } } });
-const rows = MATRIX.filter(({ name }) => name.includes(values.rows ?? ""));
-const svc = await ComparedServer.start("svc");
-const other = await ComparedServer.start("llama-server");
-const results: RowResult[] = [];
-try {
-  await checkPrompts(svc, other);
-  for (const row of rows) results.push(await compareRow(row, svc, other));
-} finally {
-  await Promise.all([svc.stop(), other.stop()]);
+async function compareAnswers(rows: readonly Row[]): Promise<RowResult[]> {
+  if (rows.length === 0) return [];
+  const svc = await ComparedServer.start(CHAT_PLANS.svc);
+  const other = await ComparedServer.start(CHAT_PLANS["llama-server"]);
+  const results: RowResult[] = [];
+  try {
+    await checkPrompts(svc, other);
+    for (const row of rows) results.push(await compareRow(row, svc, other));
+  } finally {
+    await Promise.all([svc.stop(), other.stop()]);
+  }
+  return results;
 }
-const { markdown, passed, failed } = report(results);
+
+const { values } = parseArgs({ options: { rows: { type: "string" }, write: { type: "boolean" } } });
+const wanted = values.rows ?? "";
+const answers = report(await compareAnswers(MATRIX.filter(({ name }) => name.includes(wanted))));
+const vectors = vectorReport(await compareVectors(wanted));
+const [markdown, passed, failed] = [
+  answers.markdown + vectors.markdown,
+  answers.passed + vectors.passed,
+  answers.failed + vectors.failed,
+];
 console.log(markdown);
 if (values.write) await Bun.write(join(import.meta.dir, "PARITY.md"), markdown);
 console.log(`${passed} passed, ${failed} failed`);

@@ -15,7 +15,7 @@ export interface Report {
   readonly failed: number;
 }
 
-const INTRODUCTION = `# Sampling: svc against llama-server
+const INTRODUCTION = `# Sampling, vectors and scores: svc against llama-server
 
 Written by \`bun test/parity/main.ts --write\`. Both servers run the same llama.cpp libraries on svc-mini with one thread,
 one request at a time and equal flags; every row is asked with several prompts and seeds and 64 tokens at most. Before
@@ -48,7 +48,7 @@ export function report(results: readonly RowResult[]): Report {
 }
 
 /** Padded as the formatter pads it; all columns but the first and the last are numbers. */
-function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
+export function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((cells) => cells[column]?.length ?? 0)),
   );

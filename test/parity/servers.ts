@@ -27,12 +27,15 @@ export interface Answer {
 
 const ROOT = join(import.meta.dir, "../..");
 const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
-const LLAMA_SERVER = join(ROOT, "vendor/.build/llama-server/llama-server");
+export const LLAMA_SERVER = join(ROOT, "vendor/.build/llama-server/llama-server");
+/** Where models are kept that are made for tests. */
+export const MODELS = join(ROOT, "vendor/.build/models");
 /** Off unless a request asks for them. */
-const ADAPTERS = [1, 2].map((seed) => makeAdapter(join(ROOT, "vendor/.build/models"), seed));
+const ADAPTERS = [1, 2].map((seed) => makeAdapter(MODELS, seed));
 const words = (line: string) => line.split(" ");
 
-const PLANS: Readonly<Record<Side, LaunchPlan>> = {
+/** Both with svc-mini, for chat. */
+export const CHAT_PLANS: Readonly<Record<Side, LaunchPlan>> = {
   svc: {
     side: "svc",
     command: [
@@ -71,10 +74,10 @@ export class ComparedServer {
   ) {}
 
   /** Throws when llama-server is not built or a server does not start. */
-  static async start(side: Side): Promise<ComparedServer> {
+  static async start(plan: LaunchPlan): Promise<ComparedServer> {
     if (!existsSync(LLAMA_SERVER)) throw new Error("llama-server is not built: run `bun build.ts bench`");
-    const { port, stop } = await launch(PLANS[side]);
-    return new ComparedServer(side, port, stop);
+    const { port, stop } = await launch(plan);
+    return new ComparedServer(plan.side, port, stop);
   }
 
   async post(path: string, body: object): Promise<{ readonly ok: boolean; readonly json: unknown }> {

@@ -63,6 +63,10 @@ export const deviations = {
       ].map((field) => [field, [null]]),
     ),
   },
+  // Asked for in base64, vectors are decoded by the client.
+  CreateEmbeddingResponse: {
+    values: { "data.*.embedding": ["JKVOPm3DiT4AAAAA/xVxPw==", "bo6yPj4T7j4AAAAA1lBQPw=="] },
+  },
   FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
   ResponseStreamEvent: {
@@ -84,7 +88,7 @@ export const deviations = {
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },
     absent: { context: [] },
   },
-  OpenAIError: { extensions: ["request_id"] },
+  OpenAIError: { extensions: ["request_id", "custom_id"] },
   ErrorResponse: { extensions: ["error.code", "error.param", "error.request_id"] },
 } as const satisfies Readonly<Record<string, Deviations>>;
 

@@ -17,6 +17,7 @@ import type { ChatResponse, GenerateResponse } from "ollama";
 import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { Batch } from "openai/resources/batches";
 import type { Completion } from "openai/resources/completions";
+import type { CreateEmbeddingResponse } from "openai/resources/embeddings";
 import type { FileObject } from "openai/resources/files";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { ErrorObject as OpenAIError } from "openai/resources/shared";

@@ -16,8 +16,9 @@ export interface Part {
 }
 
 interface Types {
-  readonly whole: TypeName;
-  readonly part: TypeName;
+  /** Absent: the clients have no type for it. */
+  readonly whole?: TypeName;
+  readonly part?: TypeName;
   readonly refusal?: TypeName;
 }
 
@@ -28,6 +29,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
+  embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
+  rerank: { refusal: "OpenAIError" },
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.
@@ -46,42 +49,39 @@ export async function* recordedParts(): AsyncGenerator<Part, void, void> {
 }
 
 function* partsOf(file: string, text: string, types: Types): Generator<Part, void, void> {
-  const part = (type: TypeName, value: unknown, place = 0, partial = false): Part => ({
-    type,
-    value,
-    from: place === 0 ? file : `${file}, ${place}`,
-    partial,
-  });
+  function* part(type: TypeName | undefined, value: unknown, place = 0, partial = false): Generator<Part, void, void> {
+    if (type) yield { type, value, from: place === 0 ? file : `${file}, ${place}`, partial };
+  }
   if (file.endsWith("-refused.json")) {
     const { refusal } = types;
     const body = JSON.parse(text) as { readonly error: unknown };
-    if (refusal) yield part(refusal, refusal === "ErrorResponse" ? body : body.error);
-  } else if (file.endsWith(".json")) yield part(types.whole, JSON.parse(text));
+    yield* part(refusal, refusal === "ErrorResponse" ? body : body.error);
+  } else if (file.endsWith(".json")) yield* part(types.whole, JSON.parse(text));
   // The clients have no type for the lines of a batch's output.
   else if (file.endsWith(".jsonl")) return;
   else if (file.endsWith(".ndjson")) {
     for (const [index, line] of text.trimEnd().split("\n").entries()) {
       const value = JSON.parse(line) as { readonly done?: boolean };
-      if (value.done !== undefined) yield part(types.part, value, index + 1, !value.done);
+      if (value.done !== undefined) yield* part(types.part, value, index + 1, !value.done);
     }
   } else {
     for (const [index, { data }] of serverSentEvents(text).entries()) {
       if (data === "[DONE]") continue;
       const value = JSON.parse(data) as { readonly type?: string; readonly object?: string; readonly error?: unknown };
       if (value.object === "batch.error") {
-        yield part("OpenAIError", value.error, index + 1);
+        yield* part("OpenAIError", value.error, index + 1);
         continue;
       }
       if (value.object === "chat.completion") {
-        yield part(types.whole, value, index + 1);
+        yield* part(types.whole, value, index + 1);
         continue;
       }
       // A ping may come at any time; the client reads it away before its types begin.
       if (value.type === "ping") continue;
       // Sent only to who asks for it by a header of ours, who knows it by its key.
       if ("svc_profile" in value || "svc_profile_extended" in value) continue;
-      yield part(value.type === "error" ? "ErrorResponse" : types.part, value, index + 1);
-      if (types.part !== "RawMessageStreamEvent" && value.error) yield part("OpenAIError", value.error, index + 1);
+      yield* part(value.type === "error" ? "ErrorResponse" : types.part, value, index + 1);
+      if (types.part !== "RawMessageStreamEvent" && value.error) yield* part("OpenAIError", value.error, index + 1);
     }
   }
 }

@@ -16,7 +16,7 @@ export function encodeFailure(customId: string, error: SvcError, requestId: stri
   const failure: MultiplexFailure = {
     custom_id: customId,
     object: "batch.error",
-    error: errorObject(error, requestId),
+    error: { ...errorObject(error, requestId), custom_id: customId },
   };
   return JSON.stringify(failure);
 }

@@ -48,6 +48,7 @@ grammar_constraints.`,
     stream: `Each event is a MultiplexEvent: JSON with custom_id, by which clients take the stream apart; events of different items
 come in any order, those of one item in theirs. An item with stream true has the events of a chat completion's stream; one
 without has a single chat.completion; one that fails ends with a batch.error, whose \`error\` is that of an error body (\`param\`
-names a field of the item's body). One \`[DONE]\` ends the stream, after all items. The stream begins with a comment line, and such lines keep it alive while it is silent.`,
+names a field of the item's body) with the custom_id. Stream decoders of chat completions raise an \`error\` as an exception and
+leave the stream, which ends the other items: who wants these all the same reads the lines. One \`[DONE]\` ends the stream, after all items. The stream begins with a comment line, and such lines keep it alive while it is silent.`,
   },
 };

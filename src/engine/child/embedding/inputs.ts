@@ -64,10 +64,7 @@ export class InputReader {
 
   private pairs(query: string, documents: readonly string[]) {
     const { rerankTemplate } = this.model;
-    if (rerankTemplate !== undefined) {
-      const withQuery = rerankTemplate.replaceAll("{query}", () => query);
-      return documents.map((document) => this.fill(withQuery, document));
-    }
+    if (rerankTemplate !== undefined) return documents.map((document) => this.fill(rerankTemplate, query, document));
     const asked = this.tokenize(query, "none");
     return documents.map((document) => this.join(asked, this.tokenize(document, "none")));
   }
@@ -87,13 +84,12 @@ export class InputReader {
   }
 
   /** A prompt of a reranker that is a language model: its document is shortened until all of it fits. */
-  private fill(template: string, document: string) {
+  private fill(template: string, query: string, document: string) {
     let text = document;
     for (;;) {
-      const tokens = this.embedder.tokenize(
-        template.replaceAll("{document}", () => text),
-        "parsed",
-      );
+      // Both at once: a query may have a placeholder's name in it.
+      const prompt = template.replace(/\{query\}|\{document\}/g, (name) => (name === "{query}" ? query : text));
+      const tokens = this.embedder.tokenize(prompt, "parsed");
       if (tokens.length <= this.maxTokens) return { tokens, isCut: text.length < document.length };
       if (text === "") throw this.tooLong(tokens.length);
       const share = Math.min(0.95, this.maxTokens / tokens.length);
