@@ -9,6 +9,6 @@ export const testStore = ({ modelsDir, model }: Config, hubEndpoint = "http://12
     folder: modelsDir,
     hub: () => ({ endpoint: hubEndpoint, userAgent: "svc/test" }),
     inUse: model === undefined ? [] : [model],
-    patience: { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 2000 },
+    patience: { attempts: 5, firstDelayMs: 1, longestDelayMs: 20, idleMs: 60_000 },
     now: Date.now,
   });
