@@ -20,6 +20,7 @@ import { EmbeddingService, type EmbeddingSource } from "../../src/service/embedd
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { JobLevels, MetricLevels, Metrics } from "../../src/telemetry/metrics.ts";
+import { testStore } from "../support/stored-models.ts";
 
 export const testConfig: Config = {
   serveModel: true,
@@ -177,6 +178,7 @@ export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
   beside: readonly ModelSource[] = [],
+  hubEndpoint?: string,
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -211,8 +213,10 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
+  const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
     config,
+    storedModels,
     engine: config.serveModel ? engine : new NoEngine(),
     router,
     generation,
