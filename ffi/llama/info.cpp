@@ -55,8 +55,11 @@ std::string meta(const char * key) {
 common_json describe_model() {
     char description[256] = "";
     llama_model_desc(state.model, description, sizeof description);
+    std::string text = description;
+    // What llama.cpp says of a size that it has no name for; the parameters tell more.
+    if (const size_t unnamed = text.find(" ?B"); unnamed != std::string::npos) text.erase(unnamed, 3);
     common_json info = common_json::object();
-    info["description"] = std::string(description);
+    info["description"] = text;
     info["architecture"] = meta("general.architecture");
     info["parameters"] = llama_model_n_params(state.model);
     info["bytes"] = llama_model_size(state.model);

@@ -28,6 +28,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   "-V": "version",
 };
 
+/** What people type who come from other programs. */
+const WORDS: Readonly<Record<string, Action>> = { help: "help", version: "version" };
+
 const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
 
 /**
@@ -50,6 +53,8 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else positionals.push(argument);
   }
   const command = positionals[0];
+  const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
+  if (word !== undefined) return { action: word, explicitServe: false, values, json: false };
   if (command === "self-test" || command === "models" || command === "serve") {
     positionals.shift();
     if (action === "serve") action = command;

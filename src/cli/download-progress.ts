@@ -1,7 +1,7 @@
 // A download, made visible: a bar that is redrawn on a terminal, a line now and then elsewhere.
 
 import { createLogger } from "../telemetry/log.ts";
-import type { PullProgress } from "../store/models/pull.ts";
+import type { DownloadProgress as Progress } from "../domain/download.ts";
 
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
@@ -22,7 +22,7 @@ export class DownloadProgress {
   ) {}
 
   /** Shows where a download is, unless it was shown just before. */
-  show(state: PullProgress): void {
+  show(state: Progress): void {
     const at = this.now();
     this.sample(at, state.received);
     const isBar = this.out.isTTY && this.format === "text";
@@ -73,7 +73,7 @@ export class DownloadProgress {
     return this.speed > 0 ? `${(this.speed / 1e6).toFixed(1)} MB/s` : "";
   }
 
-  private left({ received, total }: PullProgress): string {
+  private left({ received, total }: Progress): string {
     if (total === undefined || this.speed === 0) return "";
     const seconds = Math.ceil((total - received) / this.speed);
     return seconds < 60 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
@@ -86,13 +86,13 @@ function fitting(name: string, drawing: string, text: string, columns: number): 
   return (whole.length < columns ? whole : `${name} ${text}`).slice(0, columns - 1);
 }
 
-function bar({ received, total }: PullProgress): string {
+function bar({ received, total }: Progress): string {
   if (total === undefined || total === 0) return "";
   const full = Math.min(BAR, Math.floor((BAR * received) / total));
   return `[${"#".repeat(full)}${".".repeat(BAR - full)}]`;
 }
 
-function amount({ received, total }: PullProgress): string {
+function amount({ received, total }: Progress): string {
   if (total === undefined) return gigabytes(received);
   const percent = total === 0 ? 100 : Math.floor((100 * received) / total);
   return `${percent} %  ${gigabytes(received)} of ${gigabytes(total)}`;

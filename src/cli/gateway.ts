@@ -1,6 +1,8 @@
 // Other servers' models, put together from a Config.
 
 import type { Config } from "../config/config.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { proxyFor } from "../config/proxy.ts";
 import type { Clock } from "../domain/clock.ts";
 import { Discovery } from "../gateway/discovery.ts";
 import { Gateway } from "../gateway/gateway.ts";
@@ -23,7 +25,10 @@ export function createGateway({ gateway: config }: Config, clock: Clock, log: Lo
   if (!discover && upstreams.length === 0) return undefined;
   const timeouts = { connectMs: Math.min(CONNECT_MS, timeoutMs), silenceMs: timeoutMs };
   const configured = upstreams.map(({ name, urls, key }) => {
-    const address = (url: string) => ({ url, ...(key !== undefined && { key }) });
+    const address = (url: string) => {
+      const proxy = proxyFor(url, processEnvironment());
+      return { url, ...(proxy !== undefined && { proxy }), ...(key !== undefined && { key }) };
+    };
     return new Upstream(
       name,
       urls.map((url) => new Replica(address(url), timeouts, clock)),

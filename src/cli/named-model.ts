@@ -1,7 +1,8 @@
 // What an option names that takes a model: a file, or a model that svc pull downloaded.
 
 import { isAbsolute } from "node:path";
-import { ModelStore, sourceOf } from "../store/models/model-store.ts";
+import type { Config } from "../config/config.ts";
+import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { isRepo } from "../store/models/reference.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -23,7 +24,7 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   if (!found) {
     const hint = isRepo(name.replace(/:.*$/, ""))
       ? `svc pull ${name} downloads it`
-      : "svc list shows what was pulled, svc pull owner/repository downloads more";
+      : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
     throw new ExitError("model", `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.`);
   }
   if (!store.isReady(found)) {
@@ -34,4 +35,16 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     path: store.path(first?.path ?? ""),
     ...(found.projector && { mmproj: store.path(found.projector.path) }),
   };
+}
+
+/** All files that a server of this configuration computes with, also later ones. */
+export function filesInUse(config: Config): string[] {
+  const { model, draft, mmproj, embeddingModels, rerankModels, lora, modelsDir } = config;
+  const store = new ModelStore(modelsDir);
+  const named = [model, draft, mmproj, ...embeddingModels, ...rerankModels].filter((name) => name !== undefined);
+  const filesOfName = (name: string) => {
+    const found = isAbsolute(name) ? undefined : store.find(name);
+    return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
+  };
+  return [...named.flatMap(filesOfName), ...lora.map(({ path }) => path)];
 }

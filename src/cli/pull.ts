@@ -3,7 +3,7 @@
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
 import { readGguf } from "../model/gguf.ts";
-import { readEmbeddingFile, readModelFile } from "../model/model-file.ts";
+import { servingOption } from "../model/serving-option.ts";
 import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -29,7 +29,7 @@ export async function pullModel(config: Config, hub: HubSettings, name: string):
       now: Date.now,
     });
     progress.end();
-    const option = servingOption(store, manifest);
+    const option = optionOf(store, manifest);
     const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
     process.stdout.write(`${manifest.name}: ${what}. Serve it: svc ${option} ${manifest.name}\n`);
     return exitCodes.ok.code;
@@ -50,26 +50,12 @@ function readReference(name: string, endpoint: string): Reference {
   }
 }
 
-/**
- * The option that serves the model. Intact is not the same as servable: better told now than when somebody wants to serve
- * it. Throws ExitError.
- */
-function servingOption(store: ModelStore, { name, files }: Manifest): string {
-  const path = store.path(files[0]?.path ?? "");
-  const readings: Readonly<Record<string, () => unknown>> = {
-    "--model": () => readModelFile(path),
-    "--rerank-model": () => readEmbeddingFile(path, true),
-    "--embedding-model": () => readEmbeddingFile(path, false),
-  };
-  let refusal = "";
-  for (const [option, read] of Object.entries(readings)) {
-    try {
-      read();
-      return option;
-    } catch (error) {
-      // Most are to answer: why one cannot is what helps.
-      refusal ||= error instanceof Error ? error.message : String(error);
-    }
+/** Intact is not the same as servable: better told now than when somebody wants to serve it. Throws ExitError. */
+function optionOf(store: ModelStore, { name, files }: Manifest): string {
+  try {
+    return servingOption(store.path(files[0]?.path ?? ""));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ExitError("model", `${name} was downloaded, but cannot be served: ${reason} svc rm ${name} removes it.`);
   }
-  throw new ExitError("model", `${name} was downloaded, but cannot be served: ${refusal} svc rm ${name} removes it.`);
 }

@@ -4,6 +4,7 @@
 import { nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
@@ -19,6 +20,7 @@ import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
+import { StoredModels } from "../service/stored-models.ts";
 import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
@@ -30,7 +32,7 @@ import { EmbeddingService } from "../service/embeddings.ts";
 import { embeddingEngines, readEmbeddingFiles } from "./embedding-engines.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
-import { namedModel } from "./named-model.ts";
+import { filesInUse, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
@@ -46,6 +48,7 @@ export interface Services {
   readonly router: ModelRouter;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
+  readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: typeof systemClock;
   /** Models of other servers; its `start` is the caller's. */
@@ -212,7 +215,14 @@ function services({ config, log, engine, system, native, embeddingFiles }: Parts
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     },
   });
-  return { config, log, engine, system, router, generation, embeddings, metrics, clock, ...(others && { others }) };
+  const storedModels = new StoredModels({
+    folder: config.modelsDir,
+    hub: () => hubSettings(processEnvironment()),
+    inUse: filesInUse(config),
+    now: clock.wall,
+  });
+  const parts = { config, log, engine, system, router, generation, embeddings, storedModels, metrics, clock };
+  return { ...parts, ...(others && { others }) };
 }
 
 const logger = (config: Config): Logger =>

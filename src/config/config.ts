@@ -56,8 +56,15 @@ export interface Config {
   /** Answers of the responses convention that are kept for fetching and continuing. */
   readonly storedResponses: { readonly count: number; readonly bytes: number };
 
-  /** Files of batches: most bytes and lines, and how long they are kept; null: until they are deleted. */
-  readonly files: { readonly bytes: number; readonly lines: number; readonly keepSeconds: number | null };
+  /** Files of batches: most bytes and lines. */
+  readonly files: {
+    readonly bytes: number;
+    readonly lines: number;
+    /** How long files are kept; null: until they are deleted. */
+    readonly keepSeconds: number | null;
+    /** How long batches are kept after their end; null: for ever. */
+    readonly keepBatchSeconds: number | null;
+  };
 
   /** Tokens in the KV cache; absent: from the model, capped by memory. */
   readonly ctx?: number;

@@ -73,6 +73,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
       bytes: (number("max-file-mb") as number) * 2 ** 20,
       lines: number("max-batch-lines") as number,
       keepSeconds: (number("keep-files") as number) * 86_400 || null,
+      keepBatchSeconds: (number("keep-batches") as number) * 86_400 || null,
     },
     ...given("ctx", number("ctx")),
     parallel: number("parallel") as number,

@@ -38,6 +38,8 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   upstream_unavailable: { status: 503, type: "server_error" },
   // Another server failed on what may be computed half-way: whether to try it again is for a person to say.
   upstream_error: { status: 502, type: "server_error", retry: false },
+  // It was tried for as long as there was hope.
+  download_failed: { status: 502, type: "server_error", retry: false },
   loop_detected: { status: 508, type: "server_error", retry: false },
   shutting_down: { status: 503, type: "server_error" },
   // Somebody has to look after the disk first.

@@ -87,12 +87,18 @@ function describeOne(schema: TSchema): string {
     case "string":
       return `a string${range(schema["minLength"], schema["maxLength"], " of", "characters")}`;
     case "array":
-      return `an array${range(schema["minItems"], schema["maxItems"], " of", "items")}`;
+      return `an array${range(schema["minItems"], schema["maxItems"], " of", itemsOf(schema))}`;
     case "boolean":
       return "a boolean";
     default:
       return "an object";
   }
+}
+
+/** What the items of an array are, where that is one word. */
+function itemsOf({ items }: TSchema): string {
+  const { type } = (items ?? {}) as TSchema;
+  return ["string", "number", "integer", "boolean", "array"].includes(type) ? `${type}s` : "items";
 }
 
 function range(least: number | undefined, most: number | undefined, prefix: string, unit = ""): string {

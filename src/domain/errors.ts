@@ -23,6 +23,7 @@ export type ErrorCode =
   | "upstream_unavailable"
   | "upstream_error"
   | "loop_detected"
+  | "download_failed"
   | "shutting_down"
   | "storage_full"
   | "storage_unavailable"

@@ -225,7 +225,7 @@ export class EngineHost implements EnginePort {
         return this.becomeReady(message);
       case "load-failed":
         this.loadFailure = message.message;
-        return;
+        return void this.process?.stop(STOP_GRACE_MS);
       case "log":
         return this.options.log[message.level === "info" ? "debug" : message.level](`engine: ${message.text}`);
       case "started":

@@ -1,18 +1,29 @@
 // Which replicas a request is sent to, one after another, as long as asking again is safe and may help.
 
+import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import { pause } from "./deadline.ts";
 import type { Replica } from "./replica.ts";
 import type { Upstream } from "./upstream.ts";
-import { unreachable, type UpstreamFailure } from "./upstream-failure.ts";
+import { UpstreamFailure } from "./upstream-failure.ts";
 
 /** Rounds through all replicas, and the longest pause between two. */
 const ROUNDS = 3;
 const LONGEST_PAUSE_MS = 2000;
 const FIRST_PAUSE_MS = 100;
 
+/** Of several failures the first of these is told: what waiting helps, then what another request helps. */
+const TOLD_FIRST: readonly ErrorCode[] = [
+  "server_busy",
+  "upstream_unavailable",
+  "context_length_exceeded",
+  "upstream_error",
+];
+
 export class Attempts {
+  /** Replicas that are not asked in this round any more. */
   private readonly tried = new Set<Replica>();
-  private failure: UpstreamFailure | undefined;
+  /** What went wrong with each, the last time. */
+  private readonly failures = new Map<Replica, UpstreamFailure>();
 
   constructor(
     private readonly upstream: Upstream,
@@ -21,20 +32,27 @@ export class Attempts {
     private readonly key: string,
   ) {}
 
-  /** What went wrong with the replica that was given last. */
-  failed(failure: UpstreamFailure): void {
-    this.failure = failure;
+  /** What went wrong with the replica that was given last. Throws it when asking again is of no use. */
+  failed(replica: Replica, error: unknown): void {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.retry === "never") throw error.error;
+    const isTooLong = error.error.code === "context_length_exceeded";
+    const alike = isTooLong ? this.upstream.noLonger(this.model, replica) : [];
+    for (const one of [...alike, replica]) {
+      this.tried.add(one);
+      this.failures.set(one, error);
+    }
   }
 
   /**
-   * The next replica to ask, with pauses between rounds, until no more should be: then it throws the last failure. Each has
-   * the request in its count from when it is chosen, so that others chosen at the same time see it, until the next one is
-   * asked for or no more are. Throws SvcError `upstream_unavailable` when there was none to ask, and the signal's reason.
+   * The next replica to ask, with pauses between rounds, until no more should be: then it throws the failure that says
+   * most. Each has the request in its count from when it is chosen, so that others chosen at the same time see it, until
+   * the next one is asked for or no more are. Throws SvcError, and the signal's reason.
    */
   async *replicas(signal: AbortSignal): AsyncGenerator<Replica, void, void> {
-    for (let round = 0; round < ROUNDS;) {
-      const replica = this.choose();
-      if (replica) {
+    for (let round = 1; ; round++) {
+      let replica: Replica | undefined;
+      while ((replica = this.upstream.choose(this.model, this.key, this.tried))) {
         this.tried.add(replica);
         const end = replica.begin();
         try {
@@ -42,25 +60,29 @@ export class Attempts {
         } finally {
           end();
         }
-        continue;
       }
-      if (++round >= ROUNDS || !this.failure) break;
-      const { code, details } = this.failure.error;
-      const busyMs = code === "server_busy" ? (details.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (busyMs > LONGEST_PAUSE_MS) break;
-      await pause(Math.max(busyMs, FIRST_PAUSE_MS * 2 ** round), signal);
-      this.tried.clear();
+      const again = [...this.failures].filter(([, failure]) => mayPass(failure));
+      if (round === ROUNDS || again.length === 0) throw this.told();
+      await pause(Math.max(FIRST_PAUSE_MS * 2 ** round, ...again.map(([, failure]) => busyMs(failure))), signal);
+      for (const [one] of again) this.tried.delete(one);
     }
-    throw this.failure ?? unreachable("cannot be reached");
   }
 
-  private choose(): Replica | undefined {
-    try {
-      return this.upstream.choose(this.model, this.key, this.tried);
-    } catch (error) {
-      // What went wrong with those that were asked says more.
-      if (this.failure) return undefined;
-      throw error;
+  private told(): SvcError {
+    const errors = [...this.failures.values()].map(({ error }) => error);
+    // Those that were left alone may do better once they are back.
+    if (this.upstream.having(this.model).some((replica) => !this.failures.has(replica))) {
+      errors.push(this.upstream.unavailable(this.model));
     }
+    const rank = ({ code }: SvcError) => TOLD_FIRST.indexOf(code) >>> 0;
+    const waitOf = ({ details }: SvcError) => details.retryAfterSeconds ?? 0;
+    const [first] = errors.toSorted((a, b) => rank(a) - rank(b) || waitOf(a) - waitOf(b));
+    return first ?? this.upstream.unavailable(this.model);
   }
 }
+
+const busyMs = ({ error: { code, details } }: UpstreamFailure): number =>
+  code === "server_busy" ? (details.retryAfterSeconds ?? 0) * 1000 : 0;
+
+/** Asking the same replica again may help, soon enough. */
+const mayPass = (failure: UpstreamFailure): boolean => failure.retry === "later" && busyMs(failure) <= LONGEST_PAUSE_MS;

@@ -1,5 +1,7 @@
 // Waiting for other servers: never for ever, and no longer than anybody wants to know.
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** Settles with `work`, or rejects: with `late()` after `ms`, with the signal's reason when it is aborted. */
 export async function within<T>(
   work: Promise<T>,
@@ -23,11 +25,5 @@ export async function within<T>(
 
 /** Resolves after `ms`; rejects with the signal's reason when it is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  try {
-    await within(promise, { ms: ms + 1000, signal, late: () => new Error("a timer did not fire") });
-  } finally {
-    clearTimeout(timer);
-  }
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

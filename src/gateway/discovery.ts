@@ -62,7 +62,7 @@ export class Discovery {
     const replica =
       known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, KNOWN_PORTS.get(port));
     await replica.refresh(0);
-    if (replica.isWell && replica.models) {
+    if (replica.isWell && replica.models && !replica.listingFailure) {
       if (known) known.seenAt = clock.now();
       else {
         const upstream = new Upstream(nameOf(port, replica), [replica], false);

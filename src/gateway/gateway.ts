@@ -21,6 +21,19 @@ export interface GatewayOptions {
   readonly log: Logger;
 }
 
+/** What was asked of an upstream, by the names of models there. */
+interface Served {
+  readonly backends: Map<string, Backend>;
+  readonly embedders: Map<string, EmbeddingBackend>;
+}
+
+/** How a model is looked for. */
+interface Lookup<T> {
+  readonly has: (upstream: Upstream, model: string) => boolean;
+  readonly mayHave: (upstream: Upstream) => boolean;
+  readonly backend: (upstream: Upstream, model: string) => T;
+}
+
 /** Requests of one model under way at other servers: these have limits of their own, this one is for svc's memory. */
 const PARALLEL = 1024;
 /** How often servers are looked after, and how often the machine is searched. */
@@ -30,8 +43,7 @@ const SEARCH_MS = 30_000;
 const STALE_MS = 10_000;
 
 export class Gateway implements ModelSource, EmbeddingSource {
-  private readonly backends = new Map<string, Backend>();
-  private readonly embedders = new Map<string, EmbeddingBackend>();
+  private readonly served = new WeakMap<Upstream, Served>();
   /** When a model was first seen, for servers that tell another time whenever they are asked. */
   private readonly created = new Map<string, number>();
   private searchedAt = -Infinity;
@@ -49,9 +61,12 @@ export class Gateway implements ModelSource, EmbeddingSource {
     this.timer.unref();
     this.search();
     for (const { name, replicas: all } of configured) {
-      const well = all.filter(({ models }) => models).length;
-      if (well < all.length)
-        this.options.log.warn("upstream does not answer", { upstream: name, well, of: all.length });
+      const failures = all.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
+      const [why] = failures;
+      if (why !== undefined) {
+        const well = all.length - failures.length;
+        this.options.log.warn("upstream does not list its models", { upstream: name, well, of: all.length, why });
+      }
     }
   }
 
@@ -78,36 +93,46 @@ export class Gateway implements ModelSource, EmbeddingSource {
 
   /** A model by its listed name, or by the name it has on its server. */
   find(name: string): Backend | undefined {
-    const upstreams = this.upstreams();
-    const [named, rest] = splitName(name, upstreams);
-    if (named && (named.isConfigured || named.has(rest))) return this.backend(named, rest);
-    for (const model of [name, `${name}:latest`]) {
-      const having = upstreams.find((upstream) => upstream.has(model));
-      if (having) return this.backend(having, model);
-    }
-    return undefined;
+    return this.locate(name, {
+      has: (upstream, model) => upstream.has(model),
+      // It may be new there: the server is asked.
+      mayHave: ({ isConfigured }) => isConfigured,
+      backend: (upstream, model) => this.backend(upstream, model),
+    });
   }
 
   /** A model for vectors by its listed name, or by the name it has on its server. */
   findEmbedder(name: string): EmbeddingBackend | undefined {
+    return this.locate(name, {
+      has: (upstream, model) => upstream.mayEmbed(model),
+      // Of a server that never answered nothing is known: it is asked, and what becomes of that is told.
+      mayHave: ({ isConfigured, replicas }) => isConfigured && replicas.every(({ models }) => !models),
+      backend: (upstream, model) => this.embedder(upstream, model),
+    });
+  }
+
+  private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
     const upstreams = this.upstreams();
-    const [named, rest] = splitName(name, upstreams);
-    // Of a server that never answered nothing is known: it is asked, and what becomes of that is told.
-    const isSilent = named?.isConfigured && named.replicas.every(({ models }) => !models);
-    if (named && (isSilent || named.mayEmbed(rest))) return this.embedder(named, rest);
-    for (const model of [name, `${name}:latest`]) {
-      const having = upstreams.find((upstream) => upstream.mayEmbed(model));
-      if (having) return this.embedder(having, model);
+    const slash = name.indexOf("/");
+    const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
+    // A server that was found may have the name of one that the operator gave.
+    const named = model === "" ? [] : upstreams.filter((upstream) => upstream.name === server);
+    const listed = named.find((upstream) => has(upstream, model)) ?? named.find(mayHave);
+    if (listed) return backend(listed, model);
+    for (const bare of [name, `${name}:latest`]) {
+      const having = upstreams.find((upstream) => has(upstream, bare));
+      if (having) return backend(having, bare);
     }
     return undefined;
   }
 
   private embedder(upstream: Upstream, model: string): EmbeddingBackend {
-    const listed = `${upstream.name}/${model}`;
-    const known = this.embedders.get(listed);
+    const { embedders } = this.servedBy(upstream);
+    const known = embedders.get(model);
     if (known) return known;
-    const backend = { engine: new RemoteEmbedder({ listed, model }, upstream), parallel: PARALLEL };
-    if (upstream.has(model)) this.embedders.set(listed, backend);
+    const names = { listed: `${upstream.name}/${model}`, model };
+    const backend = { engine: new RemoteEmbedder(names, upstream), parallel: PARALLEL };
+    if (upstream.has(model)) embedders.set(model, backend);
     return backend;
   }
 
@@ -117,14 +142,23 @@ export class Gateway implements ModelSource, EmbeddingSource {
   }
 
   private backend(upstream: Upstream, model: string): Backend {
-    const listed = `${upstream.name}/${model}`;
-    const known = this.backends.get(listed);
+    const { backends } = this.servedBy(upstream);
+    const known = backends.get(model);
     if (known) return known;
+    const listed = `${upstream.name}/${model}`;
     const engine = new RemoteEngine({ listed, model }, upstream, this.options.clock);
     const backend = { model: listed, engine, parallel: PARALLEL, takesMediaSources: true };
     // Names that nobody has are as many as clients make up.
-    if (upstream.has(model)) this.backends.set(listed, backend);
+    if (upstream.has(model)) backends.set(model, backend);
     return backend;
+  }
+
+  private servedBy(upstream: Upstream): Served {
+    const known = this.served.get(upstream);
+    if (known) return known;
+    const served: Served = { backends: new Map(), embedders: new Map() };
+    this.served.set(upstream, served);
+    return served;
   }
 
   private listed(upstream: Upstream, model: RemoteModel): ListedModel {
@@ -152,11 +186,4 @@ export class Gateway implements ModelSource, EmbeddingSource {
       .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }
-}
-
-/** The upstream that a listed name begins with, and the model's name there. */
-function splitName(name: string, upstreams: readonly Upstream[]): [upstream: Upstream | undefined, model: string] {
-  const slash = name.indexOf("/");
-  const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
-  return [model === "" ? undefined : upstreams.find((upstream) => upstream.name === server), model];
 }

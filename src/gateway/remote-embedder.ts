@@ -9,7 +9,7 @@ import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./open
 import type { Replica } from "./replica.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { UpstreamFailure } from "./upstream-failure.ts";
+import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
 const LONGEST_ANSWER = 256 * 2 ** 20;
@@ -33,16 +33,13 @@ export class RemoteEmbedder implements EmbeddingPort {
   /** The vectors as the server gives them. Throws as the port says, and what servers' failures become. */
   async run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
-    if (origin?.forwarded) {
-      const message = "This request came through another svc already; it is not passed on a second time.";
-      throw new SvcError("loop_detected", message);
-    }
+    if (origin?.forwarded) throw passedOnAlready();
     const either = AbortSignal.any([signal, this.stopping.signal]);
     try {
       return await this.tryReplicas(work, either, origin);
     } catch (error) {
       either.throwIfAborted();
-      throw error instanceof UpstreamFailure ? aboutInput(error.error) : error;
+      throw aboutInput(error);
     }
   }
 
@@ -57,8 +54,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       try {
         return await this.ask(replica, work, signal, origin);
       } catch (error) {
-        if (!(error instanceof UpstreamFailure) || error.retry === "never") throw error;
-        attempts.failed(error);
+        attempts.failed(replica, error);
       }
     }
     throw new Error("attempts end with an answer or a failure");
@@ -93,7 +89,7 @@ async function only(messages: AsyncIterable<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** Throws SvcError `upstream_error` about what is not a vector of one length for each input. */
+/** Throws UpstreamFailure about what is not a vector of one length for each input. */
 function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<EmbeddingResult, "truncated"> {
   const [first] = vectors;
   const dimensions = Array.isArray(first) ? first.length : 0;
@@ -110,11 +106,10 @@ function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<Em
 const isVector = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === "number" && Number.isFinite(one));
 
-const noVectors = () =>
-  new SvcError("upstream_error", "The server of this model did not answer with a vector for each input.");
+const noVectors = () => malformed("did not answer with a vector for each input");
 
 /** Failures are told with chat's names; here what is too long is an input. */
-function aboutInput(error: SvcError): SvcError {
-  if (error.code !== "context_length_exceeded") return error;
+function aboutInput(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error.code !== "context_length_exceeded") return error;
   return new SvcError(error.code, "An input has more tokens than this model takes.", { param: "input" });
 }

@@ -16,7 +16,7 @@ import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { streamedFailure, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { passedOnAlready, streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -75,7 +75,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
       yield* this.tryReplicas(request, job);
     } catch (error) {
       signal.throwIfAborted();
-      if (!job.cancelled) throw error instanceof UpstreamFailure ? error.error : error;
+      if (!job.cancelled) throw error;
       yield* this.accept(job, false);
     } finally {
       signal.removeEventListener("abort", leave);
@@ -100,12 +100,9 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
   }
 
   private check(request: GenerateRequest): void {
-    if (request.forwarded) {
-      const message = "This request came through another svc already; it is not passed on a second time.";
-      throw new SvcError("loop_detected", message);
-    }
-    const model = this.upstream.models().find(({ id }) => id === this.names.model);
-    if (model?.vision !== false) return;
+    if (request.forwarded) throw passedOnAlready();
+    const { model } = this.names;
+    if (this.upstream.having(model).some((replica) => replica.model(model)?.vision !== false)) return;
     for (const part of request.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))) {
       if (part.type === "text" || part.source.kind !== "image") continue;
       const { param } = part;
@@ -121,8 +118,8 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
         yield* this.ask(replica, request, job);
         return;
       } catch (error) {
-        if (!(error instanceof UpstreamFailure) || job.answered || error.retry === "never") throw error;
-        attempts.failed(error);
+        if (job.answered) throw error;
+        attempts.failed(replica, error);
       }
     }
   }
@@ -159,7 +156,8 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
 
   private told(replica: Replica, error: unknown, job: Job): UpstreamFailure | SvcError {
     const failure = replica.failed(error);
-    if (failure instanceof SvcError || !job.answered || !failure.sick) return failure;
+    if (!job.answered) return failure;
+    if (!failure.sick) return failure.error;
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 
@@ -169,11 +167,10 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     yield { type: "accepted", promptTokens: 0, downgraded };
   }
 
-  private encode({ kind }: Replica, request: GenerateRequest) {
+  private encode(replica: Replica, request: GenerateRequest) {
     const { model } = this.names;
-    if (kind !== "ollama") return encodeOpenAi(request, model, kind);
-    const known = this.upstream.models().find(({ id }) => id === model);
-    return encodeOllama(request, model, known?.capabilities.includes("reasoning") === true);
+    if (replica.kind !== "ollama") return encodeOpenAi(request, model, replica.kind);
+    return encodeOllama(request, model, replica.model(model)?.capabilities.includes("reasoning") === true);
   }
 
   private newAnswer(request: GenerateRequest, replica: Replica | undefined): RemoteAnswer {

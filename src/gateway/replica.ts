@@ -1,14 +1,15 @@
 // One other server: whether it is well, what it has, how much it has to do.
 
 import type { Clock } from "../domain/clock.ts";
-import { SvcError } from "../domain/errors.ts";
+import type { SvcError } from "../domain/errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
-const PROBE_TIMEOUT_MS = 3000;
+/** A server in front of many others may take its time to list what they have. */
+const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
 
 export class Replica {
@@ -16,6 +17,8 @@ export class Replica {
   readonly breaker: CircuitBreaker;
   /** Requests under way. */
   inFlight = 0;
+  /** Why it did not tell what it has, when it was asked last. */
+  listingFailure: SvcError | undefined;
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
@@ -46,14 +49,20 @@ export class Replica {
     return this.description?.models;
   }
 
+  /** What it told of this one. */
+  model(id: string): RemoteModel | undefined {
+    return this.models?.find((model) => model.id === id);
+  }
+
   get isWell(): boolean {
     return this.breaker.state === "closed";
   }
 
   /** Asks it what it has, when the last answer is older than `maxAgeMs` or it may be well again. */
   refresh(maxAgeMs = REFRESH_MS): Promise<void> {
-    const due = this.clock.now() - this.refreshedAt >= maxAgeMs;
-    if (!due && this.breaker.state !== "half-open") return this.refreshing ?? Promise.resolve();
+    const isOld = this.clock.now() - this.refreshedAt >= maxAgeMs;
+    const { state } = this.breaker;
+    if (state === "open" || (state === "closed" && !isOld)) return this.refreshing ?? Promise.resolve();
     return (this.refreshing ??= this.describe().finally(() => (this.refreshing = undefined)));
   }
 
@@ -68,11 +77,7 @@ export class Replica {
   }
 
   /** Counts the failure of a request for its health, and makes it one that clients understand. */
-  failed(error: unknown): UpstreamFailure | SvcError {
-    if (error instanceof SvcError) {
-      this.breaker.failed();
-      return error;
-    }
+  failed(error: unknown): UpstreamFailure {
     const failure = error instanceof UpstreamFailure ? error : unreachable("broke the connection");
     if (failure.sick) this.breaker.failed();
     // Whoever refuses is well.
@@ -82,14 +87,23 @@ export class Replica {
 
   private async describe(): Promise<void> {
     this.refreshedAt = this.clock.now();
-    this.breaker.begin();
-    const description = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
-    // Some servers do nothing else while they answer.
-    if (!description) return this.inFlight > 0 ? this.breaker.abandoned() : this.breaker.failed();
-    if (description.kind === "ollama")
-      this.description = { ...description, models: await this.show(description.models) };
-    else this.description = description;
-    this.breaker.succeeded();
+    const tries = this.breaker.begin();
+    try {
+      const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
+      this.description = { kind, models: kind === "ollama" ? await this.show(models) : models };
+      this.listingFailure = undefined;
+      this.breaker.succeeded();
+    } catch (error) {
+      // Some servers do nothing else while they answer.
+      if (this.inFlight > 0) {
+        if (tries) this.breaker.abandoned();
+        return;
+      }
+      const failure = this.failed(error);
+      this.listingFailure = failure.error;
+      // It is asked again as soon as the breaker lets it be.
+      if (failure.sick) this.refreshedAt = -Infinity;
+    }
   }
 
   private show(models: readonly RemoteModel[]): Promise<RemoteModel[]> {

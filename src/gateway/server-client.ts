@@ -2,7 +2,8 @@
 
 import { connect } from "node:net";
 import { within } from "./deadline.ts";
-import { failureOf, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { parseJson } from "./fields.ts";
+import { beginningOf, failureOf, malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 import { SvcError } from "../domain/errors.ts";
 
 /** Another svc that gets this answers by itself or not at all. */
@@ -11,6 +12,8 @@ export const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
 export interface ServerAddress {
   /** Without `/v1` and without a slash at its end. */
   readonly url: string;
+  /** The proxy through which `fetch` asks it. */
+  readonly proxy?: string;
   /** Bearer token; never logged. */
   readonly key?: string;
 }
@@ -22,8 +25,15 @@ export interface Timeouts {
   readonly silenceMs: number;
 }
 
+export interface JsonDocument {
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
 /** What was heard of so lately that it is asked without a look whether it is there. */
 const FRESH_MS = 5000;
+/** Characters of a document, thousands of models among them. */
+const LONGEST_DOCUMENT = 16 * 2 ** 20;
 
 export class ServerClient {
   private heardAt = -Infinity;
@@ -34,14 +44,18 @@ export class ServerClient {
     private readonly now: () => number,
   ) {}
 
-  /** A JSON document, or undefined when there is none within `ms`. Redirections are not followed: they would take the key along. */
-  async get(path: string, ms: number): Promise<{ readonly body: unknown; readonly headers: Headers } | undefined> {
+  /** A JSON document. Throws UpstreamFailure when there is none within `ms`. */
+  async get(path: string, ms: number): Promise<JsonDocument> {
+    const signal = AbortSignal.timeout(ms);
     try {
-      const response = await this.fetch(path, { method: "GET", signal: AbortSignal.timeout(ms) });
-      const body: unknown = await response.json();
-      return response.ok ? { body, headers: response.headers } : undefined;
-    } catch {
-      return undefined;
+      await this.checkConnection(signal);
+      const response = await this.fetch(path, { method: "GET", signal });
+      if (!response.ok) throw await failureOf(response, Date.now());
+      const body = parseJson(await beginningOf(response, LONGEST_DOCUMENT));
+      if (body === undefined) throw malformed("sent something that is no JSON");
+      return { body, headers: response.headers };
+    } catch (error) {
+      throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
     }
   }
 
@@ -97,13 +111,14 @@ export class ServerClient {
     const headers = new Headers(init.headers);
     headers.set(HOP_HEADER.name, HOP_HEADER.value);
     if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
+    // Redirections would take the key along.
     return fetch(url + path, { ...init, headers, redirect: "manual" });
   }
 
   /** `fetch` knows no time-out of its own for connecting, and an answer may well take minutes. */
   private async checkConnection(signal: AbortSignal): Promise<void> {
     if (this.now() - this.heardAt < FRESH_MS) return;
-    const { hostname, port, protocol } = new URL(this.address.url);
+    const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
     const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
     const socket = connect({
       host: hostname.replace(/^\[|\]$/g, ""),

@@ -1,8 +1,9 @@
 // What another server is and which models it has: asked of itself, in whatever way it tells.
 
 import { fields, number, objects, text, type Fields } from "./fields.ts";
-import type { ServerClient } from "./server-client.ts";
+import type { JsonDocument, ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
+import { malformed, UpstreamFailure } from "./upstream-failure.ts";
 
 /** A model as its server describes it. Absent means unknown, except for lists. */
 export interface RemoteModel {
@@ -22,7 +23,7 @@ export interface ServerDescription {
   readonly models: readonly RemoteModel[];
 }
 
-type Get = (path: string) => Promise<{ readonly body: unknown; readonly headers: Headers } | undefined>;
+type Get = (path: string) => Promise<JsonDocument | undefined>;
 
 /** What is certain of a chat model on any of these servers. */
 const CHAT = ["chat", "completion", "streaming"];
@@ -31,16 +32,27 @@ const EMBEDDINGS = ["embeddings"];
 const EMBEDDING_NAME = /embed|(^|[/_-])(bge|gte|e5)-|minilm/i;
 const RERANKER_NAME = /rerank/i;
 
-/** Describes the server, or undefined when it does not answer as one. `hint`: what usually listens at this address. */
+/** Describes the server. `hint`: what usually listens at this address. Throws UpstreamFailure when it does not answer as one. */
 export async function describeServer(
   client: ServerClient,
   timeoutMs: number,
   hint?: ServerKind,
-): Promise<ServerDescription | undefined> {
-  const get: Get = (path) => client.get(path, timeoutMs);
-  const listing = await get("/v1/models");
-  const { data } = fields(listing?.body);
-  if (!listing || !Array.isArray(data)) return describeOllama(get);
+): Promise<ServerDescription> {
+  const get: Get = (path) => client.get(path, timeoutMs).catch(() => undefined);
+  try {
+    return await describeListing(await client.get("/v1/models", timeoutMs), get, hint);
+  } catch (error) {
+    // Whoever does not answer has nothing else to tell.
+    const isGone = error instanceof UpstreamFailure && error.error.code === "upstream_unavailable";
+    const ollama = isGone ? undefined : await describeOllama(get);
+    if (ollama) return ollama;
+    throw error;
+  }
+}
+
+async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKind): Promise<ServerDescription> {
+  const { data } = fields(listing.body);
+  if (!Array.isArray(data)) throw malformed("lists no models");
   const entries = objects(data).filter(({ id }) => text(id) !== undefined);
   if (listing.headers.has("compat-request-id")) return { kind: "svc", models: describeSvc(entries, listing.body) };
   const owner = text(entries[0]?.["owned_by"]);

@@ -3,13 +3,14 @@
 import { SvcError } from "../domain/errors.ts";
 import { fields, number, parseJson, text } from "./fields.ts";
 
-/** A failure, and whether another replica, or the same one later, may do better. */
+/** A failure, and whether asking again may help. */
 export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
 
   constructor(
     readonly error: SvcError,
-    readonly retry: "elsewhere" | "never",
+    /** `elsewhere`: another replica may do better; `later`: that, or this one after a while. */
+    readonly retry: "later" | "elsewhere" | "never",
     /** It says something about the server's health, not about this request or its load. */
     readonly sick: boolean,
   ) {
@@ -18,29 +19,38 @@ export class UpstreamFailure extends Error {
 }
 
 /** Nothing can be sent to the server, or nothing comes back. `what` goes on from "The server of this model". */
-export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "elsewhere", true);
+export const unreachable = (what: string): UpstreamFailure => {
+  const error = new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5 });
+  return new UpstreamFailure(error, "later", true);
+};
 
-const unavailable = (what: string, retryAfterSeconds = 5) =>
-  new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds });
+/** What comes back is no answer. `what` goes on from "The server of this model". */
+export const malformed = (what: string): UpstreamFailure =>
+  new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
+
+/** Another svc passed the request on, and is not to get it back. */
+export const passedOnAlready = () =>
+  new SvcError("loop_detected", "This request came through another svc already; it is not passed on a second time.");
 
 const CONTEXT = /context.{0,24}(length|size|window)|exceed_context|maximum context/i;
 /** How llama.cpp tells of an input for vectors that is too long, with status 500. */
 const TOO_LARGE = /^input \(\d+ tokens\) is (too large to process|larger than)/;
-const LONGEST_BODY = 64 * 1024;
+const LONGEST_ERROR = 64 * 1024;
 
 /** What an answer with an error status means. Reads its body, no further than it may be long. */
 export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
-  const body = parseJson(await beginningOf(response).catch(() => ""));
+  const body = parseJson(await beginningOf(response, LONGEST_ERROR).catch(() => ""));
   return statusFailure(response.status, body, retryAfter(response.headers, now));
 }
 
-async function beginningOf({ body }: Response): Promise<string> {
+/** The text of a body, which is read no further than `longest` characters and the piece that they end in. */
+export async function beginningOf({ body }: Response, longest: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   // Leaving the loop cancels the rest.
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > LONGEST_BODY) break;
+    if (text.length > longest) break;
   }
   return text;
 }
@@ -63,18 +73,23 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const message = text(error["message"]) ?? text(whole["error"]) ?? text(whole["detail"]) ?? "";
   const code = text(error["code"]) ?? text(error["type"]) ?? "";
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
+  const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
+  if (status >= 300 && status < 400) {
+    const why = `The server of this model is elsewhere (${status}): redirections are not followed, give its own address.`;
+    return elsewhere(new SvcError("upstream_error", why));
+  }
   if (status === 400 || status === 413 || status === 422) {
-    if (CONTEXT.test(code) || CONTEXT.test(message)) return never(contextExceeded(error));
+    if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
       return never(new SvcError("payload_too_large", "The server of this model takes no request of this size."));
     return never(refused(error, status));
   }
   if (status === 401 || status === 403) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
-    return new UpstreamFailure(new SvcError("upstream_error", why), "never", true);
+    return elsewhere(new SvcError("upstream_error", why));
   }
   if (status === 404) {
-    return never(
+    return elsewhere(
       new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
     );
   }
@@ -84,11 +99,11 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     const details = { retryAfterSeconds: retryAfterSeconds ?? 1, busy: "queue_full" } as const;
     return new UpstreamFailure(
       new SvcError("server_busy", "The server of this model is at capacity.", details),
-      "elsewhere",
+      "later",
       false,
     );
   }
-  if (status === 500 && TOO_LARGE.test(message)) return never(contextExceeded(error));
+  if (status === 500 && TOO_LARGE.test(message)) return elsewhere(contextExceeded(error));
   if (status === 501) {
     const why = "'model': its server does not answer requests of this kind (501).";
     return never(new SvcError("unsupported_parameter", why, { param: "model" }));

@@ -19,49 +19,61 @@ export class Upstream {
     readonly isConfigured: boolean,
   ) {}
 
-  /** The models of all replicas, each once, in the order in which they are told. */
+  /** The models of all replicas, each once, in the order in which they are told; its context is the longest that one has. */
   models(): RemoteModel[] {
     const byId = new Map<string, RemoteModel>();
     for (const replica of this.replicas) {
       for (const model of replica.models ?? []) {
-        const loaded = model.loaded && replica.isWell;
         const known = byId.get(model.id);
-        if (!known) byId.set(model.id, { ...model, loaded });
-        else if (loaded && !known.loaded) byId.set(model.id, { ...known, loaded });
+        const loaded = known?.loaded === true || (model.loaded && replica.isWell);
+        const contextLength = Math.max(known?.contextLength ?? 0, model.contextLength ?? 0);
+        byId.set(model.id, { ...(known ?? model), loaded, ...(contextLength > 0 && { contextLength }) });
       }
     }
     return [...byId.values()];
   }
 
   has(model: string): boolean {
-    return this.replicas.some(({ models }) => models?.some(({ id }) => id === model));
+    return this.replicas.some((replica) => replica.model(model));
   }
 
   /** Whether it has a model that gives vectors, or may: not every server says what its models are for. */
   mayEmbed(model: string): boolean {
-    return this.replicas.some(({ models, kind }) => {
-      const known = models?.find(({ id }) => id === model);
-      return known !== undefined && (known.capabilities.includes("embeddings") || !traitsOf(kind).tellsCapabilities);
+    return this.replicas.some((replica) => {
+      const known = replica.model(model);
+      return known && (known.capabilities.includes("embeddings") || !traitsOf(replica.kind).tellsCapabilities);
     });
+  }
+
+  /** The replicas that a request for the model may go to. */
+  having(model: string): readonly Replica[] {
+    const having = this.replicas.filter((replica) => replica.model(model));
+    // Nobody told of it: perhaps it is new there.
+    return having.length > 0 ? having : this.replicas;
+  }
+
+  /** The replicas of which it is not known that their context of the model is longer than this one's. */
+  noLonger(model: string, replica: Replica): Replica[] {
+    const length = replica.model(model)?.contextLength ?? Infinity;
+    return this.replicas.filter((other) => (other.model(model)?.contextLength ?? 0) <= length);
   }
 
   /**
    * The replica for a request with this beginning: the key's own unless it has too much to do, then the one with the least.
-   * Sick ones are asked only when no other is left and their pause is over. Throws SvcError `upstream_unavailable`.
+   * Sick ones are asked only when no other is left and their pause is over. Undefined when there is none to ask now.
    */
-  choose(model: string, key: string, tried: ReadonlySet<Replica>): Replica {
-    const having = this.replicas.filter(({ models }) => models?.some(({ id }) => id === model));
-    // Nobody told of it: perhaps it is new there.
-    const able = having.length > 0 ? having : this.replicas;
-    const untried = able.filter((replica) => !tried.has(replica));
+  choose(model: string, key: string, tried: ReadonlySet<Replica>): Replica | undefined {
+    const untried = this.having(model).filter((replica) => !tried.has(replica));
     const well = untried.filter(({ isWell }) => isWell);
     const trial = untried.filter(({ breaker }) => breaker.state === "half-open");
-    const chosen = bounded(byAffinity(well.length > 0 ? well : trial, key));
-    if (chosen) return chosen;
-    const pauseMs = Math.min(...able.map(({ breaker }) => breaker.pauseMs));
-    throw new SvcError("upstream_unavailable", "The server of this model cannot be reached.", {
-      retryAfterSeconds: retryAfterSeconds(pauseMs),
-    });
+    return bounded(byAffinity(well.length > 0 ? well : trial, key));
+  }
+
+  /** What is told while replicas are left alone after failures. */
+  unavailable(model: string): SvcError {
+    const pauseMs = Math.min(...this.having(model).map(({ breaker }) => breaker.pauseMs));
+    const message = "The server of this model failed several times in a row, and is left alone for the moment.";
+    return new SvcError("upstream_unavailable", message, { retryAfterSeconds: retryAfterSeconds(pauseMs) });
   }
 }
 

@@ -9,6 +9,7 @@ import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
+import type { StoredModels } from "../service/stored-models.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createJobs } from "./jobs.ts";
@@ -30,6 +31,8 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { multiplexRoutes } from "./routes/multiplex.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
+import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
+import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
@@ -41,6 +44,7 @@ export interface AppDeps {
   readonly generation: GenerationService;
   readonly router: ModelRouter;
   readonly embeddings: EmbeddingService;
+  readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -57,6 +61,14 @@ export interface App {
   /** Every registered route with its hooks, for the API description and tests. */
   readonly routes: Elysia["routes"];
 }
+
+/** What other servers have outside /v1, for tools that know no other API. */
+const conveniences = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "conveniences" })
+    .use(ollamaRoutes(deps, contexts))
+    .use(ollamaEmbedRoutes(deps, contexts))
+    .use(ollamaStoreRoutes(deps, contexts))
+    .use(llamaRoutes(deps, contexts));
 
 /** Composes the application; nothing runs or listens yet. */
 export function createApp(deps: AppDeps): App {
@@ -77,8 +89,7 @@ export function createApp(deps: AppDeps): App {
     .use(responsesRoutes(deps, contexts))
     .use(messagesRoutes(deps, contexts))
     .use(completionRoutes(deps, contexts))
-    .use(deps.config.conveniences ? ollamaRoutes(deps, contexts) : none)
-    .use(deps.config.conveniences ? llamaRoutes(deps, contexts) : none)
+    .use(deps.config.conveniences ? conveniences(deps, contexts) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
@@ -87,8 +98,8 @@ export function createApp(deps: AppDeps): App {
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))
     .use(healthRoutes(deps))
-    .use(metricsRoutes(deps))
-    .use(docsRoutes(async () => (await import("./openapi.ts")).describeApi(elysia)));
+    .use(metricsRoutes(deps, jobs.levels))
+    .use(docsRoutes(deps, async () => (await import("./openapi.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return {

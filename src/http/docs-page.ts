@@ -32,7 +32,7 @@ export function docsPage(document: OpenApiDocument, origin: string): string {
   );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>svc API</title><style>${STYLE}</style></head>
+<title>svc API</title><link rel="icon" href="data:,"><style>${STYLE}</style></head>
 <body><main>
 <h1>svc API <small class="soft">${escape(document.info.version)}</small></h1>
 ${prose(document.info.description)}
@@ -68,7 +68,8 @@ function article(
     example === undefined
       ? ""
       : `<pre>curl ${escape(origin + path)} -H 'Content-Type: application/json' -d '${escape(JSON.stringify(example))}'</pre>`;
-  const stream = operation.responses["200"]?.content?.["text/event-stream"]?.schema;
+  const { "text/event-stream": events, "application/x-ndjson": lines } = operation.responses["200"]?.content ?? {};
+  const stream = (events ?? lines)?.schema;
   const responses = Object.entries(operation.responses).map(
     ([status, response]) => `<tr><td><code>${status}</code></td><td>${inline(response.description)}</td></tr>`,
   );

@@ -5,6 +5,8 @@ import { chatLines } from "../service/batch/answer-line.ts";
 import { BatchesService } from "../service/batch/batches.ts";
 import { FilesService } from "../service/batch/files.ts";
 import { JobFolder } from "../service/batch/job-folder.ts";
+import { jobLevels } from "../service/batch/job-levels.ts";
+import type { JobLevels } from "../telemetry/metrics.ts";
 import { answerOrigin } from "./answer-origin.ts";
 import type { AppDeps } from "./app.ts";
 import { logUnexpected } from "./log-unexpected.ts";
@@ -12,20 +14,32 @@ import { logUnexpected } from "./log-unexpected.ts";
 /** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */
 const LINES_AHEAD = 2;
 
+export interface Jobs {
+  readonly files: FilesService;
+  readonly batches: BatchesService;
+  readonly levels: () => JobLevels | undefined;
+}
+
 /** Nothing runs before `batches.start()`, and nothing is on disk before something is stored. */
-export function createJobs(deps: AppDeps): { readonly files: FilesService; readonly batches: BatchesService } {
-  const { config, clock, log } = deps;
-  const { bytes, lines, keepSeconds } = config.files;
+export function createJobs(deps: AppDeps): Jobs {
+  const { config, clock, log, metrics } = deps;
+  const { bytes, lines, keepSeconds, keepBatchSeconds } = config.files;
   const folder = new JobFolder(config.dataDir);
   const batches = new BatchesService({
     folder,
     clock,
     log,
+    metrics,
     keepSeconds,
+    keepBatchSeconds,
     maxLines: lines,
     linesAtOnce: config.parallel + LINES_AHEAD,
     answer: chatLines(deps.generation, config, (model) => answerOrigin(deps, newChatCompletionId(), model)),
     onUnexpected: (error, requestId) => logUnexpected(log, error, requestId),
   });
-  return { files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines } }), batches };
+  return {
+    files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines } }),
+    batches,
+    levels: () => jobLevels(folder, Math.floor(clock.wall() / 1000)),
+  };
 }

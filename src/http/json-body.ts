@@ -5,6 +5,14 @@ import { DEEPEST_JSON, deeperThan } from "../domain/json-depth.ts";
 
 const MB = 1024 * 1024;
 
+/** What clients send who did not choose. */
+const FORM_HINTS: Readonly<Record<string, string>> = {
+  "application/x-www-form-urlencoded":
+    "; got application/x-www-form-urlencoded, which curl -d sends by itself: add -H 'Content-Type: application/json'",
+  "multipart/form-data": "; got multipart/form-data",
+  "text/plain": "; got text/plain",
+};
+
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
@@ -31,7 +39,7 @@ export async function readJson(request: Request, ceiling: number): Promise<unkno
 function checkMediaType(headers: Headers): void {
   const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type && type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type)) {
-    throw new SvcError("unsupported_media_type", "Content-Type must be application/json.");
+    throw new SvcError("unsupported_media_type", `Content-Type must be application/json${FORM_HINTS[type] ?? ""}.`);
   }
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {

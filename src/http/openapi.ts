@@ -118,7 +118,9 @@ function complete(described: PathItem[string], operation: Operation, key: string
   }
   const success = described.responses["200"];
   if (success?.content && operation.stream) {
-    success.content["text/event-stream"] = { schema: { type: "string", description: operation.stream } };
+    success.content[operation.streamType ?? "text/event-stream"] = {
+      schema: { type: "string", description: operation.stream },
+    };
     success.headers = streamHeaders;
   }
   for (const [name, text] of Object.entries(operation.headers ?? {})) {

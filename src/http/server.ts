@@ -79,11 +79,14 @@ function serve(app: App, config: Config) {
   }
 }
 
+/** The last two are what names get that are no addresses. */
+const NO_ADDRESS: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EINVAL", "ERR_INVALID_ARG_TYPE"]);
+
 function listenError(error: unknown, host: string, port: number): ListenError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return new ListenError("in-use", `Port ${port} on ${host} is in use by another program.`);
   if (code === "EACCES") return new ListenError("not-permitted", `Listening on port ${port} is not permitted.`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+  if (NO_ADDRESS.has(code)) {
     return new ListenError("no-such-address", `${host} is not an address of this machine.`);
   }
   return new ListenError("failed", `Cannot listen on ${host}, port ${port}.`);

@@ -20,8 +20,16 @@ export class StepCost {
     if (prefillRows === 0) {
       this.decodeStep = blend(this.decodeStep, ms);
       this.cellCost.record(decodeRows, cells, ms);
-    } else if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, ms / prefillRows);
-    else this.chunkToken = blend(this.chunkToken, Math.max(0, ms - (this.decodeStep ?? 0)) / prefillRows);
+      return;
+    }
+    const token = Math.max(0, ms - (decodeRows === 0 ? 0 : (this.decodeStep ?? 0))) / prefillRows;
+    if (prefillRows >= SMALLEST_CHUNK) {
+      if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, token);
+      else this.chunkToken = blend(this.chunkToken, token);
+    } else if (decodeRows === 0) {
+      // A few tokens cost what a step does, whatever their number: a token's price is no higher, and mostly far lower.
+      this.prefillToken = Math.min(this.prefillToken ?? token, token);
+    }
   }
 
   /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */

@@ -101,8 +101,9 @@ export class EmbeddingService {
     const other = !found && model !== undefined && kind === "embed" ? this.findOther(model) : undefined;
     if (found ?? other) return (found ?? other) as EmbeddingPort;
     const names = served.map((engine) => engine.status().modelId).join(", ");
-    const hint = names === "" ? `None is served: ${OPTION[kind]} names one.` : `Served: ${names}.`;
-    throw new SvcError("model_not_found", `There is no ${NOUN[kind]} of this name. ${hint}`, { param: "model" });
+    const hint = names === "" ? `The server's option ${OPTION[kind]} names one.` : `Served: ${names}.`;
+    const missing = `There is no ${NOUN[kind]}${model === undefined ? "" : " of this name"}.`;
+    throw new SvcError("model_not_found", `${missing} ${hint}`, { param: "model" });
   }
 
   private findOther(model: string): EmbeddingPort | undefined {

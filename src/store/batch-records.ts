@@ -1,10 +1,21 @@
 // The state of batch jobs. A job is changed by the one server that runs it, but for its cancelling.
 
 import type { Database } from "bun:sqlite";
+import { THERE } from "./file-records.ts";
+import { writeLightly } from "./job-database.ts";
 import { readPage, type Page, type PageRequest } from "./page.ts";
 
-export type BatchStatus =
-  "validating" | "in_progress" | "finalizing" | "completed" | "failed" | "cancelling" | "cancelled" | "expired";
+export const BATCH_STATUSES = [
+  "validating",
+  "in_progress",
+  "finalizing",
+  "completed",
+  "failed",
+  "cancelling",
+  "cancelled",
+  "expired",
+] as const;
+export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
 /** Those in which there is nothing left to do. */
 const ENDED = ["completed", "failed", "cancelled", "expired"] as const;
@@ -119,6 +130,31 @@ export class BatchRecords {
     const sql = `UPDATE batches SET total = $total, completed = $completed, failed = $failed, usage = $usage
                  WHERE id = $id`;
     this.database.query(sql).run({ id, total, completed, failed, usage: JSON.stringify(usage) });
+  }
+
+  /** The same for looking at only: a loss of power may take it, and SQLITE_BUSY is thrown when another server writes. */
+  showProgress(id: string, progress: BatchProgress): void {
+    writeLightly(this.database, () => this.setProgress(id, progress));
+  }
+
+  /** Forgets batches that had ended at `by`, but for those whose output is a file at `now`. */
+  forgetEnded(by: number, now: number): void {
+    const sql = `DELETE FROM batches WHERE ${IS_ENDED} AND json_extract(times, '$.' || status) <= $by
+                 AND NOT EXISTS (SELECT 1 FROM files WHERE files.id = outputFileId AND ${THERE})`;
+    this.database.query(sql).run({ by, now });
+  }
+
+  /** How many there are of each status that occurs. */
+  counts(): ReadonlyMap<BatchStatus, number> {
+    const sql = "SELECT status, count(*) AS count FROM batches GROUP BY status";
+    const rows = this.database.query<{ status: BatchStatus; count: number }, []>(sql).all();
+    return new Map(rows.map(({ status, count }) => [status, count]));
+  }
+
+  /** Lines without an answer, of all batches in progress. */
+  linesWaiting(): number {
+    const sql = "SELECT sum(total - completed - failed) AS lines FROM batches WHERE status = 'in_progress'";
+    return this.database.query<{ lines: number | null }, []>(sql).get()?.lines ?? 0;
   }
 
   private ids(sql: string): string[] {

@@ -3,7 +3,8 @@
 import type { Database } from "bun:sqlite";
 import { readPage, type Page, type PageRequest } from "./page.ts";
 
-export type FilePurpose = "batch" | "batch_output";
+export const FILE_PURPOSES = ["batch", "batch_output"] as const;
+export type FilePurpose = (typeof FILE_PURPOSES)[number];
 
 export interface FileRecord {
   readonly id: string;
@@ -16,8 +17,14 @@ export interface FileRecord {
   readonly expiresAt: number | null;
 }
 
+/** What the files of a purpose are together. */
+export interface FileTotals {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /** An expired file is not there any more, whether its content is gone or not. */
-const THERE = "(expiresAt IS NULL OR expiresAt > $now)";
+export const THERE = "(expiresAt IS NULL OR expiresAt > $now)";
 
 export class FileRecords {
   constructor(private readonly database: Database) {}
@@ -43,18 +50,30 @@ export class FileRecords {
     return readPage(this.database, "files", request, condition, { now, purpose: purpose ?? null });
   }
 
-  /** False when there is none. */
-  delete(id: string): boolean {
-    return this.database.query("DELETE FROM files WHERE id = ?").run(id).changes > 0;
+  /** A file expires now; false when there is none. */
+  expire(id: string, now: number): boolean {
+    const sql = `UPDATE files SET expiresAt = $now WHERE id = $id AND ${THERE}`;
+    return this.database.query(sql).run({ id, now }).changes > 0;
   }
 
-  /** Forgets expired files; their ids. */
-  deleteExpired(now: number): string[] {
-    const sql = `DELETE FROM files WHERE NOT ${THERE} RETURNING id`;
+  /** Ids of expired files that are not forgotten. */
+  expired(now: number): string[] {
+    const sql = `SELECT id FROM files WHERE NOT ${THERE}`;
     return this.database
       .query<{ id: string }, { now: number }>(sql)
       .all({ now })
       .map(({ id }) => id);
+  }
+
+  /** Forgets files that had expired at a time: until then, a page may begin after one. */
+  forgetExpired(by: number): void {
+    this.database.query(`DELETE FROM files WHERE NOT ${THERE}`).run({ now: by });
+  }
+
+  totals(now: number): ReadonlyMap<FilePurpose, FileTotals> {
+    const sql = `SELECT purpose, count(*) AS count, sum(bytes) AS bytes FROM files WHERE ${THERE} GROUP BY purpose`;
+    const rows = this.database.query<FileTotals & { purpose: FilePurpose }, { now: number }>(sql).all({ now });
+    return new Map(rows.map(({ purpose, count, bytes }) => [purpose, { count, bytes }]));
   }
 
   has(id: string): boolean {

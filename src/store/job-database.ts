@@ -2,8 +2,12 @@
 
 import { Database } from "bun:sqlite";
 import { SvcError } from "../domain/errors.ts";
+import { isBusy } from "./storage-error.ts";
 
 const VERSION = 1;
+/** How long a write waits for that of another server. */
+const PATIENCE_MS = 5000;
+const POLL_MS = 5;
 
 const SCHEMA = `
   CREATE TABLE files (
@@ -45,15 +49,44 @@ const SCHEMA = `
 export function openJobDatabase(path: string): Database {
   const database = new Database(path, { create: true, strict: true });
   try {
-    // Another server may use it, too.
-    database.run("PRAGMA busy_timeout = 5000");
-    database.run("PRAGMA journal_mode = WAL");
-    database.run("PRAGMA synchronous = FULL");
+    setCare(database, "careful");
+    useWal(database);
     database.transaction(() => prepare(database)).immediate();
     return database;
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * Writes what may be lost with the power and is written again soon: without waiting for the disk, or for another server,
+ * which would hold up all that this one serves. Throws SQLiteError, of the code SQLITE_BUSY when another one writes.
+ */
+export function writeLightly(database: Database, write: () => void): void {
+  setCare(database, "light");
+  try {
+    write();
+  } finally {
+    setCare(database, "careful");
+  }
+}
+
+function setCare(database: Database, care: "careful" | "light"): void {
+  database.run(`PRAGMA busy_timeout = ${care === "careful" ? PATIENCE_MS : 0}`);
+  database.run(`PRAGMA synchronous = ${care === "careful" ? "FULL" : "NORMAL"}`);
+}
+
+/** The first opening changes the layout of the file, and two that do so at once do not wait for each other by themselves. */
+function useWal(database: Database): void {
+  for (let waited = 0; ; waited += POLL_MS) {
+    try {
+      database.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || waited >= PATIENCE_MS) throw error;
+      Bun.sleepSync(POLL_MS);
+    }
   }
 }
 

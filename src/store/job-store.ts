@@ -11,10 +11,12 @@ import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from 
 import { FileRecords, type FileRecord } from "./file-records.ts";
 import { openJobDatabase } from "./job-database.ts";
 import { tryLock } from "./process-lock.ts";
-import { isMissing } from "./storage-error.ts";
+import { isMissing, isThere } from "./storage-error.ts";
 
 /** What is being made is never older, in seconds. */
 const OLDEST_WORK_S = 3600;
+/** Who pages through files and deletes them on the way goes on after one that is gone, for so many seconds. */
+const CURSOR_S = 3600;
 
 const databasePath = (folder: string) => join(folder, "jobs.sqlite");
 
@@ -67,14 +69,19 @@ export class JobStore {
   /** Adds a batch with its own hold on the content of its input, whatever becomes of the file. */
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
-    linkSync(this.contentPath(batch.inputFileId), this.inputPath(batch.id));
-    this.batches.add(batch);
+    try {
+      linkSync(this.contentPath(batch.inputFileId), this.inputPath(batch.id));
+      this.batches.add(batch);
+    } catch (error) {
+      this.clear(batch.id);
+      throw error;
+    }
   }
 
-  /** Forgets a file and its content; false when there is none. */
-  deleteFile(id: string): boolean {
-    const deleted = this.files.delete(id);
-    rmSync(this.contentPath(id), { force: true });
+  /** Ends a file and removes its content; false when there is none. */
+  deleteFile(id: string, now: number): boolean {
+    const deleted = this.files.expire(id, now);
+    if (deleted) rmSync(this.contentPath(id), { force: true });
     return deleted;
   }
 
@@ -88,7 +95,7 @@ export class JobStore {
       utimesSync(this.outputPath(id), new Date(), new Date());
       linkSync(this.outputPath(id), this.contentPath(output.id));
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (!isThere(error)) throw error;
     }
     const advance = this.database.transaction(() => {
       if (!this.batches.advance(id, status, end, at)) return false;
@@ -103,9 +110,14 @@ export class JobStore {
     rmSync(this.batchFolder(batch), { recursive: true, force: true });
   }
 
-  /** Removes expired files, and what a server that was killed has left behind. */
-  sweep(now: number): void {
-    for (const id of this.files.deleteExpired(now)) rmSync(this.contentPath(id), { force: true });
+  /**
+   * Removes expired files, batches that ended `keepBatchSeconds` ago (null: none) and left no file, and what a server that
+   * was killed has left behind.
+   */
+  sweep(now: number, keepBatchSeconds: number | null): void {
+    for (const id of this.files.expired(now)) rmSync(this.contentPath(id), { force: true });
+    this.files.forgetExpired(now - CURSOR_S);
+    if (keepBatchSeconds !== null) this.batches.forgetEnded(now - keepBatchSeconds, now);
     for (const name of readdirSync(join(this.folder, "files"))) {
       const path = join(this.folder, "files", name);
       if (isOld(path, now) && !this.files.has(basename(name, ".part"))) rmSync(path, { force: true });

@@ -1,6 +1,7 @@
 // A lock that one process holds and the system takes back when that ends, however it ends: SQLite's, on a file of its own.
 
 import { Database } from "bun:sqlite";
+import { isBusy } from "./storage-error.ts";
 
 /** Takes the lock; undefined when another holds it. The returned function gives it back. */
 export function tryLock(path: string): (() => void) | undefined {
@@ -12,8 +13,7 @@ export function tryLock(path: string): (() => void) | undefined {
     return () => database.close();
   } catch (error) {
     database.close();
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code.startsWith("SQLITE_BUSY")) return undefined;
+    if (isBusy(error)) return undefined;
     throw error;
   }
 }

@@ -5,6 +5,10 @@ import type { StepTally } from "../domain/steps.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Waiting } from "../domain/waiting.ts";
 
+/** How a line of a batch ends; skipped are those that nobody asked about, as their batch was cancelled or expired. */
+export const LINE_OUTCOMES = ["completed", "failed", "skipped"] as const;
+export type LineOutcome = (typeof LINE_OUTCOMES)[number];
+
 /** What the request path reports; each call is made once per happening, on every route that generates. */
 export interface Metrics {
   connectionOpened(): void;
@@ -23,8 +27,17 @@ export interface Metrics {
   generationFailed(code: ErrorCode, endToEndMs: number): void;
   /** A request was turned away with `server_busy`. */
   rejected(reason: BusyReason): void;
+  /** A line of a batch is in its output. */
+  batchLineEnded(outcome: LineOutcome): void;
   /** The text exposition; `levels` are read at scrape time. */
   render(levels: MetricLevels): string;
+}
+
+/** Files and batches in the data folder, which servers may share: by status, and by purpose with their bytes. */
+export interface JobLevels {
+  readonly batches: ReadonlyMap<string, number>;
+  readonly linesWaiting: number;
+  readonly files: ReadonlyMap<string, { readonly count: number; readonly bytes: number }>;
 }
 
 /** Levels that are read when someone looks. */
@@ -56,4 +69,6 @@ export interface MetricLevels {
   readonly residentBytes: number;
   readonly cpuSeconds: number;
   readonly steps: StepTally;
+  /** Undefined: the data folder cannot be read. */
+  readonly jobs: JobLevels | undefined;
 }

@@ -6,7 +6,8 @@ import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import { WAIT_REASONS } from "../domain/waiting.ts";
 import { family, Histogram, type Labels } from "./exposition.ts";
-import type { MetricLevels, Metrics } from "./metrics.ts";
+import { jobFamilies } from "./job-metrics.ts";
+import { LINE_OUTCOMES, type LineOutcome, type MetricLevels, type Metrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
 import { stepFamilies } from "./step-metrics.ts";
 
@@ -37,6 +38,7 @@ export class PrometheusMetrics implements Metrics {
   private readonly rejections = new Map<BusyReason, number>(BUSY_REASONS.map((reason) => [reason, 0]));
   private readonly adapted = new Map<string, number>();
   private readonly failed = new Map<ErrorCode, number>();
+  private readonly batchLines = new Map<LineOutcome, number>(LINE_OUTCOMES.map((outcome) => [outcome, 0]));
   /** Answered requests by route and status: routes are the server's own, so there are not many. */
   private readonly answered = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly promptRate: RollingRate;
@@ -162,6 +164,11 @@ export class PrometheusMetrics implements Metrics {
     this.rejections.set(reason, (this.rejections.get(reason) ?? 0) + 1);
   }
 
+  /** A line of a batch is in its output. */
+  batchLineEnded(outcome: LineOutcome): void {
+    this.batchLines.set(outcome, (this.batchLines.get(outcome) ?? 0) + 1);
+  }
+
   /** The text exposition. */
   render(levels: MetricLevels): string {
     const labels = { model_name: levels.modelName };
@@ -274,6 +281,7 @@ export class PrometheusMetrics implements Metrics {
       this.requestPrompt,
       this.requestGeneration,
     ].map((histogram) => histogram.render(labels));
-    return `${[...families, ...histograms, ...stepFamilies(levels.steps, labels)].join("\n")}\n`;
+    const jobs = jobFamilies(levels.jobs, this.batchLines);
+    return `${[...families, ...histograms, ...stepFamilies(levels.steps, labels), ...jobs].join("\n")}\n`;
   }
 }

@@ -72,6 +72,7 @@ await check("ollama (TypeScript): generate, whole and streamed", async () => {
 await check("ollama (TypeScript): list, ps, show, version", async () => {
   const [listed] = (await ollama.list()).models;
   const [running] = (await ollama.ps()).models;
+  ok(/^[0-9a-f]{64}$/.test(listed?.digest ?? ""), `digest ${listed?.digest}`);
   ok(listed?.name.includes("svc-mini") && listed.size > 0, JSON.stringify(listed));
   equal(running?.name, listed?.name);
   const { capabilities, details } = await ollama.show({ model });
@@ -80,11 +81,19 @@ await check("ollama (TypeScript): list, ps, show, version", async () => {
   ok((await ollama.version()).version, "no version");
 });
 
+await check("ollama (TypeScript): vectors, in both forms", async () => {
+  const { embeddings } = await ollama.embed({ model: "all-minilm-l6-v2", input: ["hi", "there"] });
+  same([embeddings.length, embeddings[0]?.length], [2, 384]);
+  const { embedding } = await ollama.embeddings({ model: "all-minilm-l6-v2", prompt: "hi" });
+  same(embedding, embeddings[0]);
+});
+
 await check("ollama (TypeScript): refusals are its ResponseError, with a sentence", async () => {
   const refusals = [
     [400, "options.temperature", () => ollama.chat({ model, messages: user("hi"), options: { temperature: -1 } })],
-    [404, "route", () => ollama.embed({ model, input: "hi" })],
-    [404, "route", () => ollama.pull({ model: "other" })],
+    [404, "embedding model", () => ollama.embed({ model, input: "hi" })],
+    [400, "owner/repository", () => ollama.pull({ model: "other" })],
+    [404, "downloaded", () => ollama.delete({ model: "owner/other" })],
   ] as const;
   for (const [status, word, call] of refusals) {
     const error: Error & { status_code?: number } = await call().then(

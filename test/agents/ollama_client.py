@@ -87,8 +87,8 @@ def generate_whole_and_streamed():
 
 @check
 def list_ps_and_show():
-    (listed,) = client.list().models
-    (running,) = client.ps().models
+    listed = client.list().models[0]
+    running = client.ps().models[0]
     assert listed.model == running.model and MODEL in listed.model, (listed, running)
     assert listed.modified_at.year > 2000 and running.expires_at, (listed, running)
     shown = client.show(MODEL)
@@ -97,11 +97,19 @@ def list_ps_and_show():
 
 
 @check
+def vectors_in_both_forms():
+    embeddings = client.embed("all-minilm-l6-v2", ["hi", "there"]).embeddings
+    assert [len(vector) for vector in embeddings] == [384, 384], embeddings
+    assert list(client.embeddings("all-minilm-l6-v2", "hi").embedding) == list(embeddings[0])
+
+
+@check
 def refusals_are_its_response_error():
     for status, word, call in (
         (400, "options.temperature", lambda: client.chat(MODEL, user("hi"), options={"temperature": -1})),
-        (404, "route", lambda: client.embed(MODEL, "hi")),
-        (404, "route", lambda: client.pull("other")),
+        (404, "embedding model", lambda: client.embed(MODEL, "hi")),
+        (400, "owner/repository", lambda: client.pull("other")),
+        (404, "downloaded", lambda: client.delete("owner/other")),
     ):
         try:
             call()

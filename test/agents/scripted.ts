@@ -13,6 +13,7 @@ import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { testStore } from "../support/stored-models.ts";
 import { Exchanges } from "./exchanges.ts";
 
 /** One answer of the model to what it is asked. */
@@ -81,7 +82,8 @@ export class ScriptedModel {
     });
     const embeddings = new EmbeddingService({ engines: [], metrics, clock, parallel: 4, maxQueue: 8 });
     const version = "0.0.0-test";
-    const app = createApp({ config, engine, router, generation, embeddings, metrics, log, clock, version });
+    const services = { engine, router, generation, embeddings, storedModels: testStore(config) };
+    const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
   }
 

@@ -52,6 +52,12 @@ describe("actions", () => {
     expect(actionOf("a.gguf")).toBe("serve");
   });
 
+  test("help and version are words too, but not names among others", () => {
+    expect(["help", "version"].map((word) => parseArguments([word]).action)).toEqual(["help", "version"]);
+    expect(parseArguments(["./help"]).values.get("model")).toBe("./help");
+    expect(() => parseArguments(["help", "me"])).toThrow("one argument too many");
+  });
+
   test("`serve` is told apart from serving by default", () => {
     expect(parseArguments(["serve"]).explicitServe).toBe(true);
     expect(parseArguments([]).explicitServe).toBe(false);

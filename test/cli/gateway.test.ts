@@ -13,9 +13,14 @@ test("--no-model with an upstream and with a found server serves both, and ends 
   const server = await startServer(flags);
   const { url } = server;
   try {
-    const list = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string; owned_by: string }[] };
-    // Models for vectors and the system model are here without a model of its own too.
-    const data = list.data.filter((model) => model.owned_by !== "svc" && model.owned_by !== "system");
+    const listed = async () => {
+      const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string; owned_by: string }[] };
+      // Models for vectors and the system model are here without a model of its own too.
+      return data.filter((model) => model.owned_by !== "svc" && model.owned_by !== "system");
+    };
+    // It answers before the others have told what they have.
+    let data = await listed();
+    while (data.length < 2) data = await Bun.sleep(50).then(listed);
     expect(data.map(({ id }) => id)).toEqual(["up/far", `localhost:${found.port}/far`]);
     for (const { id: model } of data) {
       const answer = await fetch(`${url}/v1/chat/completions`, {

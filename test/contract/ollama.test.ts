@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
-import { checker } from "../../src/contract/schema.ts";
+import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
+import { checker, type Static } from "../../src/contract/schema.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
 import { serve } from "../http/harness.ts";
 import { scripts } from "./scripts.ts";
 
+type OllamaModelList = Static<typeof OllamaModels>;
 type Answer = OllamaAnswer & { readonly error?: string };
 const check = checker(OllamaAnswer);
 const user = [{ role: "user", content: "hi" }];
@@ -149,10 +151,50 @@ test("what tools look at first: models, one model, version", async () => {
   expect(await get("/api/version")).toEqual({ version: "0.0.0-test" });
 });
 
+test("models have what clients print: a digest of their own, and what they are for", async () => {
+  const server = serve();
+  const { models } = (await (await fetch(`${server.url}/api/tags`)).json()) as OllamaModelList;
+  expect(models.map(({ name }) => name)).toEqual(["fake-model", "fake-embedding"]);
+  for (const { digest } of models) expect(digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(models.map(({ digest }) => digest)).size).toBe(models.length);
+  const capabilities = async (model: string) =>
+    ((await (await server.post("/api/show", { model })).json()) as { capabilities: string[] }).capabilities;
+  expect(await capabilities("fake-embedding")).toEqual(["embedding"]);
+  expect(await capabilities("another")).toEqual(["completion", "tools", "thinking"]);
+});
+
+describe("vectors", () => {
+  const vectors = async (body: object): Promise<OllamaEmbedAnswer> =>
+    (await (await serve().post("/api/embed", body)).json()) as OllamaEmbedAnswer;
+
+  test("of one text or several, also in the older form", async () => {
+    const several = await vectors({ model: "fake-embedding", input: ["a", "b"], keep_alive: "5m", options: {} });
+    checker(OllamaEmbedAnswer)(several);
+    expect([several.model, several.embeddings.length]).toEqual(["fake-embedding", 2]);
+    const { embeddings } = await vectors({ input: "a" });
+    expect(embeddings).toEqual(several.embeddings.slice(0, 1));
+    expect((await vectors({ input: "a", dimensions: 2 })).embeddings[0]).toHaveLength(2);
+    const older = await (await serve().post("/api/embeddings", { prompt: "a" })).json();
+    expect<unknown>(older).toEqual({ embedding: embeddings[0] });
+  });
+
+  test.each([
+    ["/api/embed", {}, 400, "'input' is required"],
+    ["/api/embed", { input: [] }, 400, "'input' must be an array of 1 to 2048 strings; got an array of length 0"],
+    ["/api/embed", { input: 7 }, 400, "'input' must be a string"],
+    ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],
+    ["/api/embed", { input: "a", model: "other" }, 404, "no embedding model of this name"],
+    ["/api/embeddings", { prompt: null }, 400, "'prompt' must be a string"],
+  ])("%s refuses %j", async (path, body, status, message) => {
+    const response = await serve().post(path, body);
+    expect([response.status, (await json(response)).error]).toEqual([status, expect.stringContaining(message)]);
+  });
+});
+
 test("routes that are not there say so in that API's own form", async () => {
   const server = serve();
   for (const [path, method] of [
-    ["/api/embed", "POST"],
+    ["/api/copy", "POST"],
     ["/api/chat", "GET"],
   ] as const) {
     const { error } = (await (await fetch(server.url + path, { method })).json()) as { error: unknown };

@@ -33,6 +33,15 @@ test("its models are listed with what they can do and how long they may be", asy
       contextLength: 4096,
       remote: true,
     },
+    {
+      id: "up/fake-embedding",
+      created: 1_700_000_000,
+      ownedBy: "ollama",
+      loaded: false,
+      capabilities: ["embeddings"],
+      contextLength: 32,
+      remote: true,
+    },
   ]);
 });
 

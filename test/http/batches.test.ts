@@ -1,73 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { checker } from "../../src/contract/schema.ts";
-import { Batch, BatchOutputLine } from "../../src/contract/batches.ts";
-import type { Config } from "../../src/config/config.ts";
+import type { Batch } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { GenerateRequest } from "../../src/domain/generate.ts";
-import type { FakeScript } from "../../src/engine/fake.ts";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
-import { hello, messages, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
-
-const never = new Promise<void>(() => {});
-const checkBatch = checker(Batch);
-const checkLine = checker(BatchOutputLine);
+import { cancel, create, customIds, get, jsonl, lineOf, many, output, untilStatus, upload } from "./batch-client.ts";
+import { hello, messages, serve, until } from "./harness.ts";
 
 interface Failure {
   readonly error: { readonly code: string; readonly param: string | null; readonly message: string };
 }
-
-const lineOf = (index: number, body: object = { messages }) => ({
-  custom_id: `line-${index}`,
-  method: "POST",
-  url: "/v1/chat/completions",
-  body,
-});
-
-const jsonl = (lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-const many = (count: number) => Array.from({ length: count }, (_, index) => lineOf(index));
-
-async function upload({ url }: TestServer, content: string): Promise<string> {
-  const response = await fetch(`${url}/v1/files`, { method: "POST", body: content });
-  return ((await response.json()) as { id: string }).id;
-}
-
-const get = async ({ url }: TestServer, id: string) =>
-  checkBatch(await (await fetch(`${url}/v1/batches/${id}`)).json());
-
-async function create(server: TestServer, lines: readonly unknown[], extra: object = {}): Promise<Batch> {
-  const input_file_id = await upload(server, jsonl(lines));
-  const response = await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions", ...extra });
-  return checkBatch(await response.json());
-}
-
-async function untilStatus(server: TestServer, id: string, ...statuses: readonly string[]): Promise<Batch> {
-  for (let tries = 0; tries < 1000; tries++) {
-    const batch = await get(server, id);
-    if (statuses.includes(batch.status)) return batch;
-    await Bun.sleep(10);
-  }
-  throw new Error(`it is still ${(await get(server, id)).status}`);
-}
-
-async function output(server: TestServer, batch: Batch) {
-  const response = await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`);
-  const text = await response.text();
-  expect(text.endsWith("\n")).toBe(true);
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => checkLine(JSON.parse(line)));
-}
-
-const cancel = (server: TestServer, id: string) => server.post(`/v1/batches/${id}/cancel`, "");
-const customIds = (lines: readonly { readonly custom_id: string }[]) => lines.map(({ custom_id }) => custom_id).sort();
-
-/** Two servers, one after the other or side by side, on one folder. */
-const on = (dataDir: string, script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello) =>
-  serve(script, { dataDir } satisfies Partial<Config>);
 
 describe("a batch", () => {
   test("goes from validating to completed, with every line answered as the chat route answers it", async () => {
@@ -158,6 +99,19 @@ describe("a batch", () => {
     );
   });
 
+  test("waiting for a place is no try: one crash behind it fails nothing", async () => {
+    const busy = new SvcError("server_busy", "busy", { retryAfterSeconds: 0.01 });
+    const crash = new SvcError("engine_crashed", "gone", { retryAfterSeconds: 0.01 });
+    const failures = [busy, busy, busy, crash, crash];
+    const server = serve(() => {
+      const fail = failures.shift();
+      return fail ? { steps: ["accept", { fail }] } : hello;
+    });
+    const { id } = await create(server, many(1));
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+  });
+
   test("only a few lines are under way, and others are never turned away for them", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve(
@@ -243,6 +197,22 @@ describe("a line with a model of another server", () => {
     expect(written[0]?.response?.body).toMatchObject({ model: "up/far", choices: [{ message: { content: "Hello" } }] });
   }, 30_000);
 
+  test("holds up no other batch while that is out of reach", async () => {
+    const far = chatServer(helloStream);
+    const server = serve(hello, { parallel: 1 }, [(await remote([far.url])).gateway]);
+    await far.stop();
+    const waiting = await create(
+      server,
+      Array.from({ length: 30 }, (_, index) => lineOf(index, { model: "up/far", messages })),
+    );
+    await untilStatus(server, waiting.id, "in_progress");
+    const other = await create(server, many(30));
+    expect((await untilStatus(server, other.id, "completed")).request_counts.completed).toBe(30);
+    expect((await get(server, waiting.id)).request_counts).toEqual({ total: 30, completed: 0, failed: 0 });
+    expect((await cancel(server, waiting.id)).status).toBe(200);
+    await untilStatus(server, waiting.id, "cancelled");
+  });
+
   test("fails alone when its server does not have it", async () => {
     const far = chatServer(() => Response.json({ error: { message: "no such model" } }, { status: 404 }));
     const server = serve(hello, {}, [(await remote([far.url])).gateway]);
@@ -327,133 +297,6 @@ describe("what is wrong with a batch", () => {
     const { output_file_id } = await untilStatus(server, made.id, "completed");
     const again = await server.post("/v1/batches", { input_file_id: output_file_id, endpoint: "/v1/chat/completions" });
     expect([again.status, ((await again.json()) as Failure).error.param]).toEqual([400, "input_file_id"]);
-  });
-});
-
-describe("cancelling", () => {
-  const stuck = () => serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
-  const halfStuck = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
-
-  test("keeps what was answered, says of every other line that it was not, and frees the engine", async () => {
-    const server = stuck();
-    const { id } = await create(server, halfStuck);
-    while ((await get(server, id)).request_counts.completed < 5);
-    const response = await cancel(server, id);
-    expect(response.status).toBe(200);
-    expect(["cancelling", "cancelled"]).toContain(checkBatch(await response.json()).status);
-    const done = await untilStatus(server, id, "cancelled");
-    expect(done.request_counts).toEqual({ total: 25, completed: 5, failed: 20 });
-    expect([done.cancelling_at, done.cancelled_at]).toEqual([expect.any(Number), expect.any(Number)]);
-    const lines = await output(server, done);
-    expect(customIds(lines)).toEqual(customIds(halfStuck));
-    expect(lines.filter(({ response, error }) => !response && error?.code === "batch_cancelled")).toHaveLength(20);
-    await until(() => server.engine.live === 0);
-  });
-
-  test("works at once after creating", async () => {
-    const server = stuck();
-    const { id } = await create(server, halfStuck);
-    expect((await cancel(server, id)).status).toBe(200);
-    await untilStatus(server, id, "cancelled");
-  });
-
-  test("what has ended is 400, what is not there 404", async () => {
-    const server = serve();
-    const { id } = await create(server, many(1));
-    await untilStatus(server, id, "completed");
-    const late = await cancel(server, id);
-    const { error } = (await late.json()) as Failure;
-    expect([late.status, error.code, error.message]).toEqual([
-      400,
-      "invalid_value",
-      expect.stringContaining("completed"),
-    ]);
-    expect((await get(server, id)).status).toBe("completed");
-    const other = await cancel(server, "batch_none");
-    expect([other.status, ((await other.json()) as Failure).error.code]).toEqual([404, "not_found"]);
-  });
-});
-
-describe("a batch's time", () => {
-  test("is over: the output has what was answered, and of every other line that it was not", async () => {
-    const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
-    const lines = [...many(3), lineOf(3, { messages, max_tokens: 1 }), lineOf(4, { messages, max_tokens: 1 })];
-    const { id } = await create(server, lines, {
-      completion_window: "1s",
-      output_expires_after: { anchor: "created_at", seconds: 3600 },
-    });
-    const done = await untilStatus(server, id, "expired");
-    expect(done.request_counts).toEqual({ total: 5, completed: 3, failed: 2 });
-    const written = await output(server, done);
-    expect(customIds(written)).toEqual(customIds(lines));
-    expect(written.filter(({ error }) => error?.code === "batch_expired")).toHaveLength(2);
-    const file = (await (await fetch(`${server.url}/v1/files/${done.output_file_id}`)).json()) as Record<
-      string,
-      number
-    >;
-    expect(file["expires_at"]).toBe((file["created_at"] ?? 0) + 3600);
-  });
-});
-
-describe("a server that ends", () => {
-  test("leaves a batch to the next one, which answers only what is missing", async () => {
-    const dataDir = temporaryFolder();
-    const first = on(dataDir, ({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
-    const lines = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
-    const { id } = await create(first, lines);
-    while ((await get(first, id)).request_counts.completed < 5);
-    await first.stop();
-    const second = on(dataDir);
-    const done = await untilStatus(second, id, "completed");
-    expect(done.request_counts).toEqual({ total: 25, completed: 25, failed: 0 });
-    expect(second.engine.requests).toHaveLength(20);
-    expect(customIds(await output(second, done))).toEqual(customIds(lines));
-    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
-    expect(readdirSync(join(dataDir, "files"))).toHaveLength(2);
-  });
-
-  test("two on one folder do not answer the same lines, and each can cancel the other's batch", async () => {
-    const dataDir = temporaryFolder();
-    const gate = Promise.withResolvers<void>();
-    const script = () => ({ steps: [{ wait: gate.promise }, { text: "x" }] });
-    const [one, other] = [on(dataDir, script), on(dataDir, script)];
-    const { id } = await create(one, many(30));
-    const second = await create(other, many(30));
-    await untilStatus(one, second.id, "in_progress");
-    await Bun.sleep(1200);
-    expect((await cancel(one, second.id)).status).toBe(200);
-    gate.resolve();
-    const done = await untilStatus(other, id, "completed");
-    await untilStatus(one, second.id, "cancelled");
-    expect(customIds(await output(other, done))).toEqual(customIds(many(30)));
-    const answered = [one, other].map(({ engine }) => engine.requests.filter(({ client }) => client === id).length);
-    expect(answered.sort()).toEqual([0, 30]);
-  });
-});
-
-describe("files of a batch", () => {
-  test("its input may be deleted while it runs", async () => {
-    const gate = Promise.withResolvers<void>();
-    const server = serve({ steps: [{ wait: gate.promise }, { text: "x" }] });
-    const made = await create(server, many(30));
-    await until(() => server.engine.live > 0);
-    const deleted = await fetch(`${server.url}/v1/files/${made.input_file_id}`, { method: "DELETE" });
-    expect(deleted.status).toBe(200);
-    gate.resolve();
-    expect((await untilStatus(server, made.id, "completed")).request_counts.completed).toBe(30);
-  });
-
-  test("a batch whose folder was removed fails and says so", async () => {
-    const dataDir = temporaryFolder();
-    const first = on(dataDir, { steps: [{ wait: never }] });
-    const { id } = await create(first, many(3));
-    await until(() => first.engine.live > 0);
-    await first.stop();
-    rmSync(join(dataDir, "batches", id), { recursive: true });
-    const second = on(dataDir);
-    const failed = await untilStatus(second, id, "failed");
-    expect(failed.errors?.data[0]).toMatchObject({ code: "not_found", line: null });
-    expect(existsSync(join(dataDir, "batches", id))).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
 
@@ -135,7 +135,10 @@ describe("POST /v1/files", () => {
 
   test("refuses what is too large while it reads, whether its size is told or not", async () => {
     const dataDir = temporaryFolder();
-    const server = serve(undefined, { dataDir, files: { bytes: 10_000, lines: 1_000_000, keepSeconds: null } });
+    const server = serve(undefined, {
+      dataDir,
+      files: { bytes: 10_000, lines: 1_000_000, keepSeconds: null, keepBatchSeconds: null },
+    });
     const stream = (chunks: number) =>
       new ReadableStream({
         async start(controller) {
@@ -177,6 +180,24 @@ describe("POST /v1/files", () => {
   });
 });
 
+describe("a server that stops", () => {
+  test("keeps an upload that was under way", async () => {
+    const dataDir = temporaryFolder();
+    const first = serve(undefined, { dataDir });
+    let controller: ReadableStreamDefaultController | undefined;
+    const body = new ReadableStream({ start: (own) => void (controller = own) });
+    const answer = upload(first, body);
+    controller?.enqueue(Buffer.from(line(1)));
+    await until(() => first.metrics.connections === 1 && existsSync(join(dataDir, "files")));
+    const stopped = first.stop();
+    controller?.enqueue(Buffer.from(line(2)));
+    controller?.close();
+    const { id } = await read(answer);
+    await stopped;
+    expect((await fetch(`${serve(undefined, { dataDir }).url}/v1/files/${id}`)).status).toBe(200);
+  });
+});
+
 describe("GET /v1/files", () => {
   test("pages through all, in both orders, by purpose", async () => {
     const server = serve();
@@ -199,6 +220,23 @@ describe("GET /v1/files", () => {
       const response = await fetch(`${server.url}/v1/files?${query}`);
       expect([response.status, (await read(response)).error.param]).toEqual([status, param]);
     }
+  });
+
+  test("can be paged through while every file of a page is deleted", async () => {
+    const server = serve();
+    for (let count = 1; count <= 5; count++) await upload(server, lines(count));
+    let after = "";
+    let seen = 0;
+    for (let more = true; more;) {
+      const { data, last_id, has_more } = await read(fetch(`${server.url}/v1/files?limit=2${after}`));
+      for (const { id } of data) {
+        seen++;
+        expect((await fetch(`${server.url}/v1/files/${id}`, { method: "DELETE" })).status).toBe(200);
+      }
+      [after, more] = [`&after=${String(last_id)}`, Boolean(has_more)];
+    }
+    expect(seen).toBe(5);
+    expect((await read(fetch(`${server.url}/v1/files`))).data).toEqual([]);
   });
 
   test("nothing is made on disk by looking", async () => {
@@ -268,8 +306,21 @@ describe("files end", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
+  test("and who is reading one then reads it to its end", async () => {
+    const server = serve(undefined, {
+      files: { bytes: 100_000_000, lines: 1e7, keepSeconds: null, keepBatchSeconds: null },
+    });
+    const content = `{"a":"${"x".repeat(20_000_000)}"}\n`;
+    const { id } = await read(upload(server, content));
+    const reader = (await fetch(`${server.url}/v1/files/${id}/content`)).body?.getReader();
+    let bytes = (await reader?.read())?.value?.length ?? 0;
+    expect((await fetch(`${server.url}/v1/files/${id}`, { method: "DELETE" })).status).toBe(200);
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) bytes += part.value.length;
+    expect(bytes).toBe(content.length);
+  });
+
   test("as the upload says, else as the server does", async () => {
-    const server = serve(undefined, { files: { bytes: 1000, lines: 10, keepSeconds: 7200 } });
+    const server = serve(undefined, { files: { bytes: 1000, lines: 10, keepSeconds: 7200, keepBatchSeconds: null } });
     const usual = await read(upload(server, form(lines(1))));
     expect(usual["expires_at"]).toBe(Number(usual["created_at"]) + 7200);
     const fields = { purpose: "batch", "expires_after[anchor]": "created_at", "expires_after[seconds]": "3600" };

@@ -19,7 +19,8 @@ import { EmbeddingModels } from "../../src/service/embedding-models.ts";
 import { EmbeddingService, type EmbeddingSource } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
-import type { Metrics } from "../../src/telemetry/metrics.ts";
+import type { JobLevels, MetricLevels, Metrics } from "../../src/telemetry/metrics.ts";
+import { testStore } from "../support/stored-models.ts";
 
 export const testConfig: Config = {
   serveModel: true,
@@ -71,12 +72,14 @@ export const testConfig: Config = {
   cacheDir: "/nonexistent",
   modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
-  files: { bytes: 1_000_000, lines: 1000, keepSeconds: null },
+  files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: null },
 };
 
 /** Every metric call as a line, connections as a level. */
 export class RecordingMetrics implements Metrics {
   connections = 0;
+  /** Those of the last scrape. */
+  jobs: JobLevels | undefined;
   readonly calls: string[] = [];
   /** Route and status of every answered request. */
   readonly answered: string[] = [];
@@ -110,7 +113,11 @@ export class RecordingMetrics implements Metrics {
   rejected(reason: string): void {
     this.calls.push(`rejected ${reason}`);
   }
-  render(): string {
+  batchLineEnded(outcome: string): void {
+    this.calls.push(`line ${outcome}`);
+  }
+  render({ jobs }: MetricLevels): string {
+    this.jobs = jobs;
     return "";
   }
 }
@@ -171,6 +178,7 @@ export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
   beside: readonly ModelSource[] = [],
+  hubEndpoint?: string,
 ): TestServer {
   const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
@@ -205,8 +213,10 @@ export function serve(
     queueTimeoutMs,
     mediaLimits: defaultMediaLimits,
   });
+  const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
     config,
+    storedModels,
     engine: config.serveModel ? engine : new NoEngine(),
     router,
     generation,

@@ -41,6 +41,32 @@ describe("correlation id", () => {
   });
 });
 
+test("the root tells programs what this is, and sends browsers to the page", async () => {
+  const { url } = serve();
+  const plain = await fetch(`${url}/`);
+  expect([plain.status, await plain.text()]).toEqual([200, expect.stringContaining("svc 0.0.0-test is running")]);
+  expect((await fetch(`${url}/`, { method: "HEAD" })).status).toBe(200);
+  const browser = await fetch(`${url}/`, { headers: { accept: "text/html,*/*;q=0.8" }, redirect: "manual" });
+  expect([browser.status, browser.headers.get("location")]).toEqual([302, "/docs"]);
+});
+
+test("what curl sends by itself is refused with the header that it lacks", async () => {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const { error } = checkError(await (await serve().chat({}, headers)).json());
+  expect(error.message).toContain("add -H 'Content-Type: application/json'");
+});
+
+test("a body that is too long is told with what came and what may come", async () => {
+  const { post } = serve();
+  const { error } = checkError(await (await post("/v1/embeddings", " ".repeat(2 ** 20 + 1))).json());
+  expect(error.message).toBe("The request body is too long: this route accepts 1 MB; got 1048577 bytes.");
+});
+
+test("a limit that is no number is told by its length", async () => {
+  const { error } = checkError(await (await fetch(`${serve().url}/v1/files?limit=all`)).json());
+  expect(error.message).toBe("'limit' must be an integer from 1 to 10000; got a string of length 3.");
+});
+
 describe("unknown routes and methods", () => {
   test("are told apart, in the envelope", async () => {
     const server = serve();
@@ -49,7 +75,7 @@ describe("unknown routes and methods", () => {
       const { error } = checkError(await response.json());
       return [response.status, error.code, response.headers.get("allow")];
     };
-    expect(await ask("GET", "/")).toEqual([404, "not_found", null]);
+    expect(await ask("GET", "/nowhere")).toEqual([404, "not_found", null]);
     expect(await ask("POST", "/v1/chat/completionsx")).toEqual([404, "not_found", null]);
     expect(await ask("OPTIONS", "/nowhere")).toEqual([404, "not_found", null]);
     expect(await ask("GET", path)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);

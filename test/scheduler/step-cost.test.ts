@@ -23,3 +23,22 @@ describe("the size of a prompt chunk in a step of streams", () => {
     expect(new StepCost().tokensBeside(50)).toBe(16);
   });
 });
+
+describe("the price of a prompt token", () => {
+  test("is not what a prompt costs that is nearly all in the cache", () => {
+    const cost = new StepCost();
+    cost.record(0, 100, 50, 0);
+    for (let step = 0; step < 20; step++) cost.record(0, 1, 10, 0);
+    expect(cost.prefillMs(100)).toBe(50);
+    cost.record(1, 0, 3, 0);
+    expect(cost.decodeStepsWithin(12, 1)).toBe(4);
+  });
+
+  test("is at most that, before anything else is known", () => {
+    const cost = new StepCost();
+    cost.record(0, 4, 8, 0);
+    expect(cost.prefillMs(1)).toBe(2);
+    cost.record(0, 8, 8, 0);
+    expect(cost.prefillMs(1)).toBe(1);
+  });
+});

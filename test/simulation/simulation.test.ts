@@ -1,9 +1,12 @@
 // Small loads with every check on; `npm run simulate` runs the large ones.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
 import { adapted, agents, backgroundFlood, chat, documents, flood, leavers, type Trace } from "./traces.ts";
+
+// Other processes may have the cores.
+setDefaultTimeout(60_000);
 
 const cost = (decodeRows: number, prefillRows: number) => 5 + decodeRows + prefillRows * 0.5;
 

@@ -33,6 +33,14 @@ const levels: MetricLevels = {
   residentBytes: 2000,
   cpuSeconds: 1.5,
   steps: noSteps(),
+  jobs: {
+    batches: new Map([
+      ["in_progress", 2],
+      ["completed", 0],
+    ]),
+    linesWaiting: 7,
+    files: new Map([["batch", { count: 3, bytes: 4096 }]]),
+  },
 };
 const usage: Usage = {
   promptTokens: 100,
@@ -70,6 +78,7 @@ describe("the exposition", () => {
     metrics.generationFailed("engine_crashed", 50);
     metrics.rejected("queue_full");
     metrics.requestEnded("/v1/models", 200);
+    metrics.batchLineEnded("completed");
     expect([...scrape().keys()]).toEqual(names);
     expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
     for (const suffix of [
@@ -101,6 +110,11 @@ describe("the exposition", () => {
       "request_generation_tokens",
       "num_active_connections",
       "process_start_time_seconds",
+      "batches",
+      "batch_lines_waiting",
+      "batch_lines_total",
+      "stored_files",
+      "stored_file_bytes",
     ]) {
       expect(names).toContain(`svc_${suffix}`);
     }
@@ -110,7 +124,7 @@ describe("the exposition", () => {
     const { scrape } = start();
     const modelName = 'odd "name" \\ with\nnewline';
     for (const [name, { samples }] of scrape({ modelName })) {
-      const process = /process|connections|http|build/.test(name);
+      const process = /process|connections|http|build|svc_batch|svc_stored/.test(name);
       for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
     }
   });
@@ -212,6 +226,24 @@ describe("what is measured", () => {
     ]);
     const at = (position: string) => count("accepted_tokens_per_pos", { source: "draft", position });
     expect([at("0"), at("1"), at("2")]).toEqual([2, 2, undefined]);
+  });
+
+  test("batches and files are counted in the data folder, lines where they were put out", () => {
+    const { read, scrape, metrics } = start();
+    expect(read("svc_batches", { status: "in_progress" })).toBe(2);
+    expect(read("svc_batches", { status: "completed" })).toBe(0);
+    expect(read("svc_batch_lines_waiting")).toBe(7);
+    expect(read("svc_stored_files", { purpose: "batch" })).toBe(3);
+    expect(read("svc_stored_file_bytes", { purpose: "batch" })).toBe(4096);
+    expect(read("svc_batch_lines_total", { outcome: "skipped" })).toBe(0);
+    metrics.batchLineEnded("failed");
+    metrics.batchLineEnded("failed");
+    expect(read("svc_batch_lines_total", { outcome: "failed" })).toBe(2);
+    expect(read("svc_batch_lines_total", { outcome: "completed" })).toBe(0);
+    // What cannot be read has no value, rather than a wrong one.
+    const unread = scrape({ jobs: undefined });
+    expect(unread.get("svc_batches")?.samples).toEqual([]);
+    expect(unread.get("svc_batch_lines_total")?.samples).toHaveLength(3);
   });
 
   test("failures and rejections count by themselves", () => {

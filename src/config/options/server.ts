@@ -148,6 +148,15 @@ export const serverOptions: readonly Option[] = [
     help: "Days that files are kept that say nothing else; 0 keeps them until they are deleted.",
   },
   {
+    name: "keep-batches",
+    group: "Server",
+    type: "integer",
+    minimum: 0,
+    maximum: 36_500,
+    default: 30,
+    help: "Days that batches are listed after their end, and never less than their output file is kept; 0: for ever.",
+  },
+  {
     name: "load-timeout",
     group: "Server",
     type: "number",

@@ -17,16 +17,17 @@ export function decodePage(
   query: URLSearchParams,
   limits: { readonly usual: number; readonly most: number },
 ): PageQuery {
-  const limit = Number(query.get("limit") ?? limits.usual);
+  const asked = query.get("limit");
+  const limit = Number(asked ?? limits.usual);
   if (!Number.isInteger(limit) || limit < 1 || limit > limits.most) {
-    throw new SvcError("invalid_value", `'limit' must be an integer from 1 to ${limits.most}; got ${limit}.`, {
-      param: "limit",
-    });
+    const got = received(Number.isNaN(limit) ? asked : limit);
+    const message = `'limit' must be an integer from 1 to ${limits.most}; got ${got}.`;
+    throw new SvcError("invalid_value", message, { param: "limit" });
   }
-  const asked = query.get("order") ?? "desc";
-  const order = ORDERS.find((known) => known === asked);
+  const wanted = query.get("order") ?? "desc";
+  const order = ORDERS.find((known) => known === wanted);
   if (!order) {
-    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(asked)}.`;
+    const message = `'order' must be one of ${ORDERS.join(", ")}; got ${received(wanted)}.`;
     throw new SvcError("invalid_value", message, { param: "order" });
   }
   return { limit, order, after: query.get("after") ?? undefined };

@@ -1,55 +1,70 @@
-// The loaded model and its adapters as Ollama's API describes models.
+// The models that can be asked, as Ollama's API describes them.
 
-import type { OfferedAdapter } from "../../domain/adapters.ts";
-import type { ModelInfo } from "../../domain/model.ts";
+import type { ListedModel } from "../../domain/model.ts";
 
 const iso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
 
-function details({ architecture, description, parameters }: ModelInfo) {
+/** That API's words for what a model can do. */
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  completion: "completion",
+  chat: "completion",
+  tools: "tools",
+  reasoning: "thinking",
+  vision: "vision",
+  embeddings: "embedding",
+};
+
+const capabilitiesOf = ({ capabilities }: ListedModel): string[] => [
+  ...new Set(capabilities.map((one) => CAPABILITIES[one]).filter((one) => one !== undefined)),
+];
+
+function details({ parent, file = {} }: ListedModel) {
+  const { architecture = "", description, parameters } = file;
+  const millions = (parameters ?? 0) / 1e6;
   return {
-    parent_model: "",
+    parent_model: parent ?? "",
     format: "gguf",
     family: architecture,
-    families: [architecture],
-    parameter_size: parameters >= 1e9 ? `${(parameters / 1e9).toFixed(1)}B` : `${(parameters / 1e6).toFixed(1)}M`,
-    quantization_level: description.split(" ").at(-1) ?? "",
+    families: architecture === "" ? [] : [architecture],
+    parameter_size:
+      parameters === undefined ? "" : millions >= 1e3 ? `${(millions / 1e3).toFixed(1)}B` : `${millions.toFixed(1)}M`,
+    quantization_level: description?.split(" ").at(-1) ?? "",
   };
 }
 
-const entry = (model: ModelInfo) => ({
+/** A hash of a text, in hexadecimal digits. */
+type Hash = (text: string) => string;
+
+const entry = (model: ListedModel, hash: Hash) => ({
   name: model.id,
   model: model.id,
   modified_at: iso(model.created),
-  size: model.bytes,
-  digest: "",
+  size: model.file?.bytes ?? 0,
+  // Tells models apart; clients show its first twelve digits, and some crash without them.
+  digest: hash(JSON.stringify([model.id, model.created, model.file?.bytes])),
   details: details(model),
 });
 
-interface Served {
-  readonly model?: ModelInfo;
-  readonly adapters: readonly OfferedAdapter[];
-}
+/** GET /api/tags: what that API has a use for. */
+export const encodeTags = (models: readonly ListedModel[], hash: Hash) => ({
+  models: models.filter((model) => capabilitiesOf(model).length > 0).map((model) => entry(model, hash)),
+});
 
-/** GET /api/tags. */
-export function encodeTags({ model, adapters }: Served) {
-  if (!model) return { models: [] };
-  const adapted = adapters.map(({ name, created }) => {
-    const own = entry({ ...model, id: name, created });
-    return { ...own, details: { ...own.details, parent_model: model.id } };
-  });
-  return { models: [entry(model), ...adapted] };
-}
-
-/** GET /api/ps. A loaded model stays. */
-export const encodeRunning = (model: ModelInfo | undefined) => ({
-  models: model
-    ? [{ ...entry(model), expires_at: "9999-12-31T00:00:00Z", size_vram: 0, context_length: model.maxModelLen }]
-    : [],
+/** GET /api/ps: what is loaded here. It stays, as far as anybody can tell. */
+export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
+  models: models
+    .filter((model) => model.loaded && !model.remote && capabilitiesOf(model).length > 0)
+    .map((model) => ({
+      ...entry(model, hash),
+      expires_at: "9999-12-31T00:00:00Z",
+      size_vram: 0,
+      ...(model.contextLength !== undefined && { context_length: model.contextLength }),
+    })),
 });
 
 /** POST /api/show. */
-export function encodeShow(model: ModelInfo) {
-  const { architecture, parameters, maxModelLen, template, vision } = model;
+export function encodeShow(model: ListedModel) {
+  const { architecture = "unknown", parameters, dimensions } = model.file ?? {};
   return {
     license: "",
     modelfile: "",
@@ -59,14 +74,10 @@ export function encodeShow(model: ModelInfo) {
     details: details(model),
     model_info: {
       "general.architecture": architecture,
-      "general.parameter_count": parameters,
-      [`${architecture}.context_length`]: maxModelLen,
+      ...(parameters !== undefined && { "general.parameter_count": parameters }),
+      ...(model.contextLength !== undefined && { [`${architecture}.context_length`]: model.contextLength }),
+      ...(dimensions !== undefined && { [`${architecture}.embedding_length`]: dimensions }),
     },
-    capabilities: [
-      "completion",
-      ...(template.tools ? ["tools"] : []),
-      ...(template.thinking ? ["thinking"] : []),
-      ...(vision ? ["vision"] : []),
-    ],
+    capabilities: capabilitiesOf(model),
   };
 }

@@ -8,6 +8,7 @@ import { openMedia } from "../../../ffi/media/binding.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { TraceFile } from "../../telemetry/trace-file.ts";
 import { ABORT_FD, PROTOCOL_VERSION, type EngineOptions, type FromEngine, type ToEngine } from "../protocol.ts";
+import { endUnloaded } from "./end-unloaded.ts";
 import { Engine } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
 import { KvFolder } from "./kv-folder.ts";
@@ -50,9 +51,7 @@ export async function runEngine(): Promise<never> {
   } catch (error) {
     const known = error instanceof LlamaError || error instanceof MediaError;
     send({ type: "load-failed", message: known ? error.message : String(error) });
-    // Let the message leave before the process does.
-    await Bun.sleep(50);
-    process.exit(1);
+    return endUnloaded();
   }
   forwardLog(llama, send);
   const watching = observers(llama, options, send);

@@ -139,7 +139,7 @@ export class EmbeddingHost implements EmbeddingPort {
         return;
       case "load-failed":
         this.loadFailure = message.message;
-        return;
+        return void this.process?.stop(STOP_GRACE_MS);
       case "started":
         for (const key of message.keys) {
           const pending = this.pending.get(key);

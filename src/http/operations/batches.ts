@@ -2,7 +2,7 @@
 
 import { badRequest, storageErrors, tooLarge, type Operations } from "./operation.ts";
 
-const notFound = { 404: "No batch with this id is stored." };
+const notFound = { 404: "No batch with this id is stored: it was never there, or ended --keep-batches days ago." };
 
 export const batchesOperations: Operations = {
   "POST /v1/batches": {
@@ -10,8 +10,8 @@ export const batchesOperations: Operations = {
     summary: "Answer the lines of a file",
     description: `Each line of the file is a request: \`{custom_id, method: "POST", url: "/v1/chat/completions", body}\`, with a custom_id of 1
 to 512 characters that no other line has. body is what the chat route takes; stream in it is ignored. Its model may be one of
-another server, as \`name/model\`; while that is out of reach, the line waits. The batch's own model is the one that
-answers lines which name none.
+another server, as \`name/model\`; while that is out of reach, the line waits and holds up no other batch. The batch's own
+model is the one that answers lines which name none.
 
 **States.** \`validating\`: the lines are checked, and what is wrong with them is listed in errors with their numbers
 (\`failed\`, then nothing is answered). \`in_progress\`: they are answered, a few at once; request_counts and usage grow
@@ -27,7 +27,8 @@ each line is in the output once. A batch whose server is gone is taken over by a
 then answered by the model that this serves.
 
 completion_window is a number with s, m, h or d, at most \`30d\`. The output file is kept as output_expires_after says, else as
---keep-files. Deleting the input file does not stop the batch.`,
+--keep-files. Deleting the input file does not stop the batch. The batch itself is listed for --keep-batches days (30) after its
+end, longer while its output file is there, and is then deleted.`,
     answers: { 200: "The batch." },
     errors: { 400: badRequest, 404: "input_file_id names no stored file.", 413: tooLarge("1 MB"), ...storageErrors },
     example: { input_file_id: "file-0123456789abcdef01234567", endpoint: "/v1/chat/completions" },

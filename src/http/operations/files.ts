@@ -26,7 +26,7 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     tag: "Batches",
     summary: "List files",
     description: `Query: limit (1 to 10000, the default), order (asc or desc, the default) by creation, after (a file's id), purpose
-(\`batch\` or \`batch_output\`).`,
+(\`batch\` or \`batch_output\`). A page may begin after a file that was deleted or has expired within the last hour.`,
     answers: { 200: "One page of files." },
     errors: { 400: badRequest, 404: "`after` names no stored file.", ...storageErrors },
   },

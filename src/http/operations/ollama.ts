@@ -4,6 +4,14 @@ import { badRequest, question, tooLarge, unavailable, type Operations } from "./
 
 const ollamaErrors = { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable };
 
+const embedErrors = {
+  400: badRequest,
+  404: "`model_not_found`: no embedding model of this name is served.",
+  413: tooLarge("1 MB"),
+  503: unavailable,
+};
+const notLocal = "`forbidden_host`: the server listens beyond loopback, or was asked by a name of --allowed-host.";
+
 export const ollamaOperations: Operations = {
   "POST /api/chat": {
     tag: "Conveniences",
@@ -14,8 +22,8 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: ollamaErrors,
     example: { ...question, stream: false },
-    stream:
-      "Lines of JSON (application/x-ndjson); the last has `done` true, the counts and the durations in nanoseconds.",
+    streamType: "application/x-ndjson",
+    stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
   },
   "POST /api/generate": {
     tag: "Conveniences",
@@ -25,24 +33,72 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: ollamaErrors,
     example: { prompt: "What is the capital of France?", stream: false },
-    stream: "Lines of JSON (application/x-ndjson), as for /api/chat.",
+    streamType: "application/x-ndjson",
+    stream: "Lines of JSON, as for /api/chat.",
+  },
+  "POST /api/embed": {
+    tag: "Conveniences",
+    summary: "Texts as vectors, in Ollama's API",
+    description: "By the models of /v1/embeddings. options and keep_alive have no effect.",
+    answers: { 200: "A vector for each text." },
+    errors: embedErrors,
+    example: { input: ["The sky is blue.", "Grass is green."] },
+  },
+  "POST /api/embeddings": {
+    tag: "Conveniences",
+    summary: "A text as a vector, in the older form of Ollama's API",
+    answers: { 200: "The vector." },
+    errors: embedErrors,
+    example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {
     tag: "Conveniences",
-    summary: "Describe the loaded model, in Ollama's API",
+    summary: "Describe a model, in Ollama's API",
+    description: "The one that is named, or the one that would answer for it.",
     answers: { 200: "What the model is and can do." },
     errors: ollamaErrors,
     example: { model: "svc-mini" },
   },
+  "POST /api/pull": {
+    tag: "Conveniences",
+    summary: "Download a model, in Ollama's API",
+    description: `What \`svc pull\` does with a repository of the hub, for callers on this machine alone. The model is not served by
+that: a server serves what it was started with, and the line before the last tells how. Leaving ends the download; what
+arrived is kept for the next time.`,
+    answers: {
+      200: "Lines of this (application/x-ndjson): what happens, the bytes so far, and last the status `success`; with `stream` false that one alone.",
+    },
+    errors: {
+      400: badRequest,
+      403: notLocal,
+      413: tooLarge("8 MB"),
+      502: "`download_failed`: no such model, no permission, no network or no room; in a stream the last line, with `error`.",
+    },
+    example: { model: "owner/repository:Q4_K_M" },
+  },
+  "DELETE /api/delete": {
+    tag: "Conveniences",
+    summary: "Remove a downloaded model, in Ollama's API",
+    description: "What `svc rm` does, for callers on this machine alone; not with a model that this server serves.",
+    answers: { 200: "It is gone; the body is empty." },
+    errors: {
+      400: badRequest,
+      403: notLocal,
+      404: "`model_not_found`: no such model was downloaded.",
+      413: tooLarge("8 MB"),
+      503: "`storage_unavailable`: its files cannot be removed, or it is being pulled at this moment.",
+    },
+    example: { model: "owner/repository:Q4_K_M" },
+  },
   "GET /api/tags": {
     tag: "Conveniences",
     summary: "List models, in Ollama's API",
-    answers: { 200: "The loaded model; an empty list while it loads." },
+    answers: { 200: "The models that can be asked, also those of other servers." },
   },
   "GET /api/ps": {
     tag: "Conveniences",
     summary: "List loaded models, in Ollama's API",
-    answers: { 200: "The loaded model; an empty list while it loads." },
+    answers: { 200: "The models that are loaded here." },
   },
   "GET /api/version": {
     tag: "Conveniences",

@@ -14,8 +14,10 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works as it is. */
   readonly example?: unknown;
-  /** The route can answer with server-sent events: what they are. */
+  /** The route can answer with a stream: what is in it. */
   readonly stream?: string;
+  /** Default: server-sent events. */
+  readonly streamType?: "application/x-ndjson";
 }
 
 export type Operations = Readonly<Record<string, Operation>>;

@@ -3,6 +3,11 @@
 import type { Operations } from "./operation.ts";
 
 export const serverOperations: Operations = {
+  "GET /": {
+    tag: "Operations",
+    summary: "Is this svc",
+    answers: { 200: "One line with the version.", 302: "To browsers: the page is /docs." },
+  },
   "GET /health": {
     tag: "Operations",
     summary: "Is the server up, and how is its engine",

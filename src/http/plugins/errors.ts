@@ -57,7 +57,12 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
-  if (!match) return errorResponse(new SvcError("not_found", "There is no such route."), requestId, pathname);
+  if (!match)
+    return errorResponse(
+      new SvcError("not_found", "There is no such route; GET /docs describes all."),
+      requestId,
+      pathname,
+    );
   const allow = [...match.methods, "OPTIONS"].join(", ");
   const refusal = new SvcError("method_not_allowed", `This route answers ${allow}.`);
   const response = errorResponse(refusal, requestId, pathname);

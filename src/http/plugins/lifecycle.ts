@@ -23,7 +23,7 @@ export interface LifecycleDeps {
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
 /** Looking at the server does not count as using it. */
-const UNCOUNTED = new Set(["/metrics", "/health", "/openapi.json", "/docs"]);
+const UNCOUNTED = new Set(["/", "/metrics", "/health", "/openapi.json", "/docs"]);
 
 /** Encloses `handle`; `activeCount` is the number of responses whose body is not closed yet. */
 export class Lifecycle {

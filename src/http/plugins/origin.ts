@@ -45,6 +45,16 @@ export function checkOrigin(headers: Headers, policy: OriginPolicy): void {
   throw new SvcError("forbidden_origin", "Pages of this origin may not call; --cors-origin admits more origins.");
 }
 
+/**
+ * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
+ * was asked by a name that --allowed-host admits, behind which a proxy may stand.
+ */
+export function checkLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): void {
+  const bound = host.includes(":") ? `[${host}]` : host;
+  if (isLoopback(bound) && isLoopback(hostName(headers.get("host") ?? ""))) return;
+  throw new SvcError("forbidden_host", "Models are downloaded and removed through a loopback address alone.");
+}
+
 function originIsLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);

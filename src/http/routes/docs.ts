@@ -1,14 +1,31 @@
-// GET /openapi.json and GET /docs
+// GET /, GET /openapi.json and GET /docs
 
 import { Elysia } from "elysia";
 import { docsPage } from "../docs-page.ts";
+import type { AppDeps } from "../app.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 
-/** The description as JSON and as a page; `describe` is asked once, at the first request. */
-export const docsRoutes = (describe: () => Promise<OpenApiDocument>) => {
+/** The description as JSON and as a page, which is where browsers begin; `describe` is asked once, at the first request. */
+export const docsRoutes = ({ version }: Pick<AppDeps, "version">, describe: () => Promise<OpenApiDocument>) => {
   let document: Promise<OpenApiDocument> | undefined;
   const described = () => (document ??= describe());
+  const greeting = `svc ${version} is running. The API is under /v1; /docs describes it.\n`;
   return new Elysia({ name: "route.docs" })
+    .get(
+      "/",
+      ({ request }) =>
+        request.headers.get("accept")?.includes("text/html")
+          ? new Response(null, { status: 302, headers: { Location: "/docs", Vary: "Accept" } })
+          : new Response(greeting, { headers: { "Content-Type": "text/plain; charset=utf-8", Vary: "Accept" } }),
+      {
+        detail: {
+          responses: {
+            200: { description: "", content: { "text/plain": { schema: { type: "string" } } } },
+            302: { description: "" },
+          },
+        },
+      },
+    )
     .get("/openapi.json", async () => Response.json(await described()), {
       detail: {
         responses: {

@@ -1,12 +1,16 @@
 // GET /metrics
 
 import { Elysia } from "elysia";
+import type { JobLevels } from "../../telemetry/metrics.ts";
 import type { AppDeps } from "../app.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus text: counters and histograms of the front process, levels of the engine. */
-export const metricsRoutes = ({ engine, generation, metrics, config, version }: AppDeps) =>
+/** Prometheus text: counters and histograms of the front process, levels of the engine and of the data folder. */
+export const metricsRoutes = (
+  { engine, generation, metrics, config, version }: AppDeps,
+  jobs: () => JobLevels | undefined,
+) =>
   new Elysia({ name: "route.metrics" }).get(
     "/metrics",
     () => {
@@ -38,6 +42,7 @@ export const metricsRoutes = ({ engine, generation, metrics, config, version }: 
         residentBytes: process.memoryUsage.rss(),
         cpuSeconds: cpuSeconds(process.cpuUsage()),
         steps,
+        jobs: jobs(),
       });
       return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
     },

@@ -1,4 +1,4 @@
-// Ollama's API: /api/chat, /api/generate, /api/tags, /api/ps, /api/show, /api/version.
+// Ollama's API: answers, what there is to ask, and who is asked.
 
 import { Elysia } from "elysia";
 import {
@@ -14,12 +14,17 @@ import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ListedModel } from "../../domain/model.ts";
 import type { AppDeps } from "../app.ts";
+import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
+
+const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
 /** For tools that know no other API. */
 export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
@@ -36,6 +41,21 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       frames: (events, options) => encodeOllamaStream(events, context, options),
       format: "ndjson",
     });
+  };
+
+  const listed = (request: Request) => {
+    router.refresh();
+    return router.models(isForwarded(request.headers));
+  };
+
+  /** The model of this name, else the one that would answer for it. */
+  const described = (request: Request, name: string | undefined): ListedModel => {
+    const find = (id: string | undefined) => listed(request).find((model) => model.id === id);
+    const found = find(name) ?? find(router.route(name).model);
+    if (!found) throw new SvcError("model_not_found", "'model' names no model of this server.", { param: "model" });
+    // What it can do is not known before.
+    if (found.id === engine.status().modelId) loadedModel(engine);
+    return found;
   };
 
   return new Elysia({ name: "route.ollama" })
@@ -60,18 +80,18 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/api/show",
       async ({ request }) => {
-        checkShow(await readJson(request, bodyCeilings.tokenizer));
-        return Response.json(encodeShow(loadedModel(engine)));
+        const { model, name } = checkShow(await readJson(request, bodyCeilings.tokenizer));
+        return Response.json(encodeShow(described(request, model || name || undefined)));
       },
       {
         parse: "none",
         detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
       },
     )
-    .get("/api/tags", () => Response.json(encodeTags(engine.status())), {
+    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), {
       detail: { responses: { 200: jsonContent(OllamaModels) } },
     })
-    .get("/api/ps", () => Response.json(encodeRunning(engine.status().model)), {
+    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), {
       detail: { responses: { 200: jsonContent(OllamaModels) } },
     })
     .get("/api/version", () => Response.json({ version }), {

@@ -2,44 +2,36 @@
 // that was killed at any moment goes on with the others.
 
 import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
-import { answeredLine, failedLine, skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
+import { skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
+import { newBatchAnswerId } from "../../domain/ids.ts";
 import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { Journal } from "../../store/journal.ts";
 import { isBlank, linesOf, parseLine } from "../../store/json-lines.ts";
-import { isMissing } from "../../store/storage-error.ts";
-import type { AnswerLine } from "./answer-line.ts";
-import { pause } from "./pause.ts";
-import type { Slots } from "./slots.ts";
+import { isMissing, storageError } from "../../store/storage-error.ts";
+import type { LineOutcome, Metrics } from "../../telemetry/metrics.ts";
+import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-export interface BatchRunDeps {
+export interface BatchRunDeps extends LineDeps {
   readonly store: JobStore;
-  readonly slots: Slots;
-  readonly answer: AnswerLine;
   readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "batchLineEnded">;
   readonly maxLines: number;
+  /** Lines of this batch that are begun and not ended at most, be it that they wait to be asked again. */
+  readonly linesAtOnce: number;
   /** Seconds that an output file is kept whose batch does not say; null: until it is deleted. */
   readonly keepSeconds: number | null;
-  /** Told about a failure of a line that nobody foresaw. */
-  readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
 /** How often it looks whether it was cancelled, by whatever server, or is over time. */
 const WATCH_MS = 250;
 /** How old the counts that clients see may be. */
 const PROGRESS_MS = 100;
-/** A line may be what ended the engine, or broke another server: it is not tried for ever. */
-const MOST_ATTEMPTS = 3;
-const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
-const RETRY_S = 1;
-/** What says nothing about the line: it is asked again. */
-const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstream_unavailable", "shutting_down"]);
 
 export class BatchRun {
   /** Aborted when no more lines are to be answered, for whatever reason. */
@@ -136,46 +128,28 @@ export class BatchRun {
   /** Answers every line that is not, a few at once, until none is left or the run is to end. */
   private async answerAll(journal: Journal, tally: Tally): Promise<void> {
     const { signal } = this.ending;
+    const { slots, linesAtOnce } = this.deps;
     const underWay = new Set<Promise<void>>();
-    for await (const line of this.unanswered(tally)) {
-      const release = await this.deps.slots.take(signal);
-      if (!release) break;
-      const work = this.answerLine(line)
-        .then((output) => output && this.write(output, journal, tally))
-        .catch((error: unknown) => this.giveUp(error))
-        .finally(() => {
-          release();
-          underWay.delete(work);
-        });
-      underWay.add(work);
+    try {
+      for await (const line of this.unanswered(tally)) {
+        const place = await slots.take(signal);
+        if (!place) break;
+        const work = answerLine(this.deps, line, this.id, place, signal)
+          .then((output) => output && this.write(output, journal, tally))
+          .catch((error: unknown) => this.giveUp(error))
+          .finally(() => underWay.delete(work));
+        underWay.add(work);
+        if (underWay.size >= linesAtOnce) await Promise.race(underWay);
+      }
+    } catch (error) {
+      this.giveUp(error);
     }
     await Promise.all(underWay);
     if (this.failure) throw this.failure.error;
   }
 
-  /** The output of a line, whatever it is; undefined when the run is to end first. */
-  private async answerLine({ customId, body }: InputLine): Promise<BatchOutputLine | undefined> {
-    const { signal } = this.ending;
-    const { answer, onUnexpected } = this.deps;
-    for (let attempt = 1; !signal.aborted; attempt++) {
-      const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
-      try {
-        return answeredLine(ids, await answer(body, { id: ids.requestId, client: this.id }, signal));
-      } catch (error) {
-        if (signal.aborted) break;
-        if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
-        const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
-        const isSuspect = SUSPECT.has(known.code) && attempt < MOST_ATTEMPTS;
-        if (!isSuspect && !TRANSIENT.has(known.code)) return failedLine(ids, known);
-        await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
-      }
-    }
-    return undefined;
-  }
-
   private async write(line: BatchOutputLine, journal: Journal, tally: Tally): Promise<void> {
-    await journal.append(`${JSON.stringify(line)}\n`);
-    tally.add(tallyLine(line));
+    await this.put(line, line.error ? "failed" : "completed", journal, tally);
     this.saving ??= setTimeout(() => {
       this.saving = undefined;
       this.saveProgress(tally);
@@ -219,9 +193,14 @@ export class BatchRun {
   private async skipRest(journal: Journal, tally: Tally, code: "batch_cancelled" | "batch_expired"): Promise<void> {
     for await (const { customId } of this.unanswered(tally)) {
       const line = skippedLine(newBatchAnswerId(), customId, code);
-      await journal.append(`${JSON.stringify(line)}\n`);
-      tally.add(tallyLine(line));
+      await this.put(line, "skipped", journal, tally);
     }
+  }
+
+  private async put(line: BatchOutputLine, outcome: LineOutcome, journal: Journal, tally: Tally): Promise<void> {
+    await journal.append(`${JSON.stringify(line)}\n`);
+    tally.add(tallyLine(line));
+    this.deps.metrics.batchLineEnded(outcome);
   }
 
   /** The lines of the input that the output does not have. */
@@ -242,9 +221,9 @@ export class BatchRun {
   /** Counts are for looking at: what cannot be saved now is saved next time. */
   private saveProgress(tally: Tally): void {
     try {
-      this.deps.store.batches.setProgress(this.id, tally.progress);
+      this.deps.store.batches.showProgress(this.id, tally.progress);
     } catch (error) {
-      this.deps.onUnexpected(error, this.id);
+      if (!(storageError(error) instanceof SvcError)) this.deps.onUnexpected(error, this.id);
     }
   }
 

@@ -9,6 +9,7 @@ import type { JobStore } from "../../store/job-store.ts";
 import type { Page, PageRequest } from "../../store/page.ts";
 import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
@@ -26,11 +27,14 @@ export interface BatchOptions {
   readonly maxLines: number;
   /** Seconds that output files are kept; null: until they are deleted. */
   readonly keepSeconds: number | null;
+  /** Seconds that batches are kept after their end, if their output is not kept longer; null: for ever. */
+  readonly keepBatchSeconds: number | null;
+  readonly metrics: Pick<Metrics, "batchLineEnded">;
   /** Told about a failure that nobody foresaw. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
-/** How often it looks for batches that nobody runs, and for files that have expired. */
+/** How often it looks for batches that nobody runs, and for files and batches that are not kept any longer. */
 const SCAN_MS = 1000;
 const SWEEP_MS = 600_000;
 /** A batch that could not go on, because the disk was full for one, is tried again after so long. */
@@ -141,7 +145,12 @@ export class BatchesService {
 
   private begin(store: JobStore, id: string): void {
     if (this.runs.has(id) || this.options.clock.now() < (this.retryAt.get(id) ?? 0)) return;
-    const unlock = store.lock(id);
+    let unlock: (() => void) | undefined;
+    try {
+      unlock = store.lock(id);
+    } catch (error) {
+      return this.postpone(id, error);
+    }
     if (!unlock) return;
     const run = new BatchRun({ ...this.options, store, slots: this.slots }, id);
     const ended = this.follow(id, run).finally(() => {
@@ -153,23 +162,27 @@ export class BatchesService {
 
   /** Runs a batch until it has ended, is stopped, or cannot go on for now. Never throws. */
   private async follow(id: string, run: BatchRun): Promise<void> {
-    const { clock, log } = this.options;
+    const { log } = this.options;
     try {
       await run.run();
       const { status, total, completed, failed } = this.get(id);
       this.retryAt.delete(id);
       log.info("batch", { batch: id, status, total, completed, failed });
     } catch (error) {
-      this.retryAt.set(id, clock.now() + RETRY_MS);
-      this.logFailure("batch cannot go on and is tried again", error, id);
+      this.postpone(id, error);
     }
+  }
+
+  private postpone(id: string, error: unknown): void {
+    this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
+    this.logFailure("batch cannot go on and is tried again", error, id);
   }
 
   private sweep(): void {
     try {
-      this.options.folder.find()?.sweep(this.now());
+      this.options.folder.find()?.sweep(this.now(), this.options.keepBatchSeconds);
     } catch (error) {
-      this.logFailure("expired files cannot be removed", error);
+      this.logFailure("expired files and batches cannot be removed", error);
     }
   }
 

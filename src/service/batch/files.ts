@@ -51,9 +51,11 @@ export class FilesService {
       const file = { id, bytes, filename, purpose: "batch", createdAt, expiresAt } as const;
       try {
         await keepContent(store.partPath(id), store.contentPath(id));
-        store.files.add(file);
+        // A server that stops closes its store before its last requests end.
+        this.options.folder.open().files.add(file);
         return file;
       } catch (error) {
+        await rm(store.contentPath(id), { force: true });
         throw storageError(error);
       }
     };
@@ -64,7 +66,7 @@ export class FilesService {
   get(id: string): FileRecord {
     const file = withStorage(() => this.options.folder.find()?.files.get(id, this.now()));
     if (file) return file;
-    throw new SvcError("not_found", "No file with this id is stored.", { param: "file_id" });
+    throw unknownFile();
   }
 
   list(page: PageRequest, purpose: string | undefined): Page<FileRecord> {
@@ -82,11 +84,12 @@ export class FilesService {
 
   /** Batches that were made of it go on. Throws SvcError `not_found`. */
   delete(id: string): void {
-    this.get(id);
-    withStorage(() => this.options.folder.open().deleteFile(id));
+    if (!withStorage(() => this.options.folder.find()?.deleteFile(id, this.now()))) throw unknownFile();
   }
 
   private now(): number {
     return Math.floor(this.options.clock.wall() / 1000);
   }
 }
+
+const unknownFile = () => new SvcError("not_found", "No file with this id is stored.", { param: "file_id" });

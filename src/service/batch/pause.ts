@@ -4,7 +4,12 @@
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  return promise.finally(() => clearTimeout(timer));
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  signal.addEventListener("abort", end, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    // Signals live as long as a batch: what waits a thousand times must not leave a thousand listeners.
+    signal.removeEventListener("abort", end);
+  });
 }

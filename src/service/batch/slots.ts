@@ -1,12 +1,15 @@
 // A number of places that many share: who has waited longest gets the next one.
 
+/** Gives a place back. */
+export type Place = () => void;
+
 export class Slots {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
   /** Takes a place; the returned function gives it back. Undefined when the signal is aborted first. */
-  async take(signal: AbortSignal): Promise<(() => void) | undefined> {
+  async take(signal: AbortSignal): Promise<Place | undefined> {
     if (signal.aborted) return undefined;
     if (this.free > 0) this.free--;
     else if (!(await this.turn(signal))) return undefined;

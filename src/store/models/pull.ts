@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
+import type { DownloadProgress } from "../../domain/download.ts";
 import { lookAt } from "./address.ts";
 import { chooseFiles } from "./choose-files.ts";
 import { download } from "./download.ts";
@@ -16,21 +17,11 @@ import type { Reference } from "./reference.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 import { defaultPatience, pause, type Patience, type RetryOptions } from "./retry.ts";
 
-export interface PullProgress {
-  readonly name: string;
-  /** Bytes that are there, of all files. */
-  readonly received: number;
-  /** Bytes of all files; absent where a server does not tell. */
-  readonly total?: number;
-  /** Another program downloads. */
-  readonly waiting: boolean;
-}
-
 export interface PullOptions {
   readonly hub: Hub;
   readonly store: ModelStore;
   readonly signal: AbortSignal;
-  readonly progress: (progress: PullProgress) => void;
+  readonly progress: (progress: DownloadProgress) => void;
   /** Told what a person would want to know: lost connections, waits. */
   readonly note: (text: string) => void;
   /** Throws when a file is no model file. */
@@ -220,7 +211,7 @@ class Tally {
   constructor(
     private readonly name: string,
     remotes: readonly RemoteFile[],
-    private readonly tell: (progress: PullProgress) => void,
+    private readonly tell: (progress: DownloadProgress) => void,
   ) {
     this.total = remotes.reduce((sum, { bytes }) => sum + (bytes ?? NaN), 0);
   }

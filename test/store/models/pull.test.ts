@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ModelStore } from "../../../src/store/models/model-store.ts";
 import { partPath, partsOf } from "../../../src/store/models/part-file.ts";
-import { pull, type PullOptions, type PullProgress } from "../../../src/store/models/pull.ts";
+import type { DownloadProgress } from "../../../src/domain/download.ts";
+import { pull, type PullOptions } from "../../../src/store/models/pull.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
 import { bytesContent, FakeHub, largeContent, type Content } from "./fake-hub.ts";
 
@@ -18,7 +19,7 @@ let hub: FakeHub;
 let folder: string;
 let store: ModelStore;
 let notes: string[];
-let states: PullProgress[];
+let states: DownloadProgress[];
 
 beforeEach(async () => {
   hub = await FakeHub.start();
@@ -263,7 +264,7 @@ describe("connections", () => {
     add(FILE, random(2_000_000));
     hub.delay = 5;
     const stop = new AbortController();
-    const progress = ({ received }: PullProgress) => void (received > 500_000 && stop.abort(new Error("stopped")));
+    const progress = ({ received }: DownloadProgress) => void (received > 500_000 && stop.abort(new Error("stopped")));
     expect(start(REPO, { signal: stop.signal, progress })).rejects.toThrow("stopped");
     while (!stop.signal.aborted) await Bun.sleep(5);
     await Bun.sleep(50);

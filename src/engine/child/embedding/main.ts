@@ -4,6 +4,7 @@ import { LlamaError } from "../../../../ffi/llama/api.ts";
 import { openEmbedder, type Embedder } from "../../../../ffi/llama/embedder.ts";
 import type { EmbedderOptions, FromEmbedder, ToEmbedder } from "../../embedding/protocol.ts";
 import { ABORT_FD, PROTOCOL_VERSION } from "../../protocol.ts";
+import { endUnloaded } from "../end-unloaded.ts";
 import { EmbeddingWorker, TOKENS_AT_ONCE } from "./worker.ts";
 
 const POLL_MS = 10;
@@ -55,9 +56,7 @@ async function load(options: EmbedderOptions, send: Send): Promise<Embedder> {
     }
   } catch (error) {
     send({ type: "load-failed", message: error instanceof LlamaError ? error.message : String(error) });
-    // Let the message leave before the process does.
-    await Bun.sleep(50);
-    return process.exit(1);
+    return endUnloaded();
   }
 }
 

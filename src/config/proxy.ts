@@ -1,0 +1,44 @@
+// Which proxy the environment names for an address, as Bun's `fetch` reads it.
+
+import { BlockList, isIP } from "node:net";
+import type { Environment } from "./environment.ts";
+
+/** The proxy's address; undefined where `fetch` asks the server itself, or cannot use the proxy. */
+export function proxyFor(address: string, environment: Environment): string | undefined {
+  const { protocol, hostname, port } = new URL(address);
+  // The small letters win where both are there.
+  const variable = (name: string) => environment[name] || environment[name.toUpperCase()] || undefined;
+  const named = variable(protocol === "https:" ? "https_proxy" : "http_proxy") ?? variable("all_proxy");
+  if (named === undefined) return undefined;
+  const proxy = URL.parse(named.includes("://") ? named : `http://${named}`);
+  if (!proxy || !/^https?:$/.test(proxy.protocol)) return undefined;
+  const at = port || (protocol === "https:" ? "443" : "80");
+  const exceptions = (variable("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
+  return exceptions.some((entry) => isExcepted(entry, bare(hostname), at)) ? undefined : proxy.href;
+}
+
+/** `entry`: a host, the end of its name, an address, a range of them (`10.0.0.0/8`), each maybe with a port, or `*`. */
+function isExcepted(entry: string, host: string, port: string): boolean {
+  if (entry === "*" || isInRange(entry, host)) return true;
+  const [, name = "", only = port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  if (only !== port || name === "") return false;
+  if (isIP(host) !== 0) return isInRange(bare(name), host);
+  const domain = name.replace(/^\*?\./, "");
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+/** Whether an address is this one, or within these. */
+function isInRange(entry: string, host: string): boolean {
+  const [, address = "", given] = /^([^/]+)(?:\/(\d+))?$/.exec(entry) ?? [];
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  const bits = Number(given ?? most);
+  if (family === 0 || family !== isIP(host) || bits > most) return false;
+  const type = family === 4 ? "ipv4" : "ipv6";
+  const range = new BlockList();
+  range.addSubnet(address, bits, type);
+  return range.check(host, type);
+}
+
+/** A host without the brackets of a numeric IPv6 address. */
+const bare = (host: string): string => host.replace(/^\[|\]$/g, "");

@@ -1,0 +1,27 @@
+// Ollama's API for the models on disk: POST /api/pull and DELETE /api/delete.
+
+import { opt, t, type Static } from "./schema.ts";
+
+const named = {
+  model: opt(t.String({ description: "owner/repository or owner/repository:QUANT, also after hf.co/." })),
+  name: opt(t.String({ description: "The older name of `model`." })),
+};
+
+export const OllamaPullRequest = t.Object({
+  ...named,
+  insecure: opt(t.Boolean({ description: "No effect." })),
+  stream: opt(t.Boolean({ description: "Default true." })),
+});
+
+export const OllamaDeleteRequest = t.Object(named);
+
+/** A line about a download; the last has the status `success`. */
+export const OllamaPullStatus = t.Object({
+  status: t.String(),
+  digest: t.Optional(t.String({ description: "What is being downloaded: the model with all its files, by its name." })),
+  total: t.Optional(t.Integer({ description: "Bytes." })),
+  completed: t.Optional(t.Integer({ description: "Bytes." })),
+});
+
+export type OllamaPullRequest = Static<typeof OllamaPullRequest>;
+export type OllamaPullStatus = Static<typeof OllamaPullStatus>;

@@ -1,0 +1,64 @@
+// Vectors in Ollama's API.
+
+import {
+  OllamaEmbeddingsRequest,
+  OllamaEmbedRequest,
+  type OllamaEmbedAnswer,
+  type OllamaEmbeddingsAnswer,
+} from "../../contract/ollama-embed.ts";
+import { checker } from "../../contract/schema.ts";
+import type { EmbeddingResult } from "../../domain/embedding.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { decodeModel } from "../fields/limits.ts";
+
+export interface DecodedEmbed {
+  readonly model?: string;
+  readonly inputs: readonly string[];
+  /** false: what is too long is refused. */
+  readonly truncate: boolean;
+  readonly dimensions?: number;
+}
+
+const checkEmbed = checker(OllamaEmbedRequest);
+const checkEmbeddings = checker(OllamaEmbeddingsRequest);
+
+/** Throws SvcError naming the field at fault. */
+export function decodeEmbed(body: unknown): DecodedEmbed {
+  const { model, input, truncate, dimensions } = checkEmbed(body);
+  return {
+    ...decodeModel(model),
+    inputs: typeof input === "string" ? [input] : input,
+    truncate: truncate ?? true,
+    ...(typeof dimensions === "number" && { dimensions }),
+  };
+}
+
+/** The older form: one text. Throws SvcError naming the field at fault. */
+export function decodeOlderEmbed(body: unknown): DecodedEmbed {
+  const { model, prompt } = checkEmbeddings(body);
+  return { ...decodeModel(model), inputs: [prompt], truncate: true };
+}
+
+/** Throws SvcError `context_length_exceeded` about what was cut and should not have been. */
+export function encodeEmbed(
+  result: EmbeddingResult,
+  { model, ms, truncate }: { readonly model: string; readonly ms: number } & Pick<DecodedEmbed, "truncate">,
+): OllamaEmbedAnswer {
+  const { tokens, truncated } = result;
+  if (!truncate && truncated > 0) {
+    const message = `'input' has ${truncated} texts that are longer than the model takes; 'truncate' cuts them.`;
+    throw new SvcError("context_length_exceeded", message, { param: "input" });
+  }
+  const embeddings = vectorsOf(result);
+  return { model, embeddings, total_duration: Math.round(ms * 1e6), load_duration: 0, prompt_eval_count: tokens };
+}
+
+/** The only vector. */
+export const encodeOlderEmbed = (result: EmbeddingResult): OllamaEmbeddingsAnswer => ({
+  embedding: [...result.values],
+});
+
+const vectorsOf = ({ values, dimensions }: EmbeddingResult): number[][] =>
+  Array.from({ length: values.length / dimensions }, (_, index) => [
+    ...values.subarray(index * dimensions, (index + 1) * dimensions),
+  ]);

@@ -1,0 +1,55 @@
+// Downloading and removing models in Ollama's API.
+
+import { OllamaDeleteRequest, OllamaPullRequest, type OllamaPullStatus } from "../../contract/ollama-store.ts";
+import { checker } from "../../contract/schema.ts";
+import type { DownloadEvent } from "../../domain/download.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { StreamContext } from "../fields/stream.ts";
+import { typedError } from "../fields/typed-error.ts";
+
+const checkPull = checker(OllamaPullRequest);
+const checkDelete = checker(OllamaDeleteRequest);
+
+/** Throws SvcError naming the field at fault. */
+export function decodePull(body: unknown): { readonly model: string; readonly stream: boolean } {
+  const asked = checkPull(body);
+  return { model: modelOf(asked), stream: asked.stream ?? true };
+}
+
+/** Throws SvcError naming the field at fault. */
+export const decodeDelete = (body: unknown): { readonly model: string } => ({ model: modelOf(checkDelete(body)) });
+
+function modelOf({ model, name }: { readonly model?: string | null; readonly name?: string | null }): string {
+  const named = model || name;
+  if (named) return named;
+  throw new SvcError("missing_required_parameter", "'model' is required: the name of a model.", { param: "model" });
+}
+
+/** The end of a download, for who does not want to watch it. Throws what the download throws. */
+export async function encodePull(events: AsyncIterable<DownloadEvent>): Promise<OllamaPullStatus> {
+  for await (const _ of events);
+  return { status: "success" };
+}
+
+/** Yields a line for whatever there is to tell. Never throws. */
+export async function* encodePullStream(
+  events: AsyncGenerator<DownloadEvent, void, void>,
+  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
+): AsyncGenerator<string, void, void> {
+  const line = (status: OllamaPullStatus | { readonly error: string }) => `${JSON.stringify(status)}\n`;
+  try {
+    yield line({ status: "pulling manifest" });
+    for await (const event of events) yield line(statusOf(event));
+    yield line({ status: "success" });
+  } catch (error) {
+    if (!signal.aborted) yield line({ error: typedError(error, onUnexpected).message });
+  }
+}
+
+function statusOf(event: DownloadEvent): OllamaPullStatus {
+  if (event.type === "note") return { status: event.text };
+  if (event.type === "done") return { status: `serve it: svc ${event.option} ${event.name}` };
+  const { name, received: completed, total, waiting } = event.progress;
+  const status = `${waiting ? "another svc is pulling" : "pulling"} ${name}`;
+  return { status, digest: name, ...(total !== undefined && { total }), completed };
+}

@@ -1,0 +1,61 @@
+// Ollama's API for vectors: POST /api/embed and /api/embeddings.
+
+import { Elysia } from "elysia";
+import {
+  OllamaEmbedAnswer,
+  OllamaEmbeddingsAnswer,
+  OllamaEmbeddingsRequest,
+  OllamaEmbedRequest,
+} from "../../contract/ollama-embed.ts";
+import {
+  decodeEmbed,
+  decodeOlderEmbed,
+  encodeEmbed,
+  encodeOlderEmbed,
+  type DecodedEmbed,
+} from "../../dialect/ollama/embed.ts";
+import type { AppDeps } from "../app.ts";
+import { isForwarded } from "../generation-headers.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** Texts as vectors, for tools that know no other API. */
+export const ollamaEmbedRoutes = ({ embeddings, clock }: AppDeps, contexts: RequestContexts) => {
+  const compute = async (request: Request, asked: DecodedEmbed) => {
+    const context = contexts.of(request);
+    const origin = { id: context.id, forwarded: isForwarded(request.headers) };
+    const started = clock.now();
+    const { model, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
+    context.logFields = () => ({ model, prompt_tokens: result.tokens });
+    return { model, result, ms: clock.now() - started };
+  };
+
+  return new Elysia({ name: "route.ollama-embed" })
+    .post(
+      "/api/embed",
+      async ({ request }) => {
+        const asked = decodeEmbed(await readJson(request, bodyCeilings.embeddings));
+        const computed = await compute(request, asked);
+        return Response.json(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(OllamaEmbedRequest), responses: { 200: jsonContent(OllamaEmbedAnswer) } },
+      },
+    )
+    .post(
+      "/api/embeddings",
+      async ({ request }) => {
+        const asked = decodeOlderEmbed(await readJson(request, bodyCeilings.embeddings));
+        return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
+      },
+      {
+        parse: "none",
+        detail: {
+          requestBody: jsonContent(OllamaEmbeddingsRequest),
+          responses: { 200: jsonContent(OllamaEmbeddingsAnswer) },
+        },
+      },
+    );
+};

@@ -1,0 +1,57 @@
+// Ollama's API for the models on disk: POST /api/pull and DELETE /api/delete.
+
+import { Elysia } from "elysia";
+import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../contract/ollama-store.ts";
+import type { TSchema } from "../../contract/schema.ts";
+import { decodeDelete, decodePull, encodePull, encodePullStream } from "../../dialect/ollama/store.ts";
+import type { AppDeps } from "../app.ts";
+import { leaving, streamed } from "../generation-response.ts";
+import { bodyCeilings, readJson } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import { logUnexpected } from "../log-unexpected.ts";
+import { checkLocal } from "../plugins/origin.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** One status, or lines of them. */
+const statusContent = {
+  description: "",
+  content: {
+    "application/json": { schema: OllamaPullStatus as TSchema },
+    "application/x-ndjson": { schema: OllamaPullStatus as TSchema },
+  },
+};
+
+/** For this machine alone: nobody is asked for a key, and disks are filled and emptied here. */
+export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.ollama-store" })
+    .post(
+      "/api/pull",
+      async ({ request }) => {
+        checkLocal(request.headers, deps.config);
+        const { model, stream } = decodePull(await readJson(request, bodyCeilings.tokenizer));
+        const left = leaving(request);
+        const events = deps.storedModels.download(model, left.signal);
+        if (!stream) return Response.json(await encodePull(events));
+        const { id } = contexts.of(request);
+        const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
+        const frames = encodePullStream(events, { signal: left.signal, onUnexpected });
+        return streamed(deps, contexts, request, frames, { left, format: "ndjson" });
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(OllamaPullRequest), responses: { 200: statusContent } },
+      },
+    )
+    .delete(
+      "/api/delete",
+      async ({ request }) => {
+        checkLocal(request.headers, deps.config);
+        const { model } = decodeDelete(await readJson(request, bodyCeilings.tokenizer));
+        await deps.storedModels.remove(model);
+        return new Response();
+      },
+      {
+        parse: "none",
+        detail: { requestBody: jsonContent(OllamaDeleteRequest), responses: { 200: { description: "" } } },
+      },
+    );

@@ -1,0 +1,55 @@
+// One line of a batch, asked until its answer says something about the line.
+
+import type { BatchOutputLine } from "../../contract/batches.ts";
+import type { InputLine } from "../../dialect/batches/decode.ts";
+import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
+import type { AnswerLine } from "./answer-line.ts";
+import { pause } from "./pause.ts";
+import type { Place, Slots } from "./slots.ts";
+
+export interface LineDeps {
+  readonly slots: Slots;
+  readonly answer: AnswerLine;
+  /** Told about a failure of a line that nobody foresaw. */
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
+}
+
+/** A line may be what ended the engine, or broke another server: it is not tried for ever. */
+const MOST_SUSPICIONS = 3;
+const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
+const RETRY_S = 1;
+/** What says nothing about the line: it is asked again. */
+const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstream_unavailable", "shutting_down"]);
+
+/**
+ * The output of a line of the batch `client`, whatever it is; undefined when the signal is aborted first. It begins in
+ * `place` and gives that back; while it waits to be asked again, it keeps nobody from one.
+ */
+export async function answerLine(
+  { slots, answer, onUnexpected }: LineDeps,
+  { customId, body }: InputLine,
+  client: string,
+  place: Place,
+  signal: AbortSignal,
+): Promise<BatchOutputLine | undefined> {
+  let suspicions = 0;
+  for (let release: Place | undefined = place; release; release = await slots.take(signal)) {
+    const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
+    let known: SvcError;
+    try {
+      return answeredLine(ids, await answer(body, { id: ids.requestId, client }, signal));
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);
+      known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+    } finally {
+      release();
+    }
+    const isSuspect = SUSPECT.has(known.code) && ++suspicions < MOST_SUSPICIONS;
+    if (!isSuspect && !TRANSIENT.has(known.code)) return failedLine(ids, known);
+    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
+  }
+  return undefined;
+}

@@ -1,0 +1,145 @@
+// What one replica's failure means for a request that another may answer, and which of several failures is told.
+
+import { describe, expect, test } from "bun:test";
+import { prefixKey } from "../../src/gateway/prefix-key.ts";
+import type { Replica } from "../../src/gateway/replica.ts";
+import { plainRequest } from "../support/request.ts";
+import { chatServer, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
+import { generate, remote, textOf, type Remote } from "./remote.ts";
+
+const failing =
+  (status: number, headers = {}) =>
+  () =>
+    Response.json({ error: { message: "no" } }, { status, headers });
+const busy = (seconds: number) => failing(503, { "retry-after": String(seconds) });
+const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
+
+/** Begins a conversation that belongs to this replica. */
+function conversationOf({ upstream }: Remote, replica: Replica | undefined) {
+  for (let number = 0; number < 1000; number++) {
+    const messages = [{ role: "user" as const, content: `conversation ${number}` }];
+    if (upstream.choose("far", prefixKey(plainRequest("", { messages })), new Set()) === replica) return { messages };
+  }
+  throw new Error("no conversation goes to this replica");
+}
+
+const ask = (far: Remote, replica = far.replicas[0]) =>
+  generate(far, conversationOf(far, replica)).then(textOf, (error: unknown) => error);
+
+describe("a server that refuses", () => {
+  test.each([401, 403, 404, 302])("with %d is not down: what it says is told every time", async (status) => {
+    const far = await remote([chatServer(failing(status)).url]);
+    const first = await ask(far);
+    expect(first).toMatchObject({ code: status === 404 ? "model_not_found" : "upstream_error" });
+    for (let time = 0; time < 4; time++) expect(await ask(far)).toEqual(first);
+    expect(far.replicas[0]?.isWell).toBe(true);
+  });
+
+  test("to list its models as well is asked all the same, and the operator hears why", async () => {
+    const server = fixtureServer(failing(401));
+    const far = await remote([server.url]);
+    for (let time = 0; time < 3; time++) await far.replicas[0]?.refresh(0);
+    for (let time = 0; time < 3; time++) {
+      expect(await ask(far)).toMatchObject({ code: "upstream_error", message: expect.stringContaining("key (401)") });
+    }
+    const fields = { upstream: "up", well: 0, of: 1, why: expect.stringContaining("key (401)") };
+    expect(far.log.lines).toMatchObject([{ level: "warn", fields }]);
+  });
+
+  test.each([401, 404, 302])("with %d is asked once, and another replica in its place", async (status) => {
+    const [refusing, healthy] = [chatServer(failing(status)), chatServer(helloStream)];
+    const far = await remote([refusing.url, healthy.url]);
+    for (let time = 1; time <= 3; time++) {
+      expect(await ask(far)).toBe("Hello");
+      expect([asked(refusing), asked(healthy)]).toEqual([time, time]);
+    }
+  });
+});
+
+describe("of several failures", () => {
+  const gone = failing(502);
+  test.each([
+    ["busy before gone", [busy(60), gone], { code: "server_busy", details: { retryAfterSeconds: 60 } }],
+    ["the shortest wait", [busy(60), busy(9)], { code: "server_busy", details: { retryAfterSeconds: 9 } }],
+    ["busy before a refused key", [failing(401), busy(60)], { code: "server_busy" }],
+    ["gone before a missing model", [failing(404), gone], { code: "upstream_unavailable" }],
+    ["a refused key before a missing model", [failing(401), failing(404)], { code: "upstream_error" }],
+    ["what both say", [failing(404), failing(404)], { code: "model_not_found" }],
+  ] as const)("%s is told, whoever is asked first", async (_, answers, expected) => {
+    for (const order of [answers, answers.toReversed()]) {
+      const servers = order.map((answer) => chatServer(answer));
+      const far = await remote(servers.map(({ url }) => url));
+      expect(await ask(far)).toMatchObject(expected);
+    }
+  });
+
+  test("a request that is wrong is told at once: no other is asked", async () => {
+    const other = chatServer(helloStream);
+    const far = await remote([chatServer(failing(400)).url, other.url]);
+    expect(await ask(far)).toMatchObject({ code: "invalid_value" });
+    expect(asked(other)).toBe(0);
+  });
+
+  test("that of a replica that is left alone counts: it may have what another lacks", async () => {
+    const far = await remote([chatServer(failing(404)).url, chatServer(helloStream).url]);
+    const conversation = conversationOf(far, far.replicas[0]);
+    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();
+    expect(await generate(far, conversation).catch((error: unknown) => error)).toMatchObject({
+      code: "upstream_unavailable",
+      details: { retryAfterSeconds: 1 },
+    });
+  });
+
+  test("those that ask for a long wait are not asked again, others are", async () => {
+    let count = 0;
+    const waiting = chatServer(busy(60));
+    const recovering = chatServer(() => (count++ === 0 ? failing(503, { "retry-after": "0" })() : helloStream()));
+    const far = await remote([waiting.url, recovering.url]);
+    expect(await ask(far)).toBe("Hello");
+    expect([asked(waiting), asked(recovering)]).toEqual([1, 2]);
+  });
+});
+
+describe("replicas with contexts of different length", () => {
+  const limited = (context: number, answer: () => Response) =>
+    fixtureServer(({ path }) => {
+      if (path === "/v1/models") return Response.json({ data: [{ id: "far", max_model_len: context }] });
+      return path === "/v1/chat/completions" ? answer() : undefined;
+    });
+  const refusing = (context: number) =>
+    limited(context, () =>
+      Response.json(
+        { error: { type: "exceed_context_size_error", n_prompt_tokens: 9000, n_ctx: context } },
+        { status: 400 },
+      ),
+    );
+
+  test("what is too long for one goes to one with a longer context, which is what is listed", async () => {
+    const [short, long] = [refusing(4096), limited(16_384, helloStream)];
+    const far = await remote([short.url, long.url]);
+    expect(await ask(far)).toBe("Hello");
+    expect([asked(short), asked(long)]).toEqual([1, 1]);
+    expect(far.gateway.models()).toMatchObject([{ id: "up/far", contextLength: 16_384 }]);
+  });
+
+  test("those that are no longer are not asked, and the longest limit is told", async () => {
+    const servers = [refusing(4096), refusing(4096), refusing(8192)];
+    const far = await remote(servers.map(({ url }) => url));
+    expect(await ask(far)).toMatchObject({
+      code: "context_length_exceeded",
+      message: expect.stringContaining("the limit is 8192"),
+    });
+    expect(servers.map(asked).toSorted()).toContain(0);
+    expect(await ask(far, far.replicas[2])).toMatchObject({ code: "context_length_exceeded" });
+    expect(far.replicas.map(({ isWell }) => isWell)).toEqual([true, true, true]);
+  });
+
+  test("a replica of the same length that is away does not make a refusal one for later", async () => {
+    const far = await remote([refusing(4096).url, refusing(4096).url]);
+    const conversation = conversationOf(far, far.replicas[0]);
+    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();
+    expect(await generate(far, conversation).catch((error: unknown) => error)).toMatchObject({
+      code: "context_length_exceeded",
+    });
+  });
+});

@@ -1,0 +1,234 @@
+// Servers that answer as no model server does: every request ends with an error of ours, and no connection stays open.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { systemClock } from "../../src/domain/clock.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
+import { RecordingLog, serve, until } from "../http/harness.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
+import { generate, remote, textOf, type Remote } from "./remote.ts";
+
+const running = new Set<Server>();
+afterEach(() => {
+  for (const server of running) server.close();
+  running.clear();
+});
+
+/** A server below HTTP: `answer` gets the socket of each request for an answer; models are listed as they should be. */
+async function rawServer(answer: (socket: Socket) => void, listsModels = true): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      const list = JSON.stringify(modelList("far"));
+      if (!listsModels || data.toString().startsWith("POST")) answer(socket);
+      else if (data.toString().startsWith("GET")) socket.end(head("application/json") + list);
+    });
+  });
+  running.add(server);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+}
+
+const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
+const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
+const half = (text: string) => text.slice(0, text.length / 2);
+const hello = event(delta({ content: "Hello" }));
+const line = (content: string, done: boolean) => `${JSON.stringify({ message: { content }, done })}\n`;
+const openFiles = () => readdirSync("/dev/fd").length;
+
+const fails = (far: Remote, id = "r") => generate(far, { id }).then(textOf, (error: unknown) => error);
+
+describe("an upstream that", () => {
+  test.each([
+    ["hangs after accepting", () => {}, "upstream_unavailable"],
+    ["closes without a word", (socket: Socket) => socket.end(), "upstream_unavailable"],
+    ["resets the connection", (socket: Socket) => socket.resetAndDestroy(), "upstream_unavailable"],
+    ["speaks no HTTP", (socket: Socket) => socket.end("220 smtp ready\r\n"), "upstream_unavailable"],
+    [
+      "ends after half an event",
+      (socket: Socket) => socket.end(head("text/event-stream") + half(hello)),
+      "upstream_unavailable",
+    ],
+    [
+      "ends after an event and a half",
+      (socket: Socket) => socket.end(head("text/event-stream") + hello + half(hello)),
+      "upstream_error",
+    ],
+    [
+      "ends after half a line",
+      (socket: Socket) => socket.end(head("application/x-ndjson") + half(line("Hello", false))),
+      "upstream_unavailable",
+    ],
+    [
+      "hangs in the middle of an event",
+      (socket: Socket) => socket.write(head("text/event-stream") + hello + half(hello)),
+      "upstream_error",
+    ],
+    [
+      "answers with a web page",
+      (socket: Socket) => socket.end(`${head("text/html; charset=utf-8")}<html>\n<p>hello</p></html>`),
+      "upstream_error",
+    ],
+    [
+      "answers with a web page that does not end",
+      (socket: Socket) => socket.write(`${head("text/html")}<html>`),
+      "upstream_error",
+    ],
+    [
+      "answers with half a JSON text",
+      (socket: Socket) => socket.end(`${head("application/json")}{"choices":[`),
+      "upstream_error",
+    ],
+  ])(
+    "%s ends the request with an error, and no connection stays",
+    async (_, answer, code) => {
+      const sockets = new Set<Socket>();
+      const url = await rawServer((socket) => {
+        sockets.add(socket);
+        answer(socket);
+      });
+      const far = await remote([url], { silenceMs: 200 });
+      expect(await fails(far)).toMatchObject({ code });
+      const before = openFiles();
+      far.replicas[0]?.breaker.succeeded();
+      const failures = await Promise.all(Array.from({ length: 5 }, (_none, number) => fails(far, `r${number}`)));
+      for (const failure of failures) expect(failure).toMatchObject({ code });
+      expect(far.replicas[0]?.inFlight).toBe(0);
+      await until(() => [...sockets].every(({ readyState }) => readyState !== "open"));
+      await until(() => openFiles() <= before);
+    },
+    90_000,
+  );
+
+  test("answers with a web page is passed over for a replica that answers as it should", async () => {
+    const page = chatServer(() => new Response("<html>", { headers: { "content-type": "text/html" } }));
+    const far = await remote([page.url, chatServer(helloStream).url]);
+    const answers = ["a", "b", "c", "d", "e"].map((content) =>
+      generate(far, { id: content, messages: [{ role: "user", content }] }),
+    );
+    expect((await Promise.all(answers)).map(textOf)).toEqual(answers.map(() => "Hello"));
+  });
+
+  test("ends without a line break after its last message has said all", async () => {
+    const url = await rawServer((socket) =>
+      socket.end(`${head("text/event-stream")}${hello}${event(delta({}, "stop")).trimEnd()}`),
+    );
+    expect(textOf(await generate(await remote([url])))).toBe("Hello");
+  });
+
+  test("sends a list of models without an end is read no further than a list may be long", async () => {
+    let isOpen = true;
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(2 ** 20).fill(32)),
+      cancel: () => {
+        isOpen = false;
+      },
+    });
+    const server = fixtureServer(({ path }) => (path === "/v1/models" ? new Response(endless) : undefined));
+    const far = await remote([server.url]);
+    expect(far.gateway.models()).toEqual([]);
+    await until(() => !isOpen);
+  });
+
+  test("lists its models late is served as soon as it has, and asked before as well", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = fixtureServer(async ({ path }) => {
+      if (path === "/v1/chat/completions") return helloStream();
+      await gate.promise;
+      return path === "/v1/models" ? Response.json(modelList("far")) : undefined;
+    });
+    const replica = new Replica({ url: server.url }, { connectMs: 1000, silenceMs: 1000 }, systemClock);
+    const upstream = new Upstream("up", [replica], true);
+    const gateway = new Gateway({ configured: [upstream], clock: systemClock, log: new RecordingLog() });
+    const started = gateway.start();
+    const engine = gateway.find("up/far")?.engine;
+    if (!engine) throw new Error("no backend");
+    expect(textOf(await generate({ engine }))).toBe("Hello");
+    expect(gateway.models()).toEqual([]);
+    gate.resolve();
+    await started;
+    gateway.stop();
+    expect(gateway.models().map(({ id }) => id)).toEqual(["up/far"]);
+  });
+
+  test("could not be reached at the start is asked again at once, not after the usual time", async () => {
+    let isThere = false;
+    const server = fixtureServer(({ path }) =>
+      path === "/v1/models" && isThere ? Response.json(modelList("far")) : new Response("starting", { status: 500 }),
+    );
+    const far = await remote([server.url]);
+    expect(far.gateway.models()).toEqual([]);
+    isThere = true;
+    await far.replicas[0]?.refresh();
+    expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far"]);
+  });
+});
+
+describe("a name that several have", () => {
+  const named = (name: string, url: string, isConfigured: boolean) =>
+    new Upstream(name, [new Replica({ url }, { connectMs: 1000, silenceMs: 1000 }, systemClock)], isConfigured);
+
+  test("is the model here; the other server's goes by its listed name", async () => {
+    const server = fixtureServer(({ path }) => {
+      if (path === "/v1/models") return Response.json(modelList("fake-model"));
+      return path === "/v1/chat/completions" ? eventStream([delta({ content: "far" }, "stop")]) : undefined;
+    });
+    const { gateway } = await remote([server.url]);
+    const near = serve(undefined, {}, [gateway]);
+    const modelOf = async (model: string) => ((await (await near.chat({ model })).json()) as { model: string }).model;
+    expect([await modelOf("fake-model"), await modelOf("up/fake-model")]).toEqual(["fake-model", "up/fake-model"]);
+    const listed = (await (await fetch(`${near.url}/v1/models`)).json()) as { data: { id: string }[] };
+    expect(listed.data.map(({ id }) => id).filter((id) => id.endsWith("fake-model"))).toEqual([
+      "fake-model",
+      "up/fake-model",
+    ]);
+  });
+
+  test("of servers leads to the one that has the model, the operator's first", async () => {
+    const [given, found] = [fixtureServer(() => Response.json(modelList("a", "b"))), chatServer(helloStream)];
+    const upstreams = [named("ollama", given.url, true), named("ollama", found.url, true)];
+    const gateway = new Gateway({ configured: upstreams, clock: systemClock, log: new RecordingLog() });
+    await gateway.start();
+    gateway.stop();
+    const engine = gateway.find("ollama/far")?.engine;
+    if (!engine) throw new Error("no backend");
+    expect(textOf(await generate({ engine }))).toBe("Hello");
+    expect(gateway.find("ollama/a")).not.toBe(gateway.find("ollama/far"));
+    expect(given.asked.some(({ path }) => path.endsWith("completions"))).toBe(false);
+  });
+});
+
+describe("an upstream behind a proxy", () => {
+  const before = process.env["http_proxy"];
+  afterEach(() => {
+    if (before === undefined) delete process.env["http_proxy"];
+    else process.env["http_proxy"] = before;
+  });
+
+  test("is asked through it alone, and a proxy that is gone is told", async () => {
+    const proxy = chatServer(helloStream);
+    process.env["http_proxy"] = proxy.url;
+    const address = { url: "http://far.invalid:8000", proxy: proxy.url };
+    const replica = new Replica(address, { connectMs: 1000, silenceMs: 1000 }, systemClock);
+    const gateway = new Gateway({
+      configured: [new Upstream("up", [replica], true)],
+      clock: systemClock,
+      log: new RecordingLog(),
+    });
+    await gateway.start();
+    gateway.stop();
+    const engine = gateway.find("up/far")?.engine;
+    if (!engine) throw new Error("no backend");
+    expect(textOf(await generate({ engine }))).toBe("Hello");
+    expect(proxy.asked.map(({ headers }) => headers.get("host"))).toEqual(["far.invalid:8000", "far.invalid:8000"]);
+    await proxy.stop();
+    expect(generate({ engine })).rejects.toMatchObject({ code: "upstream_unavailable" });
+    await until(() => !replica.isWell);
+  });
+});

@@ -1,0 +1,189 @@
+// How batches end, what servers that come and go leave of them, and how long all of it is kept.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Batch } from "../../src/contract/batches.ts";
+import {
+  cancel,
+  checkBatch,
+  create,
+  customIds,
+  get,
+  lineOf,
+  many,
+  never,
+  on,
+  output,
+  untilStatus,
+} from "./batch-client.ts";
+import { hello, messages, serve, temporaryFolder, until } from "./harness.ts";
+
+interface Failure {
+  readonly error: { readonly code: string; readonly param: string | null; readonly message: string };
+}
+
+describe("cancelling", () => {
+  const stuck = () => serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+  const halfStuck = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
+
+  test("keeps what was answered, says of every other line that it was not, and frees the engine", async () => {
+    const server = stuck();
+    const { id } = await create(server, halfStuck);
+    while ((await get(server, id)).request_counts.completed < 5);
+    const response = await cancel(server, id);
+    expect(response.status).toBe(200);
+    expect(["cancelling", "cancelled"]).toContain(checkBatch(await response.json()).status);
+    const done = await untilStatus(server, id, "cancelled");
+    expect(done.request_counts).toEqual({ total: 25, completed: 5, failed: 20 });
+    expect([done.cancelling_at, done.cancelled_at]).toEqual([expect.any(Number), expect.any(Number)]);
+    const lines = await output(server, done);
+    expect(customIds(lines)).toEqual(customIds(halfStuck));
+    expect(lines.filter(({ response, error }) => !response && error?.code === "batch_cancelled")).toHaveLength(20);
+    await until(() => server.engine.live === 0);
+  });
+
+  test("works at once after creating", async () => {
+    const server = stuck();
+    const { id } = await create(server, halfStuck);
+    expect((await cancel(server, id)).status).toBe(200);
+    await untilStatus(server, id, "cancelled");
+  });
+
+  test("what has ended is 400, what is not there 404", async () => {
+    const server = serve();
+    const { id } = await create(server, many(1));
+    await untilStatus(server, id, "completed");
+    const late = await cancel(server, id);
+    const { error } = (await late.json()) as Failure;
+    expect([late.status, error.code, error.message]).toEqual([
+      400,
+      "invalid_value",
+      expect.stringContaining("completed"),
+    ]);
+    expect((await get(server, id)).status).toBe("completed");
+    const other = await cancel(server, "batch_none");
+    expect([other.status, ((await other.json()) as Failure).error.code]).toEqual([404, "not_found"]);
+  });
+});
+
+describe("a batch's time", () => {
+  test("is over: the output has what was answered, and of every other line that it was not", async () => {
+    const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+    const lines = [...many(3), lineOf(3, { messages, max_tokens: 1 }), lineOf(4, { messages, max_tokens: 1 })];
+    const { id } = await create(server, lines, {
+      completion_window: "1s",
+      output_expires_after: { anchor: "created_at", seconds: 3600 },
+    });
+    const done = await untilStatus(server, id, "expired");
+    expect(done.request_counts).toEqual({ total: 5, completed: 3, failed: 2 });
+    const written = await output(server, done);
+    expect(customIds(written)).toEqual(customIds(lines));
+    expect(written.filter(({ error }) => error?.code === "batch_expired")).toHaveLength(2);
+    const file = (await (await fetch(`${server.url}/v1/files/${done.output_file_id}`)).json()) as Record<
+      string,
+      number
+    >;
+    expect(file["expires_at"]).toBe((file["created_at"] ?? 0) + 3600);
+  });
+});
+
+describe("a server that ends", () => {
+  test("leaves a batch to the next one, which answers only what is missing", async () => {
+    const dataDir = temporaryFolder();
+    const first = on(dataDir, ({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+    const lines = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
+    const { id } = await create(first, lines);
+    while ((await get(first, id)).request_counts.completed < 5);
+    await first.stop();
+    const second = on(dataDir);
+    const done = await untilStatus(second, id, "completed");
+    expect(done.request_counts).toEqual({ total: 25, completed: 25, failed: 0 });
+    expect(second.engine.requests).toHaveLength(20);
+    expect(customIds(await output(second, done))).toEqual(customIds(lines));
+    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+    expect(readdirSync(join(dataDir, "files"))).toHaveLength(2);
+  });
+
+  test("two on one folder do not answer the same lines, and each can cancel the other's batch", async () => {
+    const dataDir = temporaryFolder();
+    const gate = Promise.withResolvers<void>();
+    const script = () => ({ steps: [{ wait: gate.promise }, { text: "x" }] });
+    const [one, other] = [on(dataDir, script), on(dataDir, script)];
+    const { id } = await create(one, many(30));
+    const second = await create(other, many(30));
+    await untilStatus(one, second.id, "in_progress");
+    await Bun.sleep(1200);
+    expect((await cancel(one, second.id)).status).toBe(200);
+    gate.resolve();
+    const done = await untilStatus(other, id, "completed");
+    await untilStatus(one, second.id, "cancelled");
+    expect(customIds(await output(other, done))).toEqual(customIds(many(30)));
+    const answered = [one, other].map(({ engine }) => engine.requests.filter(({ client }) => client === id).length);
+    expect(answered.sort()).toEqual([0, 30]);
+  }, 60_000);
+
+  test("one whose folder is in the way holds up no other", async () => {
+    const dataDir = temporaryFolder();
+    const first = on(dataDir, { steps: [{ wait: never }] });
+    const [broken, other] = [await create(first, many(3)), await create(first, many(3))];
+    await first.stop();
+    rmSync(join(dataDir, "batches", broken.id), { recursive: true });
+    writeFileSync(join(dataDir, "batches", broken.id), "");
+    const second = on(dataDir);
+    await untilStatus(second, other.id, "completed");
+    expect((await get(second, broken.id)).status).toBe("in_progress");
+    expect(second.log.lines).toContainEqual({
+      level: "warn",
+      message: "batch cannot go on and is tried again",
+      fields: expect.objectContaining({ batch: broken.id, code: "storage_unavailable" }),
+    });
+  });
+});
+
+describe("files of a batch", () => {
+  test("its input may be deleted while it runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "x" }] });
+    const made = await create(server, many(30));
+    await until(() => server.engine.live > 0);
+    const deleted = await fetch(`${server.url}/v1/files/${made.input_file_id}`, { method: "DELETE" });
+    expect(deleted.status).toBe(200);
+    gate.resolve();
+    expect((await untilStatus(server, made.id, "completed")).request_counts.completed).toBe(30);
+  });
+
+  test("a batch whose folder was removed fails and says so", async () => {
+    const dataDir = temporaryFolder();
+    const first = on(dataDir, { steps: [{ wait: never }] });
+    const { id } = await create(first, many(3));
+    await until(() => first.engine.live > 0);
+    await first.stop();
+    rmSync(join(dataDir, "batches", id), { recursive: true });
+    const second = on(dataDir);
+    const failed = await untilStatus(second, id, "failed");
+    expect(failed.errors?.data[0]).toMatchObject({ code: "not_found", line: null });
+    expect(existsSync(join(dataDir, "batches", id))).toBe(false);
+  });
+});
+
+describe("batches that have ended", () => {
+  const keeping = (dataDir: string) =>
+    serve(hello, { dataDir, files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: 1 } });
+
+  test("are listed until --keep-batches is over, and as long as their output is there", async () => {
+    const dataDir = temporaryFolder();
+    const first = keeping(dataDir);
+    const ids = [await create(first, many(1)), await create(first, many(1))].map(({ id }) => id);
+    const [kept, left] = await Promise.all(ids.map((id) => untilStatus(first, id, "completed")));
+    expect((await fetch(`${first.url}/v1/files/${left?.output_file_id}`, { method: "DELETE" })).status).toBe(200);
+    expect((await get(first, left?.id ?? "")).output_file_id).toBe(left?.output_file_id ?? null);
+    await first.stop();
+    while (Math.floor(Date.now() / 1000) <= (left?.completed_at ?? 0)) await Bun.sleep(50);
+    const second = keeping(dataDir);
+    const list = (await (await fetch(`${second.url}/v1/batches`)).json()) as { data: Batch[] };
+    expect(list.data.map(({ id }) => id)).toEqual([kept?.id ?? ""]);
+    const gone = await fetch(`${second.url}/v1/batches/${left?.id}`);
+    expect([gone.status, ((await gone.json()) as Failure).error.code]).toEqual([404, "not_found"]);
+  });
+});

@@ -1,0 +1,168 @@
+// What a server that was killed leaves in the data folder, at each step of a batch, and how the next one goes on.
+
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, linkSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { answeredLine, skippedLine } from "../../src/dialect/batches/output-line.ts";
+import type { ChatCompletion } from "../../src/contract/chat.ts";
+import { JobStore } from "../../src/store/job-store.ts";
+import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
+import { temporaryFolder } from "./harness.ts";
+
+const LINES = 6;
+const ID = "batch_killed";
+const OUTPUT = "file-output";
+
+const body = { usage: { prompt_tokens: 1, completion_tokens: 1 } } as ChatCompletion;
+const answered = (count: number) =>
+  jsonl(many(count).map(({ custom_id }) => answeredLine({ id: "a", customId: custom_id, requestId: "r" }, body)));
+const skipped = (index: number, code: "batch_cancelled" | "batch_expired") =>
+  jsonl([skippedLine("s", `line-${index}`, code)]);
+
+/** A folder with a batch that was just made, which lasts until `expiresAt`; `work` is what the server did before its end. */
+function killedAfter(work: (store: JobStore) => void, expiresAt = 4_000_000_000): string {
+  const dataDir = temporaryFolder();
+  const store = new JobStore(dataDir);
+  const now = Math.floor(Date.now() / 1000);
+  const content = jsonl(many(LINES));
+  writeFileSync(store.contentPath("file-input"), content);
+  const input = { id: "file-input", bytes: content.length, filename: "x", createdAt: now, expiresAt: null };
+  store.files.add({ ...input, purpose: "batch" });
+  store.addBatch({
+    id: ID,
+    endpoint: "/v1/chat/completions",
+    model: "fake-model",
+    inputFileId: "file-input",
+    outputFileId: OUTPUT,
+    outputSeconds: null,
+    window: "24h",
+    createdAt: now,
+    expiresAt,
+    metadata: null,
+  });
+  work(store);
+  store.close();
+  return dataDir;
+}
+
+/** The batch comes to `status`, and by then only so many lines were answered after the kill. */
+async function goesOn(dataDir: string, status: string, asked: number, failed = 0): Promise<void> {
+  const server = on(dataDir);
+  const done = await untilStatus(server, ID, status);
+  expect(done.request_counts).toEqual({ total: LINES, completed: LINES - failed, failed });
+  expect(done.output_file_id).toBe(OUTPUT);
+  expect(customIds(await output(server, done))).toEqual(customIds(many(LINES)));
+  expect(server.engine.requests).toHaveLength(asked);
+  await server.stop();
+  expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+  expect(readdirSync(join(dataDir, "files")).sort()).toEqual(["file-input", OUTPUT]);
+}
+
+const begin = (store: JobStore) => {
+  const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  store.batches.setProgress(ID, { total: LINES, completed: 0, failed: 0, usage });
+  store.batches.advance(ID, "validating", "in_progress", 1);
+};
+
+describe("a server that is killed", () => {
+  test("before any line was looked at", () =>
+    goesOn(
+      killedAfter(() => {}),
+      "completed",
+      LINES,
+    ));
+
+  test("before a line was answered", () => goesOn(killedAfter(begin), "completed", LINES));
+
+  test("in the middle of a line of the output", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(4).slice(0, -20));
+      }),
+      "completed",
+      LINES - 3,
+    ));
+
+  test("behind the last line", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(LINES));
+      }),
+      "completed",
+      0,
+    ));
+
+  test("while it finished, with the output in its place and not on record", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(LINES));
+        store.batches.advance(ID, "in_progress", "finalizing", 1);
+        linkSync(store.outputPath(ID), store.contentPath(OUTPUT));
+      }),
+      "completed",
+      0,
+    ));
+
+  test("while it cancelled, with some lines skipped", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(2) + skipped(2, "batch_cancelled"));
+        store.batches.advance(ID, "in_progress", "cancelling", 1);
+      }),
+      "cancelled",
+      0,
+      LINES - 2,
+    ));
+
+  test("after a cancel that came when every line was answered", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(LINES));
+        store.batches.advance(ID, "in_progress", "cancelling", 1);
+      }),
+      "cancelled",
+      0,
+    ));
+
+  test("while it ended a batch that was over time", () =>
+    goesOn(
+      killedAfter((store) => {
+        begin(store);
+        writeFileSync(store.outputPath(ID), answered(2));
+        appendFileSync(store.outputPath(ID), skipped(2, "batch_expired"));
+      }, 1),
+      "expired",
+      0,
+      LINES - 2,
+    ));
+
+  test("before a batch that is over time had begun", () =>
+    goesOn(
+      killedAfter(() => {}, 1),
+      "expired",
+      0,
+      LINES,
+    ));
+
+  test("behind the end, before it had cleared up", async () => {
+    const dataDir = killedAfter((store) => {
+      begin(store);
+      writeFileSync(store.outputPath(ID), answered(LINES));
+      store.batches.advance(ID, "in_progress", "finalizing", 1);
+      const batch = store.batches.get(ID);
+      if (!batch) throw new Error("there is no such batch");
+      const file = { id: OUTPUT, bytes: answered(LINES).length, filename: "o", createdAt: 1, expiresAt: null };
+      store.handOver(batch, { ...file, purpose: "batch_output" }, "completed", 1);
+    });
+    expect(readdirSync(join(dataDir, "batches"))).toEqual([ID]);
+    const server = on(dataDir);
+    expect((await get(server, ID)).status).toBe("completed");
+    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+    expect(server.engine.requests).toEqual([]);
+  });
+});

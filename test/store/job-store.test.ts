@@ -1,0 +1,196 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BatchStatus } from "../../src/store/batch-records.ts";
+import { openJobDatabase, writeLightly } from "../../src/store/job-database.ts";
+import { JobStore } from "../../src/store/job-store.ts";
+import { isBusy } from "../../src/store/storage-error.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-jobs-"));
+const opened: JobStore[] = [];
+afterAll(() => {
+  for (const store of opened) store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const NOW = Math.floor(Date.now() / 1000);
+
+function newStore(): JobStore {
+  const store = new JobStore(mkdtempSync(join(folder, "store-")));
+  opened.push(store);
+  return store;
+}
+
+function addFile(store: JobStore, id: string, expiresAt: number | null = null, bytes = 3): void {
+  writeFileSync(store.contentPath(id), "{}\n");
+  store.files.add({ id, bytes, filename: "x.jsonl", purpose: "batch", createdAt: NOW, expiresAt });
+}
+
+function addBatch(store: JobStore, id: string): void {
+  if (!store.files.has("input")) addFile(store, "input");
+  store.addBatch({
+    id,
+    endpoint: "/v1/chat/completions",
+    model: "m",
+    inputFileId: "input",
+    outputFileId: `${id}-output`,
+    outputSeconds: null,
+    window: "24h",
+    createdAt: NOW,
+    expiresAt: NOW + DAY,
+    metadata: null,
+  });
+}
+
+/** Brings a batch to its end; its output is kept until `outputExpiresAt`. */
+function end(store: JobStore, id: string, status: BatchStatus, at: number, outputExpiresAt: number | null): void {
+  store.batches.advance(id, "validating", "in_progress", at);
+  writeFileSync(store.outputPath(id), "{}\n");
+  const batch = store.batches.get(id);
+  if (!batch) throw new Error("there is no such batch");
+  const output = { id: batch.outputFileId, bytes: 3, filename: "o", createdAt: at, expiresAt: outputExpiresAt };
+  expect(store.handOver(batch, { ...output, purpose: "batch_output" }, status, at)).toBe(true);
+  store.clear(id);
+}
+
+const page = (store: JobStore, after?: string) =>
+  store.files.page({ limit: 2, order: "asc", after }, undefined, NOW).rows.map(({ id }) => id);
+
+describe("files that are gone", () => {
+  test("can be what a page begins after, for an hour", () => {
+    const store = newStore();
+    for (const id of ["a", "b", "c", "d"]) addFile(store, id);
+    expect(page(store)).toEqual(["a", "b"]);
+    for (const id of ["a", "b"]) expect(store.deleteFile(id, NOW)).toBe(true);
+    expect(store.deleteFile("a", NOW)).toBe(false);
+    expect(page(store, "b")).toEqual(["c", "d"]);
+    store.sweep(NOW + HOUR - 1, null);
+    expect(page(store, "b")).toEqual(["c", "d"]);
+    store.sweep(NOW + HOUR, null);
+    expect(() => page(store, "b")).toThrow("'after' names nothing that is stored.");
+    expect(readdirSync(join(store.contentPath("c"), "..")).sort()).toEqual(["c", "d"]);
+  });
+
+  test("lose their content when they expire", () => {
+    const store = newStore();
+    addFile(store, "short", NOW + 10);
+    addFile(store, "long");
+    store.sweep(NOW + 9, null);
+    expect(existsSync(store.contentPath("short"))).toBe(true);
+    store.sweep(NOW + 10, null);
+    expect([existsSync(store.contentPath("short")), existsSync(store.contentPath("long"))]).toEqual([false, true]);
+  });
+});
+
+describe("batches that have ended", () => {
+  const listed = (store: JobStore) =>
+    store.batches.page({ limit: 100, order: "asc", after: undefined }).rows.map(({ id }) => id);
+
+  test("are forgotten so long after their end, whatever that was; those that go on are not", () => {
+    const store = newStore();
+    for (const id of ["completed", "cancelled", "expired", "failed", "validating", "running"]) addBatch(store, id);
+    for (const status of ["completed", "cancelled", "expired"] as const) end(store, status, status, NOW, NOW + HOUR);
+    store.batches.fail("failed", [], NOW);
+    store.batches.advance("running", "validating", "in_progress", NOW);
+    store.sweep(NOW + DAY - 1, DAY);
+    expect(listed(store)).toHaveLength(6);
+    store.sweep(NOW + DAY, null);
+    expect(listed(store)).toHaveLength(6);
+    store.sweep(NOW + DAY, DAY);
+    expect(listed(store)).toEqual(["validating", "running"]);
+    expect(existsSync(store.inputPath("running"))).toBe(true);
+  });
+
+  test("stay as long as their output is a file", () => {
+    const store = newStore();
+    for (const id of ["kept", "expiring", "deleted"]) addBatch(store, id);
+    end(store, "kept", "completed", NOW, null);
+    end(store, "expiring", "completed", NOW, NOW + 3 * DAY);
+    end(store, "deleted", "completed", NOW, null);
+    store.deleteFile("deleted-output", NOW + HOUR);
+    store.sweep(NOW + 2 * DAY, DAY);
+    expect(listed(store)).toEqual(["kept", "expiring"]);
+    store.sweep(NOW + 3 * DAY, DAY);
+    expect(listed(store)).toEqual(["kept"]);
+  });
+});
+
+describe("a batch that cannot be added", () => {
+  test("leaves nothing behind", () => {
+    const store = newStore();
+    addBatch(store, "one");
+    const folders = () => readdirSync(join(store.inputPath("one"), "../.."));
+    rmSync(store.contentPath("input"));
+    expect(() => addBatch(store, "two")).toThrow("ENOENT");
+    expect(folders()).toEqual(["one"]);
+  });
+});
+
+test("totals count what is there", () => {
+  const store = newStore();
+  addFile(store, "a", null, 100);
+  addFile(store, "b", NOW + 10, 20);
+  expect(store.files.totals(NOW).get("batch")).toEqual({ count: 2, bytes: 120 });
+  expect(store.files.totals(NOW + 10).get("batch")).toEqual({ count: 1, bytes: 100 });
+  for (const id of ["x", "y", "z"]) addBatch(store, id);
+  const usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  for (const id of ["x", "y"]) {
+    store.batches.setProgress(id, { total: 10, completed: 3, failed: 1, usage });
+    store.batches.advance(id, "validating", "in_progress", NOW);
+  }
+  expect(store.batches.linesWaiting()).toBe(12);
+  store.batches.fail("x", [], NOW);
+  expect(store.batches.linesWaiting()).toBe(6);
+  expect([...store.batches.counts()].sort()).toEqual([
+    ["failed", 1],
+    ["in_progress", 1],
+    ["validating", 1],
+  ]);
+});
+
+describe("a database that several open", () => {
+  /** Another process that takes a lock, says so, and gives it back after a while. */
+  const holder = (path: string, milliseconds: number) =>
+    Bun.spawn(
+      [
+        process.execPath,
+        "-e",
+        `const { Database } = require("bun:sqlite"); const database = new Database(${JSON.stringify(path)}, { create: true });
+         database.run("BEGIN IMMEDIATE"); console.log("held");
+         setTimeout(() => { database.run("COMMIT"); process.exit(); }, ${milliseconds});`,
+      ],
+      { stdout: "pipe" },
+    );
+
+  test("waits for who makes it at the same time", async () => {
+    const path = join(mkdtempSync(join(folder, "new-")), "jobs.sqlite");
+    const other = holder(path, 300);
+    await other.stdout.getReader().read();
+    openJobDatabase(path).close();
+    expect(await other.exited).toBe(0);
+  });
+
+  test("writes lightly at once or not at all, and carefully when the other is done", async () => {
+    const path = join(mkdtempSync(join(folder, "used-")), "jobs.sqlite");
+    const database = openJobDatabase(path);
+    const setting = (name: string) => Object.values(database.query(`PRAGMA ${name}`).get() as object)[0];
+    const write = () => void database.query("DELETE FROM files").run();
+    const other = holder(path, 300);
+    await other.stdout.getReader().read();
+    let thrown: unknown;
+    try {
+      writeLightly(database, write);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isBusy(thrown)).toBe(true);
+    expect([setting("busy_timeout"), setting("synchronous")]).toEqual([5000, 2]);
+    write();
+    writeLightly(database, write);
+    expect(await other.exited).toBe(0);
+    database.close();
+  });
+});
