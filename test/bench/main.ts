@@ -15,6 +15,11 @@ import type { LaunchPlan, RunningServer, Side } from "./server-under-test.ts";
 import { launch } from "./server-under-test.ts";
 import { exitOnSignals, killAtExit } from "../support/kill-at-exit.ts";
 
+const WARM_UP_MS = 5000;
+const WARM_UP_STREAMS = 4;
+/** Warm-up prompts are none of those that are measured. */
+const WARM_UP_SEEDS = 50;
+
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<void> {
   const plans = launchPlans(scenario, options);
   const tools = (scenario.tools ?? []).filter(({ id }) => options.wants(id));
@@ -64,8 +69,7 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
       figures.push({ label: "time to ready, warm file cache", unit: "ms", better: "lower", value: server.readyMs });
     }
     const prompts = new PromptSource(seed);
-    if (measurements.length > 0 && scenario.model !== "all-minilm")
-      await streamChat(server.port, { prompt: prompts.next(16), maxTokens: 4 });
+    if (measurements.length > 0 && scenario.model !== "all-minilm") await warmUp(server.port, seed + WARM_UP_SEEDS);
     for (const measurement of measurements)
       figures.push(...(await runRow(measurement, plan.side, server.port, prompts)));
     if (readMemory && scenario.memory === true && options.wants("memory")) {
@@ -76,6 +80,19 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
     await server.stop();
   }
   return figures;
+}
+
+/**
+ * Servers run for days: what is measured is not their first seconds, in which caches fill and code is compiled. llama.cpp's
+ * own benchmarks warm up as well.
+ */
+async function warmUp(port: number, seed: number): Promise<void> {
+  const prompts = new PromptSource(seed);
+  const until = performance.now() + WARM_UP_MS;
+  do {
+    const calls = Array.from({ length: WARM_UP_STREAMS }, () => ({ prompt: prompts.next(32), maxTokens: 32 }));
+    await Promise.all(calls.map((call) => streamChat(port, call)));
+  } while (performance.now() < until);
 }
 
 /** A row that fails, say because a server gives up on it, leaves its cells empty and the others alone. */
