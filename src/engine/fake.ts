@@ -6,8 +6,7 @@ import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../
 import type { ModelInfo } from "../domain/model.ts";
 import { noSteps } from "../domain/steps.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../domain/usage.ts";
-import { nobodyWaits } from "../domain/waiting.ts";
-import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
+import { noStats, type EnginePort, type EngineState, type EngineStatus } from "./port.ts";
 
 /** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
 export type FakeStep =
@@ -73,26 +72,6 @@ export class FakeEngine implements EnginePort {
   }
 
   status(): EngineStatus {
-    const stats = {
-      waiting: 0,
-      waitingFor: nobodyWaits,
-      kvUsed: 0,
-      kvCached: 0,
-      kvSaved: 0,
-      kvDisk: 0,
-      kvTotal: 8192,
-      steps: 0,
-    };
-    const counts = {
-      preemptions: 0,
-      evictedTokens: 0,
-      spilledTokens: 0,
-      restoredTokens: 0,
-      diskWrittenTokens: 0,
-      diskRestoredTokens: 0,
-      diskFailedTokens: 0,
-      residentBytes: 0,
-    };
     return {
       state: this.state,
       modelId: fakeModel.id,
@@ -100,7 +79,7 @@ export class FakeEngine implements EnginePort {
       adapters: this.adapters,
       ...(this.model && { model: this.model }),
       restarts: 0,
-      stats: { ...stats, ...counts, running: this.live },
+      stats: { ...noStats, kvTotal: 8192, running: this.live },
       steps: noSteps(),
     };
   }

@@ -1,5 +1,6 @@
 // The body of a request for an answer.
 
+import { decodeModel } from "../dialect/fields/limits.ts";
 import type { AppDeps } from "./app.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 
@@ -16,5 +17,5 @@ export async function readGenerationBody({ generation }: AppDeps, request: Reque
 
 function namedModel(body: unknown): string | undefined {
   const named = typeof body === "object" && body !== null && "model" in body ? body.model : undefined;
-  return typeof named === "string" && named !== "" ? named : undefined;
+  return typeof named === "string" ? decodeModel(named).model : undefined;
 }
