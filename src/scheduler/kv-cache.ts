@@ -8,6 +8,7 @@ import { PrefixTree, type Holder } from "./prefix-tree.ts";
 import type { Saved } from "./saved-prefixes.ts";
 import type { Sequence } from "./sequence.ts";
 import { FEWEST_SAVED, Spill, type Movable, type SpillLimits } from "./spill.ts";
+import type { CellsInUse } from "./step-cost.ts";
 
 export interface KvLimits extends SpillLimits {
   /** Unified: all sequences divide the cells, and share what they have in common. Streams: each has a fixed share. */
@@ -60,6 +61,12 @@ export class KvCache {
   /** Cells that running requests need. */
   get runningCells(): number {
     return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
+  }
+
+  /** Both kinds of cells. */
+  get inUse(): CellsInUse {
+    const { runningCells: running } = this;
+    return { running, idle: this.cells - running };
   }
 
   /** Tokens of finished requests that had to make room, in all. */
@@ -161,9 +168,25 @@ export class KvCache {
    */
   moveBeyond(limit: number, now: number): void {
     if (this.limits.layout === "streams" || this.limits.savedBytes === 0) return;
-    if (!this.spill.isMoving && this.cells - this.runningCells > limit) this.beginMoving(now);
+    if (!this.spill.isMoving && this.inUse.idle > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
     if (moved !== undefined) this.drop(moved);
+  }
+
+  /**
+   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved is given up; what finds no
+   * room in host memory stays.
+   */
+  clearBeyond(limit: number, now: number): void {
+    if (this.limits.layout === "streams" || this.limits.savedBytes === 0) return;
+    const staying = new Set<number>();
+    const leaves = (id: number) => (staying.has(id) || this.tree.exclusive(id) === 0 ? 0 : 1);
+    while (this.inUse.idle > limit) {
+      const id = this.idle.leastValuable(now, leaves);
+      if (id === undefined) return;
+      if (this.tree.exclusive(id) >= FEWEST_SAVED && !this.save(id, now)) staying.add(id);
+      else this.drop(id);
+    }
   }
 
   /** Moves the best of what nobody runs to disk, as far as that is worth it; false when nothing is left. */

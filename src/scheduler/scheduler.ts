@@ -278,7 +278,8 @@ export class Scheduler {
   }
 
   private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
-    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.cells);
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.inUse);
+    if (this.running.length === 1 && streams === 0) this.cost.recordAlone(plan.prefillRows, ms, this.kv.inUse);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
@@ -301,7 +302,7 @@ export class Scheduler {
   private applySteps(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     const { rows, decodeRows } = plan;
     const made = stepsMade(plan, tokens);
-    this.cost.record(decodeRows, 0, ms / made, this.kv.cells);
+    this.cost.record(decodeRows, 0, ms / made, this.kv.inUse);
     this.speculation.judge(plan, (key) => this.byKey.get(key), ms / made);
     const sampled: Sampled[] = [];
     for (const [at, { key, index }] of rows.entries()) {

@@ -1,25 +1,33 @@
 // Learns what a step costs, so that prefill chunks can be sized in milliseconds instead of tokens.
 
-import { CellCost } from "./cell-cost.ts";
+import { CellCost, PromptCellCost } from "./cell-cost.ts";
 import { blend } from "./moving-average.ts";
 
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
+/** Prompt rows that are computed as a prompt's, not as so many streams'. */
+const FEWEST_PROMPT_ROWS = 64;
+
+/** Cells of the KV cache that were in use when a step began. */
+export interface CellsInUse {
+  readonly running: number;
+  readonly idle: number;
+}
 
 /** Moving averages of measured steps, in milliseconds. */
 export class StepCost {
   private readonly cellCost = new CellCost();
+  private readonly promptCellCost = new PromptCellCost();
   private decodeStep: number | undefined;
   /** Per prompt token, alone in the batch. */
   private prefillToken: number | undefined;
   /** Per prompt token on top of a decode step. */
   private chunkToken: number | undefined;
 
-  /** `cells`: those of the KV cache that are in use. */
-  record(decodeRows: number, prefillRows: number, ms: number, cells: number): void {
+  record(decodeRows: number, prefillRows: number, ms: number, { running, idle }: CellsInUse): void {
     if (prefillRows === 0) {
       this.decodeStep = blend(this.decodeStep, ms);
-      this.cellCost.record(decodeRows, cells, ms);
+      this.cellCost.record(decodeRows, running + idle, ms);
       return;
     }
     const token = Math.max(0, ms - (decodeRows === 0 ? 0 : (this.decodeStep ?? 0))) / prefillRows;
@@ -30,6 +38,16 @@ export class StepCost {
       // A few tokens cost what a step does, whatever their number: a token's price is no higher, and mostly far lower.
       this.prefillToken = Math.min(this.prefillToken ?? token, token);
     }
+  }
+
+  /** A step of a single prompt with nobody beside it, as `record` has it. */
+  recordAlone(rows: number, ms: number, { running, idle }: CellsInUse): void {
+    if (rows >= FEWEST_PROMPT_ROWS) this.promptCellCost.record(rows, running + rows / 2, idle, ms);
+  }
+
+  /** Idle cells of the cache that a prompt with so many tokens left, beside so many cells, can bear; `moveMs`: to move one. */
+  affordableBesidePrompt(tokens: number, cells: number, moveMs: number): number {
+    return this.promptCellCost.affordable(tokens, cells + tokens / 2, moveMs);
   }
 
   /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */

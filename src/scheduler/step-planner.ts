@@ -52,7 +52,7 @@ export class StepPlanner {
     const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
-    }
+    } else if (this.streams === 0) this.clearFor(prompts, now);
     // Nor does a prompt of other adapters wait for steps on end.
     const alone = prompts.length + guessRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.stepsOnEnd(decoding) : 1;
@@ -96,6 +96,13 @@ export class StepPlanner {
     rows.push(...added.rows);
     started.push(...added.started);
     return added.rows.length;
+  }
+
+  /** Idle cells slow down a long prompt by more than moving them takes. */
+  private clearFor(prompts: readonly Sequence[], now: number): void {
+    const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
+    const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells, this.limits.saveTokenMs);
+    this.kv.clearBeyond(limit, now);
   }
 
   /** Decode steps that may be made without looking at what the first of them gave. */

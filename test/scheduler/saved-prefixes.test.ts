@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SavedPrefixes } from "../../src/scheduler/saved-prefixes.ts";
+import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const tokens = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
@@ -170,6 +171,51 @@ test("idle cells that slow down a stream move to host memory, a part in each ste
   engine.add(8, [...(engine.jobs.get(1)?.tokens ?? []), 5], 5);
   engine.run();
   expect(engine.cached.get(8)).toBe(1059);
+});
+
+describe("idle cells that slow down long prompts", () => {
+  // A row looks at its own cells, and passes over others' for a fifth of the price.
+  const cost = (rows: number, prompt: number, own: number, held: number) =>
+    2 + rows + prompt * (0.5 + own / 4000 + (held - own) / 20_000);
+  const filled = (more: Partial<SchedulerLimits> = {}) => {
+    const limits = { ...saving, parallel: 2, cells: 16_000, savedBytes: 50_000, saveTokenMs: 0.01, ...more };
+    const engine = new FakeEngine(limits, cost);
+    for (let key = 1; key <= 6; key++) {
+      engine.add(key, 2000, 2);
+      engine.run();
+    }
+    return engine;
+  };
+
+  test("move to host memory before the prompt is computed, and come back", () => {
+    const engine = filled();
+    const before = engine.now;
+    engine.add(7, 3000, 2);
+    engine.run();
+    const alone = new FakeEngine({ ...saving, cells: 16_000 }, cost);
+    alone.add(7, 3000, 2);
+    alone.run();
+    expect((engine.now - before) / alone.now).toBeLessThan(1.2);
+    expect(engine.scheduler.spill.tokens).toBeGreaterThan(5000);
+    engine.add(8, [...(engine.jobs.get(1)?.tokens ?? []), 5], 2);
+    engine.run();
+    expect(engine.cached.get(8)).toBe(2001);
+  });
+
+  test("stay for a short prompt", () => {
+    const engine = filled();
+    const { moved } = engine.scheduler.spill;
+    engine.add(7, 100, 2);
+    engine.run();
+    expect(engine.scheduler.spill.moved).toBe(moved);
+  });
+
+  test("stay where host memory has no room for them", () => {
+    const engine = filled({ savedBytes: 500 });
+    engine.add(7, 3000, 2);
+    engine.run();
+    expect(engine.scheduler.cellsCached).toBeGreaterThan(12_000);
+  });
 });
 
 test("where every cell costs nothing, idle ones stay", () => {

@@ -1,0 +1,57 @@
+// What a step costs, as a sum of three parts: fitted to the steps that were measured, in which old ones fade.
+
+/** Weight that a step keeps with each later one. */
+const MEMORY = 0.998;
+const RIDGE = 1e-3;
+const SINGULAR = 1e-9;
+/** A step that takes so much longer than expected was disturbed. */
+const OUTLIER = 3;
+
+export type Parts = readonly [number, number, number];
+type Vector = [number, number, number];
+
+/** Fits ms = the sum of each part times its price, by least squares. */
+export class LeastSquares {
+  private readonly products: [Vector, Vector, Vector] = [
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+  ];
+  private readonly sums: Vector = [0, 0, 0];
+  private steps = 0;
+
+  /** `fewest`: steps before the fit is used. */
+  constructor(private readonly fewest: number) {}
+
+  record(parts: Parts, ms: number): void {
+    const { prices } = this;
+    if (prices && ms > OUTLIER * Math.max(priced(parts, prices), 0)) return;
+    this.steps++;
+    for (let i = 0; i < 3; i++) {
+      const row = this.products[i] as Vector;
+      for (let j = 0; j < 3; j++) row[j] = MEMORY * (row[j] as number) + (parts[i] as number) * (parts[j] as number);
+      this.sums[i] = MEMORY * (this.sums[i] as number) + (parts[i] as number) * ms;
+    }
+  }
+
+  /** Of each part in milliseconds, by Cramer's rule; undefined while steps are few or do not differ enough. */
+  get prices(): Parts | undefined {
+    if (this.steps < this.fewest) return undefined;
+    const [first, second, third] = this.products;
+    // Where the second part never changes, what it costs cannot be told from what the first does: call it the first's.
+    const products: [Vector, Vector, Vector] = [first, second.with(1, second[1] * (1 + RIDGE)) as Vector, third];
+    const whole = determinant(products);
+    if (!(whole > SINGULAR * products[0][0] * products[1][1] * products[2][2])) return undefined;
+    const solution = [0, 1, 2].map((column) => {
+      const replaced = products.map((row, i) => row.with(column, this.sums[i] as number) as Vector);
+      return determinant(replaced as [Vector, Vector, Vector]) / whole;
+    });
+    return solution as Vector;
+  }
+}
+
+/** What these parts cost together. */
+export const priced = (a: Parts, b: Parts): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+const determinant = ([a, b, c]: readonly [Vector, Vector, Vector]): number =>
+  a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
