@@ -27,12 +27,15 @@ export class LifetimeStats {
   private toldAt = 0;
   /** What earlier engine processes had counted. */
   private past: Counts = noStats;
+  /** The sum of both, once somebody has asked for it: a full server tells many at once how long to wait. */
+  private summed: Levels | undefined;
 
   constructor(private readonly clock: Clock) {}
 
   /** Takes in what the engine process says now. */
   update(levels: Levels): void {
     this.levels = levels;
+    this.summed = undefined;
     this.toldAt = this.clock.now();
   }
 
@@ -44,11 +47,13 @@ export class LifetimeStats {
   processEnded(): void {
     this.past = sum(this.past, this.levels);
     this.levels = noStats;
+    this.summed = undefined;
   }
 
   current(): Levels {
     const placeFreeMs = this.placeFreeMs();
-    return { ...this.levels, ...sum(this.past, this.levels), ...(placeFreeMs !== undefined && { placeFreeMs }) };
+    this.summed ??= { ...this.levels, ...sum(this.past, this.levels) };
+    return { ...this.summed, ...(placeFreeMs !== undefined && { placeFreeMs }) };
   }
 
   /** Milliseconds until the engine expects a running request to end. */

@@ -74,6 +74,14 @@ describe("nesting", () => {
     expect(await parse(JSON.stringify([text]))).toEqual([text]);
     expect(await parse(`[${"[],".repeat(1000)}[]]`)).toHaveLength(1001);
   });
+
+  test.each([
+    ["arrays", "[".repeat(129) + "]".repeat(129)],
+    ["objects and arrays", `${'{"a":['.repeat(65)}${"]}".repeat(65)}`],
+    ["what is not closed", "[".repeat(129)],
+  ])("one more of %s is refused", async (_, text) => {
+    expect(parse(text)).rejects.toThrow("nests deeper than 128 levels");
+  });
 });
 
 describe("media type", () => {
