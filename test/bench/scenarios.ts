@@ -42,6 +42,7 @@ export interface Scenario {
 const STREAMS = [1, 4, 8, 16, 32] as const;
 const BATCHES = STREAMS.filter((streams) => streams >= 8);
 const ENGINE_ALONE = { ratio: { "llama-bench": 0.98 } } as const;
+const NO_LATER = { ratio: { "llama-server": 1 } } as const;
 const FAN_OUT: FanOut = { requests: 16, shared: 3000, tail: 40, maxTokens: 16 };
 
 /** svc as it is by default; llama-server with each request's cells apart, which computes faster. */
@@ -105,7 +106,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ctx: 65_536,
     parallel: 16,
     flags: OWN_LAYOUTS,
-    measurements: [fanOut(FAN_OUT, { ratio: { "llama-server": 6 } }), warmFanOut(FAN_OUT)],
+    measurements: [fanOut(FAN_OUT, { ratio: { "llama-server": 6 } }), warmFanOut(FAN_OUT, NO_LATER)],
   },
   {
     name: "60m-agent",
@@ -114,7 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
     parallel: 4,
     // One conversation may have the whole cache, and what was computed is kept.
     flags: { svc: "", "llama-server": "--kv-unified" },
-    measurements: [agent()],
+    measurements: [agent(NO_LATER)],
   },
   {
     name: "svc-mini-tasks",
@@ -151,7 +152,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ctx: 16_384,
     parallel: 4,
     flags: { svc: "--max-queue 16", "llama-server": "" },
-    measurements: [queue({ requests: 300, places: 4 + 16, maxTokens: 512 })],
+    measurements: [queue({ requests: 300, maxTokens: 512 })],
     alone: true,
   },
   {

@@ -1,5 +1,5 @@
 import { firstTokenMs, streamChat, type Message } from "../client.ts";
-import type { Figure, Measurement } from "../measurement.ts";
+import type { Figure, Measurement, Wanted } from "../measurement.ts";
 import { median } from "../stats.ts";
 
 const TURNS = 10;
@@ -9,7 +9,7 @@ const ANSWER_TOKENS = 32;
 const GROWTH = (LAST_TOKENS - FIRST_TOKENS) / (TURNS - 1);
 
 /** One conversation as agents have them: every turn sends everything before it, and what a tool returned. */
-export function agent(): Measurement {
+export function agent(wanted: Wanted): Measurement {
   return {
     id: "agent",
     async run(port, prompts) {
@@ -26,7 +26,7 @@ export function agent(): Measurement {
       }
       const later = median(figures.slice(1).map(({ value }) => value));
       const label = `agent, turns 2 to ${TURNS}, first token, median`;
-      return [...figures, { label, unit: "ms", better: "lower", value: later }];
+      return [...figures, { label, unit: "ms", better: "lower", value: later, wanted }];
     },
   };
 }

@@ -12,8 +12,6 @@ const STREAM = { stream: true, ignore_eos: true };
 
 export interface Crowd {
   readonly requests: number;
-  /** Requests that the server takes: those that run and those that wait. */
-  readonly places: number;
   readonly maxTokens: number;
 }
 
@@ -25,13 +23,13 @@ interface Estimate {
 }
 
 /** Far more requests than the queue takes: who is turned away hears it at once and is told the truth about the wait. */
-export function queue({ requests, places, maxTokens }: Crowd): Measurement {
+export function queue({ requests, maxTokens }: Crowd): Measurement {
   return {
     id: "queue",
     async run(port, prompts) {
       const call = (): ChatCall => ({ prompt: prompts.next(32), maxTokens, fields: STREAM });
-      // Once before: from what these take the server learns how long an answer takes.
-      await Promise.all(Array.from({ length: places }, () => sendChat(port, call())));
+      // Once before: from these the server learns how long an answer takes, and has turned somebody away.
+      const first = await Promise.all(Array.from({ length: requests }, () => sendChat(port, call())));
       let crowded = true;
       const crowd = Promise.all(Array.from({ length: requests }, () => sendChat(port, call())));
       const over = crowd.finally(() => (crowded = false));
@@ -46,13 +44,19 @@ export function queue({ requests, places, maxTokens }: Crowd): Measurement {
       }
       const replies = await over;
       for (const reply of await Promise.all(admitted)) readChat(reply);
-      const refused = replies.filter(({ status }) => status === 503);
-      const waits = refused.map(({ started, ended }) => ended - started);
+      const refused = replies.filter(isRefusal);
+      const waits = waitsOf(refused);
       const complete = replies.filter((reply) => isComplete(reply, maxTokens)).length;
       const judged = estimates.filter(({ told, took }) => Math.max(told, took) >= JUDGED_FROM_S);
       const factors = judged.map(({ told, took }) => Math.max(told / took, took / told));
       console.error(`bench: Retry-After and the truth: ${estimates.map(describe).join(", ")}`);
       return [
+        {
+          label: "turned away by a server that never did, max",
+          unit: "ms",
+          better: "lower",
+          value: percentile(waitsOf(first.filter(isRefusal)), 1),
+        },
         { label: `turned away of ${requests}`, unit: "requests", better: "lower", value: refused.length },
         { label: "turned away after, p50", unit: "ms", better: "lower", value: percentile(waits, 0.5) },
         {
@@ -70,7 +74,7 @@ export function queue({ requests, places, maxTokens }: Crowd): Measurement {
           wanted: { value: requests - refused.length },
         },
         {
-          label: `Retry-After off by, worst of ${judged.length} probes`,
+          label: "Retry-After off by, worst probe",
           unit: "times",
           better: "lower",
           value: percentile(factors, 1),
@@ -80,6 +84,10 @@ export function queue({ requests, places, maxTokens }: Crowd): Measurement {
     },
   };
 }
+
+const isRefusal = ({ status }: Reply): boolean => status === 503;
+
+const waitsOf = (replies: readonly Reply[]): number[] => replies.map(({ started, ended }) => ended - started);
 
 /** Comes back until it is let in; no estimate when that is at once. */
 async function probe(
