@@ -2,6 +2,7 @@
 
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import type { EnginePort } from "../engine/port.ts";
+import { merge } from "./merge.ts";
 
 /** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
 export function splitChoices(requests: readonly GenerateRequest[], keys: readonly string[]): GenerateRequest[] {
@@ -25,10 +26,10 @@ export function generateAll(
   signal: AbortSignal,
 ): AsyncIterable<EngineEvent> {
   const [only] = requests;
-  return only && requests.length === 1 ? engine.generate(only, signal) : merge(engine, requests, signal);
+  return only && requests.length === 1 ? engine.generate(only, signal) : sideBySide(engine, requests, signal);
 }
 
-async function* merge(
+async function* sideBySide(
   engine: EnginePort,
   requests: readonly GenerateRequest[],
   signal: AbortSignal,
@@ -37,30 +38,17 @@ async function* merge(
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  const iterators = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
-  const pull = async (choice: number, iterator: AsyncIterator<EngineEvent>) => ({
-    choice,
-    iterator,
-    result: await iterator.next(),
-  });
-  const pending = new Map(iterators.map((iterator, choice) => [choice, pull(choice, iterator)]));
+  const answers = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
   const accepted = new Accepted(requests);
   try {
-    while (pending.size > 0) {
-      const { choice, iterator, result } = await Promise.race(pending.values());
-      pending.delete(choice);
-      if (result.done) continue;
-      pending.set(choice, pull(choice, iterator));
-      const event = result.value;
+    for await (const { source: choice, value: event } of merge(answers)) {
       if (event.type !== "accepted") yield* accepted.hold({ ...event, choice });
       else yield* accepted.add(event, choice);
     }
   } finally {
     signal.removeEventListener("abort", abort);
     stop.abort();
-    // Their failures after this are the consequence of the first.
-    for (const rest of pending.values()) rest.catch(() => {});
-    await Promise.allSettled(iterators.map((iterator) => iterator.return?.()));
+    await Promise.allSettled(answers.map((answer) => answer.return?.()));
   }
 }
 

@@ -1,0 +1,61 @@
+import { expect, spyOn, test } from "bun:test";
+import { merge } from "../../src/service/merge.ts";
+
+/** A stream that is told from outside what comes next. */
+function source() {
+  const { readable, writable } = new TransformStream<string, string>(
+    {},
+    { highWaterMark: 100 },
+    { highWaterMark: 100 },
+  );
+  const writer = writable.getWriter();
+  return { values: readable[Symbol.asyncIterator]() as AsyncIterator<string>, writer };
+}
+
+test("values come as they are made, each with its source, until all have ended", async () => {
+  const [a, b] = [source(), source()];
+  const merged = merge([a.values, b.values]);
+  const next = async () => (await merged.next()).value;
+  await b.writer.write("b1");
+  expect(await next()).toEqual({ source: 1, value: "b1" });
+  await a.writer.write("a1");
+  expect(await next()).toEqual({ source: 0, value: "a1" });
+  await a.writer.close();
+  await b.writer.write("b2");
+  expect(await next()).toEqual({ source: 1, value: "b2" });
+  const end = merged.next();
+  await b.writer.close();
+  expect(await end).toEqual({ done: true, value: undefined });
+  expect((await merge([]).next()).done).toBe(true);
+});
+
+test("the first failure is thrown after what came before it, and a later one is nobody's", async () => {
+  const [a, b, c] = [source(), source(), source()];
+  const merged = merge([a.values, b.values, c.values]);
+  const first = merged.next();
+  await a.writer.write("a1");
+  await first;
+  await b.writer.write("b1");
+  await Bun.sleep(0);
+  await a.writer.abort(new Error("first"));
+  await c.writer.abort(new Error("second"));
+  await Bun.sleep(0);
+  expect((await merged.next()).value).toEqual({ source: 1, value: "b1" });
+  expect(merged.next()).rejects.toThrow("first");
+  await Bun.sleep(0);
+  expect((await merged.next()).done).toBe(true);
+});
+
+test("a source is asked once for each value, however many wait beside it", async () => {
+  const waiting = Array.from({ length: 1000 }, () => {
+    const { promise } = Promise.withResolvers<IteratorResult<number>>();
+    return { next: () => promise, listened: spyOn(promise, "then") };
+  });
+  const talking = (async function* () {
+    for (let value = 0; value < 100; value++) yield value;
+  })();
+  const values: number[] = [];
+  for await (const { value } of merge<number>([...waiting, talking])) if (values.push(value) === 100) break;
+  expect(values).toEqual(Array.from({ length: 100 }, (_, value) => value));
+  expect(waiting.map(({ listened }) => listened.mock.calls.length)).toEqual(waiting.map(() => 1));
+});
