@@ -6,6 +6,9 @@ import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 
+/** Answers that one request may have made, to all of its prompts together. */
+export const MOST_ANSWERS = 256;
+
 const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
 
 export const CompletionRequest = t.Object({
@@ -24,7 +27,13 @@ export const CompletionRequest = t.Object({
   ...samplingFields,
   lora,
   stop,
-  n: opt(t.Integer({ minimum: 1, maximum: 128 })),
+  n: opt(
+    t.Integer({
+      minimum: 1,
+      maximum: 128,
+      description: `Answers to each prompt; all prompts together may have at most ${MOST_ANSWERS}.`,
+    }),
+  ),
   best_of: opt(
     t.Integer({ minimum: 1, maximum: 128, description: "Answers made, of which the likeliest n are given." }),
   ),

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { FakeScript } from "../../src/engine/fake.ts";
+import { expectGolden } from "../http/golden.ts";
 import { serve, until } from "../http/harness.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
 
@@ -342,6 +343,16 @@ describe("completions", () => {
     expect(alone.choices[0]?.text).toBe("A");
   });
 
+  test("as many answers as one request may have are made, and one more prompt is refused", async () => {
+    const server = serve((request) => ({ steps: [{ text: String(request.prompt) }] }), { maxQueue: 2 });
+    const prompts = (count: number) => Array.from({ length: count }, (_, at) => `p${at}`);
+    const answer = await json(server.post("/v1/completions", { prompt: prompts(64), n: 4 }));
+    expect(answer.choices.map(({ text }) => text)).toEqual(prompts(64).flatMap((text) => [text, text, text, text]));
+    const refused = await server.post("/v1/completions", { prompt: prompts(3), n: 128 }, id);
+    expect(refused.status).toBe(400);
+    await expectGolden("completions-too-many-answers.json", await refused.text());
+  });
+
   test.each([
     [{ prompt: [] }, "prompt"],
     [{ prompt: "" }, "prompt"],
@@ -354,6 +365,8 @@ describe("completions", () => {
     [{ prompt: [1, 2], echo: true }, "echo"],
     [{ prompt: "a", max_tokens: 0 }, "max_tokens"],
     [{ prompt: [1], suffix: "x" }, "suffix"],
+    [{ prompt: ["a", "b", "c"], n: 86 }, "n"],
+    [{ prompt: ["a", "b", "c"], best_of: 86 }, "best_of"],
     [{ prompt: "a", logprobs: 21 }, "logprobs"],
   ])("%j is refused by name", async (wrong, param) => {
     const response = await serve().post("/v1/completions", wrong);

@@ -1,6 +1,6 @@
 // A completion request body → what the generation service is asked: one request for each prompt.
 
-import { CompletionRequest } from "../../contract/completions.ts";
+import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
@@ -40,6 +40,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   const given = asked.n ?? 1;
   const made = Math.max(asked.best_of ?? given, given);
   refuse(asked, prompts, given);
+  checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
   if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
   // Of several candidates the likeliest are chosen, so each must say how likely it is.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
@@ -82,6 +83,14 @@ function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ..
   const [first] = prompt;
   if (typeof first === "number") return [prompt as number[]];
   return prompt as [Prompt, ...Prompt[]];
+}
+
+/** `each`: answers to each prompt, as the field `param` says. */
+function checkAnswers(prompts: number, each: number, param: string): void {
+  const answers = prompts * each;
+  if (answers <= MOST_ANSWERS) return;
+  const message = `'${param}': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
+  throw new SvcError("invalid_value", message, { param });
 }
 
 /** What has no meaning together, or none here. */

@@ -1,5 +1,6 @@
 // Raw completions, as the API description tells it.
 
+import { MOST_ANSWERS } from "../../contract/completions.ts";
 import { generationErrors, type Operations } from "./operation.ts";
 
 export const completionsOperations: Operations = {
@@ -7,7 +8,8 @@ export const completionsOperations: Operations = {
     tag: "Generation",
     summary: "Continue a text",
     description: `No chat template is applied, and special tokens written out in the text are plain text. Several prompts (texts or
-lists of token ids) are answered together, n answers each, in their order.
+lists of token ids) are answered together, n answers each, in their order; ${MOST_ANSWERS} answers in all
+(of best_of, those that are made) are the most.
 
 suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of makes more answers than
 it gives; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
