@@ -4,8 +4,10 @@
 export interface Registration {
   readonly id: string;
   readonly keys: readonly string[];
-  /** Ends all of them in their engine. */
+  /** Ends all of them: in their engine, and for what goes before that. */
   readonly stop: () => void;
+  /** Aborted when it was stopped: an engine that was not asked yet is not to be. */
+  readonly stopped: AbortSignal;
 }
 
 export class CancelRegistry {
@@ -25,7 +27,12 @@ export class CancelRegistry {
     // Client ids have no spaces, so a key with one cannot be another client's id.
     const key = (answer: number) => (entries || answer > 0 ? `${id} ${++this.serial}` : id);
     const keys = Array.from({ length: answers }, (_, answer) => key(answer));
-    const entry = { id, keys, stop: () => keys.forEach((one) => cancel(one)) };
+    const controller = new AbortController();
+    const stop = () => {
+      controller.abort();
+      for (const one of keys) cancel(one);
+    };
+    const entry = { id, keys, stop, stopped: controller.signal };
     if (entries) entries.push(entry);
     else this.live.set(id, [entry]);
     return entry;

@@ -12,6 +12,7 @@ import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
+import { neverBegun } from "./never-begun.ts";
 import { withMedia } from "./request-media.ts";
 import { TimeLimits } from "./time-limits.ts";
 
@@ -101,10 +102,12 @@ export class GenerationService {
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();
-      const loaded = await this.loaded(backend, requests, limits.signal);
+      const loaded = await this.loaded(backend, requests, limits.signal, entry.stopped);
       const adapted = loaded.map((request) => ({ ...request, adapters }));
-      const split = splitChoices(adapted, entry.keys);
-      for await (const told of generateAll(backend.engine, split, limits.signal)) {
+      const events = entry.stopped.aborted
+        ? neverBegun(answers)
+        : generateAll(backend.engine, splitChoices(adapted, entry.keys), limits.signal);
+      for await (const told of events) {
         if (told.type === "started") {
           limits.started();
           continue;
@@ -150,14 +153,22 @@ export class GenerationService {
     }
   }
 
+  /** The requests with their media; without some of them when `stopped` is aborted first. */
   private async loaded(
     { engine, takesMediaSources }: Backend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
+    stopped: AbortSignal,
   ): Promise<readonly GenerateRequest[]> {
     if (takesMediaSources) return requests;
     const { model } = engine.status();
-    return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
+    const either = AbortSignal.any([signal, stopped]);
+    try {
+      return await Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, either)));
+    } catch (error) {
+      if (stopped.aborted && !signal.aborted) return requests;
+      throw error;
+    }
   }
 
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */

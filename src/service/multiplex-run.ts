@@ -1,8 +1,9 @@
 // One multiplex batch from its first item to its last.
 
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import { joinUsage, noUsage, type Usage } from "../domain/usage.ts";
+import { joinUsage, type Usage } from "../domain/usage.ts";
 import type { GenerationReport, GenerationService } from "./generation.ts";
+import { neverBegun } from "./never-begun.ts";
 
 type Events = AsyncGenerator<GenerateEvent, void, void>;
 
@@ -144,13 +145,5 @@ export class MultiplexRun {
     this.news.resolve();
     await promise;
     return this.isRead;
-  }
-}
-
-/** What an engine tells of a request that was cancelled while it waited. */
-async function* neverBegun(choices: number): Events {
-  yield { type: "accepted", promptTokens: 0, downgraded: false };
-  for (let choice = 0; choice < choices; choice++) {
-    yield { type: "finish", reason: "cancelled", usage: noUsage(), ...(choices > 1 && { choice }) };
   }
 }

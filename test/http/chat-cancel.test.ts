@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ChatCompletion } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
-import type { FakeScript } from "../../src/engine/fake.ts";
+import { fakeModel, type FakeScript } from "../../src/engine/fake.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, until, type TestServer } from "./harness.ts";
 
@@ -113,5 +113,81 @@ describe("cancelling", () => {
     gate.resolve();
     const { choices } = checkCompletion(await (await neighbour).json());
     expect(choices[0]).toMatchObject({ message: { content: "Hello" }, finish_reason: "stop" });
+  });
+});
+
+describe("cancelling while an image is fetched", () => {
+  /** A server that sees pictures, and a request whose picture does not come. */
+  function setUp() {
+    const left = Promise.withResolvers<void>();
+    const state = { asked: 0 };
+    const pictures = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async (request) => {
+        state.asked++;
+        request.signal.addEventListener("abort", () => left.resolve());
+        await left.promise;
+        return new Response();
+      },
+    });
+    const server = serve();
+    server.engine.model = { ...fakeModel, vision: true };
+    const url = `http://127.0.0.1:${pictures.port}/a.png`;
+    const messages = [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+    const fetching = () => until(() => state.asked === 1);
+    const over = async () => {
+      await left.promise;
+      await until(() => server.generation.activeCount === 0);
+      expect([server.engine.requests.length, server.generation.registeredCount]).toEqual([0, 0]);
+      expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
+      await pictures.stop(true);
+    };
+    return { server, messages, fetching, over };
+  }
+
+  test("ends all answers at once, and nothing is computed", async () => {
+    const { server, messages, fetching, over } = setUp();
+    const answer = server.chat({ messages, n: 2 }, { "x-request-id": "seen" });
+    await fetching();
+    expect((await cancel(server, "seen")).status).toBe(200);
+    const response = await answer;
+    expect(response.status).toBe(200);
+    const { choices, usage } = checkCompletion(await response.json());
+    expect(choices.map(({ index, finish_reason }) => [index, finish_reason])).toEqual([
+      [0, "cancelled"],
+      [1, "cancelled"],
+    ]);
+    expect(usage.total_tokens).toBe(0);
+    expect((await cancel(server, "seen")).status).toBe(404);
+    await over();
+  });
+
+  test("ends a stream like one that waits", async () => {
+    const { server, messages, fetching, over } = setUp();
+    const answer = server.chat({ messages, stream: true }, { "x-request-id": "c2" });
+    await fetching();
+    expect((await cancel(server, "c2")).status).toBe(200);
+    await expectGolden("chat-cancelled-queued.sse", await (await answer).text());
+    await over();
+  });
+
+  test("ends an item of a batch", async () => {
+    const { server, messages, fetching, over } = setUp();
+    const requests = [{ custom_id: "one", body: { messages } }];
+    const answer = server.post("/v1/batch/completions", { requests });
+    await fetching();
+    expect((await cancel(server, "one")).status).toBe(200);
+    expect(await (await answer).text()).toContain('"finish_reason":"cancelled"');
+    await over();
+  });
+
+  test("is what the end of the server does", async () => {
+    const { server, messages, fetching, over } = setUp();
+    const answer = server.chat({ messages });
+    await fetching();
+    server.generation.cancelAll();
+    expect(checkCompletion(await (await answer).json()).choices[0]?.finish_reason).toBe("cancelled");
+    await over();
   });
 });
