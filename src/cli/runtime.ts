@@ -36,7 +36,21 @@ import { filesInUse, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 
 /** `created`: of svc-mini, for listings before it is unpacked. */
-const SYSTEM_ENGINE = { context: 4096, parallel: 4, idleMs: 5 * 60_000, created: 1_767_225_600 } as const;
+const SYSTEM_ENGINE = { parallel: 4, idleMs: 5 * 60_000, created: 1_767_225_600 } as const;
+
+/** What the system model does not take from the options, which are about the model that was given. */
+const SYSTEM_CONFIG = {
+  alias: SYSTEM_MODEL,
+  parallel: SYSTEM_ENGINE.parallel,
+  ctx: 4096,
+  kvMode: "unified",
+  kvType: "f16",
+  flashAttention: "auto",
+  gpuLayers: 0,
+  lora: [],
+  sampling: {},
+  chatTemplate: "",
+} as const satisfies Partial<Config>;
 
 /** What a server needs, with or without an engine. */
 export interface Services {
@@ -152,8 +166,7 @@ function prepareEngine(config: Config, log: Logger): PreparedEngine {
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
 function systemEngine(config: Config, log: Logger): LazyEngine {
   const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
-  const { context: ctx, parallel } = SYSTEM_ENGINE;
-  const own: Config = { ...plain, alias: SYSTEM_MODEL, ctx, parallel, gpuLayers: 0, sampling: {}, chatTemplate: "" };
+  const own: Config = { ...plain, ...SYSTEM_CONFIG };
   return new LazyEngine({
     model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created },
     idleMs: SYSTEM_ENGINE.idleMs,

@@ -41,11 +41,11 @@ export class SystemModel implements ModelSource {
 
 /**
  * What this model takes of a request: sampling by temperature, top_p and seed, its length, stop sequences, tools and schemas.
- * Other samplers and penalties, log probabilities and profiles are ignored. Throws SvcError `unsupported_parameter` about a
+ * Other samplers and penalties, adapters, log probabilities and profiles are ignored. Throws SvcError `unsupported_parameter` about a
  * grammar and media, without which the answer would be another one.
  */
 export function narrowed(request: GenerateRequest): GenerateRequest {
-  const { sampling, topLogprobs: _, profile: __, ...rest } = request;
+  const { sampling, adapters: _, topLogprobs: __, profile: ___, ...rest } = request;
   if (request.constraint?.grammar !== undefined) throw unsupported("grammar");
   if (request.messages.some(({ content }) => typeof content !== "string")) throw unsupported("messages", "media in ");
   return { ...rest, sampling: plainSampling(sampling) };

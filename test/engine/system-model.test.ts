@@ -1,7 +1,10 @@
 // The real program: the system model beside a model that was given, without any, and where it is what is served.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
+import { makeAdapter } from "../models/make-adapter.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
@@ -9,7 +12,12 @@ const GIVEN = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--kv-mode", "unified"];
 
 interface Listed {
-  readonly data: readonly { readonly id: string; readonly owned_by: string; readonly loaded: boolean }[];
+  readonly data: readonly {
+    readonly id: string;
+    readonly owned_by: string;
+    readonly loaded: boolean;
+    readonly context_length?: number;
+  }[];
 }
 
 const listed = async ({ url }: TestServer) => {
@@ -54,4 +62,22 @@ test("where svc-mini is served it is the same engine", async () => {
     expect((await ask(server, {})).answer["model"]).toBe("svc-system");
     expect(childrenOf(server.pid)).toHaveLength(1);
   });
+}, 60_000);
+
+test("has nothing of what is said about the model that was given", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
+  const adapter = `${makeAdapter(folder, 1)}:20`;
+  try {
+    const flags = ["--parallel", "2", "--threads", "1", "--kv-mode", "streams", "--kv-type", "q8_0", "--lora", adapter];
+    await withServer([...flags, "--ctx", "2048", "--model", GIVEN, "--alias", "mine"], async (server) => {
+      for (const lora of [[], [{ id: 0, scale: 20 }]]) {
+        const { status, answer } = await ask(server, { lora });
+        expect([status, answer["choices"]?.[0].message.content]).toEqual([200, expect.stringContaining("Paris")]);
+      }
+      const models = (await (await fetch(`${server.url}/v1/models`)).json()) as Listed;
+      expect(models.data.find(({ id }) => id === "svc-system")?.context_length).toBe(4096);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }, 60_000);

@@ -17,6 +17,7 @@ describe("the system model", () => {
       ...kept,
       sampling: { ...sampling, topK: 3, minP: 0.1, repetitionPenalty: 1.2, presencePenalty: 1, mirostat: 2 },
       topLogprobs: 2,
+      adapters: [{ id: 0, scale: 1 }],
       profile: true,
     });
     expect(narrowed(asked)).toEqual(plainRequest("hi", { ...kept, sampling }));
