@@ -102,9 +102,14 @@ export class BatchRecords {
     return { rows: rows.map(recordOf), hasMore };
   }
 
-  /** Ids of the batches with something left to do, the oldest first. */
-  unfinished(): string[] {
-    return this.ids(`SELECT id FROM batches WHERE NOT ${IS_ENDED} ORDER BY seq`);
+  /** Ids of the batches with lines to be answered at `now`, the oldest first. */
+  toAnswer(now: number): string[] {
+    return this.ids("status = 'in_progress' AND expiresAt > ?", now);
+  }
+
+  /** Ids of those that go on without an answer: they are to be checked, or are at an end at `now`. */
+  toSettle(now: number): string[] {
+    return this.ids(`NOT ${IS_ENDED} AND (status <> 'in_progress' OR expiresAt <= ?)`, now);
   }
 
   /** Whether there is nothing left to do for a batch, or there is none. */
@@ -157,10 +162,10 @@ export class BatchRecords {
     return this.database.query<{ lines: number | null }, []>(sql).get()?.lines ?? 0;
   }
 
-  private ids(sql: string): string[] {
+  private ids(condition: string, now: number): string[] {
     return this.database
-      .query<{ id: string }, []>(sql)
-      .all()
+      .query<{ id: string }, [number]>(`SELECT id FROM batches WHERE ${condition} ORDER BY seq`)
+      .all(now)
       .map(({ id }) => id);
   }
 }

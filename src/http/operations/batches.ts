@@ -15,7 +15,7 @@ model is the one that answers lines which name none.
 
 **States.** \`validating\`: the lines are checked, and what is wrong with them is listed in errors with their numbers
 (\`failed\`, then nothing is answered). \`in_progress\`: they are answered, a few at once; request_counts and usage grow
-meanwhile. \`finalizing\`, \`completed\`: output_file_id names the output. A line that is refused or fails is a line of the
+meanwhile. A few batches are answered at once, the others wait in this state, the oldest first. \`finalizing\`, \`completed\`: output_file_id names the output. A line that is refused or fails is a line of the
 output and does not fail the batch; there is no error file. When completion_window is over the batch is \`expired\`, after a
 cancel \`cancelling\` and \`cancelled\`: the output then has what was answered, and for the other lines why they were not.
 

@@ -17,7 +17,7 @@ import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-export interface BatchRunDeps extends LineDeps {
+export interface BatchRunDeps extends Omit<LineDeps, "onWait"> {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
@@ -39,6 +39,9 @@ export class BatchRun {
   /** Of the disk or the database, beside the main line of work. */
   private failure: { readonly error: unknown } | undefined;
   private saving: ReturnType<typeof setTimeout> | undefined;
+  /** Lines that want a place or have one, or wait to be asked again; and those that wait. */
+  private lines = 0;
+  private waiting = 0;
 
   constructor(
     private readonly deps: BatchRunDeps,
@@ -48,6 +51,11 @@ export class BatchRun {
   /** Lines under way are given up, to be answered by whoever runs the batch next. */
   stop(): void {
     this.ending.abort();
+  }
+
+  /** Nothing of it can be answered at the moment: its model is out of reach. */
+  get isHeldUp(): boolean {
+    return this.lines > 0 && this.waiting === this.lines && !this.ending.signal.aborted;
   }
 
   /** Looks at once whether it was cancelled. */
@@ -65,13 +73,16 @@ export class BatchRun {
     this.ending.abort();
   }
 
-  /** Runs the batch until it has ended or is stopped. The caller has its lock. Throws what disk and database throw. */
+  /**
+   * Checks the lines of a new batch, which is in progress or has failed then; answers those of any other until it has ended.
+   * A run that is stopped leaves it where it is. The caller has its lock. Throws what disk and database throw.
+   */
   async run(): Promise<void> {
     const { store } = this.deps;
     if (store.batches.isEnded(this.id)) return store.clear(this.id);
     try {
-      if (!(await this.validated())) return;
-      await this.answerAndHandOver();
+      if (this.record().status === "validating") await this.validate();
+      else await this.answerAndHandOver();
     } catch (error) {
       if (!isMissing(error)) throw error;
       this.fail([
@@ -85,21 +96,17 @@ export class BatchRun {
     }
   }
 
-  /** False when the batch has failed by that, or nobody wants to know any more. */
-  private async validated(): Promise<boolean> {
+  private async validate(): Promise<void> {
     const { store, maxLines } = this.deps;
-    if (this.record().status !== "validating") return true;
-    const { total, faults } = await validateInput(store.inputPath(this.id), maxLines, this.ending.signal).catch(
-      (error: unknown) => {
-        if (this.ending.signal.aborted) return { total: 0, faults: undefined };
-        throw error;
-      },
-    );
-    if (!faults) return false;
+    const { signal } = this.ending;
+    const checked = await validateInput(store.inputPath(this.id), maxLines, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (!checked) return;
+    const { total, faults } = checked;
     store.batches.setProgress(this.id, new Tally(total).progress);
     if (faults.length > 0) this.fail(faults);
     else store.batches.advance(this.id, "validating", "in_progress", this.now());
-    return faults.length === 0;
   }
 
   private async answerAndHandOver(): Promise<void> {
@@ -130,14 +137,19 @@ export class BatchRun {
     const { signal } = this.ending;
     const { slots, linesAtOnce } = this.deps;
     const underWay = new Set<Promise<void>>();
+    const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {
       for await (const line of this.unanswered(tally)) {
+        this.lines++;
         const place = await slots.take(signal);
         if (!place) break;
-        const work = answerLine(this.deps, line, this.id, place, signal)
+        const work = answerLine({ ...this.deps, onWait }, line, this.id, place, signal)
           .then((output) => output && this.write(output, journal, tally))
           .catch((error: unknown) => this.giveUp(error))
-          .finally(() => underWay.delete(work));
+          .finally(() => {
+            this.lines--;
+            underWay.delete(work);
+          });
         underWay.add(work);
         if (underWay.size >= linesAtOnce) await Promise.race(underWay);
       }

@@ -1,4 +1,4 @@
-// Batch jobs: made, listed, cancelled, and run one beside the other, in this process or in another on the same folder.
+// Batch jobs: made, listed, cancelled, and run a few beside each other, in this process or in another on the same folder.
 
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import type { Clock } from "../../domain/clock.ts";
@@ -43,8 +43,22 @@ const RETRY_MS = 10_000;
 const VALIDATION_PATIENCE_MS = 60_000;
 const VALIDATION_POLL_MS = 20;
 
+/**
+ * Batches whose lines are answered at once, or as many as lines if these are more; the others wait, the oldest first. What
+ * needs no answer does not wait for them, and as much of it goes on at once: checking new batches and ending others.
+ */
+const RUNS_AT_ONCE = 16;
+
+type Work = "settle" | "answer";
+
+interface LiveRun {
+  readonly work: Work;
+  readonly run: BatchRun;
+  readonly ended: Promise<void>;
+}
+
 export class BatchesService {
-  private readonly runs = new Map<string, { readonly run: BatchRun; readonly ended: Promise<void> }>();
+  private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
   private readonly slots: Slots;
   private readonly timers: ReturnType<typeof setInterval>[] = [];
@@ -125,16 +139,24 @@ export class BatchesService {
       throw new SvcError("invalid_value", message, { param: "batch_id" });
     }
     const cancelled = this.get(id);
-    this.runs.get(id)?.run.check();
+    const live = this.runs.get(id);
+    if (live) live.run.check();
+    else {
+      this.retryAt.delete(id);
+      this.scan();
+    }
     return cancelled;
   }
 
-  /** Runs what is not finished and nobody runs. Failures are logged: there is nobody to tell. */
+  /** Runs what is not finished and nobody runs, as far as there is room. Failures are logged: there is nobody to tell. */
   private scan(): void {
     if (this.stopping.signal.aborted) return;
     try {
       const store = this.options.folder.find();
-      for (const id of store?.batches.unfinished() ?? []) if (store) this.begin(store, id);
+      if (!store) return;
+      this.beginAll(store, "settle", RUNS_AT_ONCE, () => store.batches.toSettle(this.now()));
+      const answered = Math.max(RUNS_AT_ONCE, this.options.linesAtOnce);
+      this.beginAll(store, "answer", answered, () => store.batches.toAnswer(this.now()));
       this.scanFails = false;
     } catch (error) {
       // Once, not every second.
@@ -143,8 +165,27 @@ export class BatchesService {
     }
   }
 
-  private begin(store: JobStore, id: string): void {
-    if (this.runs.has(id) || this.options.clock.now() < (this.retryAt.get(id) ?? 0)) return;
+  /** `ids`: of all that may be begun, in their order. */
+  private beginAll(store: JobStore, work: Work, atOnce: number, ids: () => readonly string[]): void {
+    const live = () => [...this.runs.values()].filter((other) => other.work === work);
+    const heldUp = () => live().find(({ run }) => run.isHeldUp)?.run;
+    if (live().length >= atOnce && !heldUp()) return;
+    const now = this.options.clock.now();
+    const retryAt = (id: string) => this.retryAt.get(id) ?? 0;
+    const due = ids().filter((id) => !this.runs.has(id) && retryAt(id) <= now);
+    // Those that were tried come after the others: so each has its turn.
+    for (const id of due.toSorted((a, b) => retryAt(a) - retryAt(b))) {
+      if (live().length < atOnce) this.begin(store, id, work);
+      else {
+        // Its end begins the next; it is tried again like one that could not go on.
+        const one = heldUp();
+        if (!one) return;
+        one.stop();
+      }
+    }
+  }
+
+  private begin(store: JobStore, id: string, work: Work): void {
     let unlock: (() => void) | undefined;
     try {
       unlock = store.lock(id);
@@ -156,18 +197,22 @@ export class BatchesService {
     const ended = this.follow(id, run).finally(() => {
       this.runs.delete(id);
       unlock();
+      this.scan();
     });
-    this.runs.set(id, { run, ended });
+    this.runs.set(id, { work, run, ended });
   }
 
-  /** Runs a batch until it has ended, is stopped, or cannot go on for now. Never throws. */
+  /** Runs a batch until it has come further, is stopped, or cannot go on for now. Never throws. */
   private async follow(id: string, run: BatchRun): Promise<void> {
     const { log } = this.options;
     try {
+      const before = this.get(id).status;
       await run.run();
       const { status, total, completed, failed } = this.get(id);
       this.retryAt.delete(id);
-      log.info("batch", { batch: id, status, total, completed, failed });
+      if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });
+      // Not again at once, whatever keeps it from its end.
+      else if (status === before) this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
     } catch (error) {
       this.postpone(id, error);
     }

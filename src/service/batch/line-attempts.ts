@@ -12,6 +12,8 @@ import type { Place, Slots } from "./slots.ts";
 export interface LineDeps {
   readonly slots: Slots;
   readonly answer: AnswerLine;
+  /** Told when a line begins to wait for what has nothing to do with it, and when it is asked again. */
+  readonly onWait: (waits: boolean) => void;
   /** Told about a failure of a line that nobody foresaw. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
@@ -28,7 +30,7 @@ const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstrea
  * `place` and gives that back; while it waits to be asked again, it keeps nobody from one.
  */
 export async function answerLine(
-  { slots, answer, onUnexpected }: LineDeps,
+  { slots, answer, onWait, onUnexpected }: LineDeps,
   { customId, body }: InputLine,
   client: string,
   place: Place,
@@ -49,7 +51,10 @@ export async function answerLine(
     }
     const isSuspect = SUSPECT.has(known.code) && ++suspicions < MOST_SUSPICIONS;
     if (!isSuspect && !TRANSIENT.has(known.code)) return failedLine(ids, known);
+    const waits = suspicions === 0;
+    if (waits) onWait(true);
     await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
+    if (waits) onWait(false);
   }
   return undefined;
 }

@@ -1,0 +1,88 @@
+// More batches than are answered at once: the others wait for their turn, and can be ended meanwhile.
+
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { chatServer, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { cancel, create, customIds, get, lineOf, many, on, output, untilStatus } from "./batch-client.ts";
+import { hello, messages, serve, temporaryFolder, until } from "./harness.ts";
+
+const AT_ONCE = 16;
+
+/** Batches whose lines somebody answers: those that have begun an output. */
+function begun(dataDir: string): string[] {
+  const folder = join(dataDir, "batches");
+  return readdirSync(folder).filter((id) => existsSync(join(folder, id, "output.jsonl")));
+}
+
+function setUp(dataDir = temporaryFolder()) {
+  const gate = Promise.withResolvers<void>();
+  return { dataDir, gate, server: on(dataDir, () => ({ steps: [{ wait: gate.promise }, { text: "x" }] })) };
+}
+
+async function createMany(server: ReturnType<typeof on>, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let made = 0; made < count; made++) ids.push((await create(server, many(1))).id);
+  for (const id of ids) await untilStatus(server, id, "in_progress");
+  return ids;
+}
+
+test("a few are answered at once, the oldest first, and the next when one of them ends", async () => {
+  const { server, gate, dataDir } = setUp();
+  const ids = await createMany(server, AT_ONCE + 4);
+  await until(() => begun(dataDir).length === AT_ONCE);
+  const [first = "", ...rest] = ids;
+  expect(begun(dataDir).toSorted()).toEqual(ids.slice(0, AT_ONCE).toSorted());
+  expect((await cancel(server, first)).status).toBe(200);
+  await until(() => begun(dataDir).includes(ids[AT_ONCE] ?? ""));
+  await untilStatus(server, first, "cancelled");
+  expect(begun(dataDir)).toHaveLength(AT_ONCE);
+  gate.resolve();
+  for (const id of rest) await untilStatus(server, id, "completed");
+  const answered = server.engine.requests.map(({ client }) => client).filter((client) => client !== first);
+  expect(answered.toSorted()).toEqual(rest.toSorted());
+});
+
+test("those that wait are checked, cancelled and expire all the same", async () => {
+  const { server, dataDir } = setUp();
+  const ids = await createMany(server, AT_ONCE);
+  const waiting = await create(server, many(2));
+  expect((await untilStatus(server, waiting.id, "in_progress")).request_counts.total).toBe(2);
+  const wrong = await create(server, [...many(1), ...many(1)]);
+  const short = await create(server, many(3), { completion_window: "1s" });
+  await untilStatus(server, wrong.id, "failed");
+  expect((await cancel(server, waiting.id)).status).toBe(200);
+  const cancelled = await untilStatus(server, waiting.id, "cancelled");
+  expect(customIds(await output(server, cancelled))).toEqual(customIds(many(2)));
+  const expired = await untilStatus(server, short.id, "expired");
+  expect((await output(server, expired)).map(({ error }) => error?.code)).toEqual(Array(3).fill("batch_expired"));
+  expect(begun(dataDir).toSorted()).toEqual(ids.toSorted());
+});
+
+test("the next server begins no more of them either", async () => {
+  const { server: first, dataDir } = setUp();
+  const ids = await createMany(first, AT_ONCE + 4);
+  await until(() => begun(dataDir).length === AT_ONCE);
+  await first.stop();
+  const { server, gate } = setUp(dataDir);
+  await until(() => server.engine.live > 0);
+  expect(begun(dataDir).toSorted()).toEqual(ids.slice(0, AT_ONCE).toSorted());
+  expect((await get(server, ids.at(-1) ?? "")).status).toBe("in_progress");
+  gate.resolve();
+  for (const id of ids) await untilStatus(server, id, "completed");
+  expect(server.engine.requests).toHaveLength(ids.length);
+});
+
+test("those whose model is out of reach make way for one that can be answered", async () => {
+  const far = chatServer(helloStream);
+  const server = serve(hello, {}, [(await remote([far.url])).gateway]);
+  await far.stop();
+  const lines = [lineOf(0, { model: "up/far", messages })];
+  const held: string[] = [];
+  for (let made = 0; made < AT_ONCE + 1; made++) held.push((await create(server, lines)).id);
+  const other = await create(server, many(5));
+  expect((await untilStatus(server, other.id, "completed")).request_counts.completed).toBe(5);
+  for (const id of held) expect((await cancel(server, id)).status).toBe(200);
+  for (const id of held) await untilStatus(server, id, "cancelled");
+}, 30_000);
