@@ -10,6 +10,7 @@ import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import type { StoredModels } from "../service/stored-models.ts";
+import { TokenizerService } from "../service/tokenizer.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createJobs } from "./jobs.ts";
@@ -63,12 +64,12 @@ export interface App {
 }
 
 /** What other servers have outside /v1, for tools that know no other API. */
-const conveniences = (deps: AppDeps, contexts: RequestContexts) =>
+const conveniences = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "conveniences" })
     .use(ollamaRoutes(deps, contexts))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
-    .use(llamaRoutes(deps, contexts));
+    .use(llamaRoutes(deps, contexts, tokenizer));
 
 /** Composes the application; nothing runs or listens yet. */
 export function createApp(deps: AppDeps): App {
@@ -77,6 +78,7 @@ export function createApp(deps: AppDeps): App {
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
+  const tokenizer = new TokenizerService(deps);
   const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
@@ -86,17 +88,17 @@ export function createApp(deps: AppDeps): App {
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
-    .use(responsesRoutes(deps, contexts))
-    .use(messagesRoutes(deps, contexts))
+    .use(responsesRoutes(deps, contexts, tokenizer))
+    .use(messagesRoutes(deps, contexts, tokenizer))
     .use(completionRoutes(deps, contexts))
-    .use(deps.config.conveniences ? conveniences(deps, contexts) : none)
+    .use(deps.config.conveniences ? conveniences(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
-    .use(tokenizeRoutes(deps))
+    .use(tokenizeRoutes(deps, tokenizer))
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps, jobs.levels))
     .use(docsRoutes(deps, async () => (await import("./openapi.ts")).describeApi(elysia)));

@@ -2,17 +2,18 @@
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
-import type { AppDeps } from "./app.ts";
+import type { EnginePort } from "../engine/port.ts";
+import type { TokenizerService } from "../service/tokenizer.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 import { jsonContent } from "./json-content.ts";
 
 /** The handler and the description of a route that detokenizes. */
-export function detokenizing({ engine }: Pick<AppDeps, "engine">) {
+export function detokenizing(engine: EnginePort, tokenizer: TokenizerService) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {
       const { tokens } = check(await readJson(request, bodyCeilings.tokenizer));
-      const text = await engine.detokenize(tokens, request.signal);
+      const text = await tokenizer.run(() => engine.detokenize(tokens, request.signal));
       return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
     },
     hooks: {

@@ -1,6 +1,8 @@
 // How many generations may be in flight, and when a rejected client should come back.
 
+import type { Clock } from "../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Weight of the newest generation in the moving mean of durations. */
 const NEWEST = 0.2;
@@ -63,5 +65,25 @@ export class Admission {
   /** A place is free when any generation ends: as the engine expects, else at `parallel` per mean duration. */
   retryAfterSeconds(): number {
     return retryAfterSeconds(this.expectedMs() ?? this.meanMs / this.parallel);
+  }
+}
+
+/** Does a work that takes one place for as long as it lasts. Throws what `check` throws, counted, and what the work throws. */
+export async function admitted<T>(
+  admission: Admission,
+  { metrics, clock }: { readonly metrics: Pick<Metrics, "rejected">; readonly clock: Clock },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    admission.enter();
+  } catch (error) {
+    metrics.rejected("queue_full");
+    throw error;
+  }
+  const started = clock.now();
+  try {
+    return await work();
+  } finally {
+    admission.leave(clock.now() - started);
   }
 }

@@ -5,7 +5,7 @@ import type { EmbeddingInput, EmbeddingKind, EmbeddingResult, EmbeddingWork } fr
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { Admission } from "./admission.ts";
+import { Admission, admitted } from "./admission.ts";
 
 /** What computes vectors with one model of another server. */
 export interface EmbeddingBackend {
@@ -118,26 +118,14 @@ export class EmbeddingService {
     return new Admission(parallel, this.deps.maxQueue, () => undefined);
   }
 
-  private async run(
+  private run(
     engine: EmbeddingPort,
     work: EmbeddingWork,
     signal: AbortSignal,
     origin?: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
-    const { metrics, clock } = this.deps;
     const admission = this.admissions.get(engine) ?? this.admission;
-    try {
-      admission.enter();
-    } catch (error) {
-      metrics.rejected("queue_full");
-      throw error;
-    }
-    const started = clock.now();
-    try {
-      return await engine.run(work, signal, origin);
-    } finally {
-      admission.leave(clock.now() - started);
-    }
+    return admitted(admission, this.deps, () => engine.run(work, signal, origin));
   }
 }
 

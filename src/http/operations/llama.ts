@@ -1,6 +1,14 @@
 // llama.cpp's own routes, as the API description tells it.
 
-import { badRequest, question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  question,
+  tokenizerErrors,
+  tokenizerUnavailable,
+  tooLarge,
+  unavailable,
+  type Operations,
+} from "./operation.ts";
 
 export const llamaOperations: Operations = {
   "POST /tokenize": {
@@ -21,7 +29,7 @@ export const llamaOperations: Operations = {
     tag: "Conveniences",
     summary: "The prompt that a chat completion would have",
     answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
-    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: tokenizerUnavailable },
     example: question,
   },
   "GET /props": {

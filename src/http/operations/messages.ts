@@ -5,8 +5,8 @@ import {
   constraintHeader,
   generationErrors,
   question,
+  tokenizerUnavailable,
   tooLarge,
-  unavailable,
   type Operations,
 } from "./operation.ts";
 
@@ -51,7 +51,7 @@ failure is an event named error, the last one.`,
     description: "With the model's own template, tools, system and images: what /v1/messages would count.",
     answers: { 200: "The number of tokens." },
     headers: { "Request-ID": "The same as X-Request-ID." },
-    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable },
+    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: tokenizerUnavailable },
     example: question,
   },
 };

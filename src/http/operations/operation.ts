@@ -1,5 +1,7 @@
 // What is said about a route, and sentences that many routes share.
 
+import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
+
 export interface Operation {
   readonly tag: "Generation" | "Embeddings" | "Models" | "Tokenizer" | "Batches" | "Operations" | "Conveniences";
   readonly summary: string;
@@ -29,6 +31,9 @@ export const tooLarge = (limit: string) => `The request body is larger than ${li
 export const unavailable =
   "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, nothing of a request is looked at but its model. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
 
+/** The same of routes of the tokenizer. */
+export const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes are in work already. \`engine_unavailable\`: the model is loading for too long or its engine is down. \`upstream_unavailable\`: no model is served at the moment. Retry-After tells in whole seconds when to try again.`;
+
 /** Errors of routes that generate. */
 export const generationErrors = {
   400: badRequest,
@@ -52,7 +57,7 @@ export const tokenizerErrors = {
   400: badRequest,
   413: tooLarge("8 MB"),
   422: "`tokenize_unsupported`: the model in use has no tokenizer.",
-  503: unavailable,
+  503: tokenizerUnavailable,
 };
 
 /** Header of answers that may be held to a schema. */

@@ -1,6 +1,13 @@
 // The responses convention, as the API description tells it.
 
-import { badRequest, constraintHeader, generationErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  constraintHeader,
+  generationErrors,
+  tokenizerUnavailable,
+  tooLarge,
+  type Operations,
+} from "./operation.ts";
 
 export const responsesOperations: Operations = {
   "POST /v1/responses": {
@@ -38,7 +45,12 @@ response.completed, response.incomplete and response.failed with the whole resou
     tag: "Tokenizer",
     summary: "Number of tokens of a response's prompt",
     answers: { 200: "The number of tokens." },
-    errors: { 400: badRequest, 404: "previous_response_id is not stored.", 413: tooLarge("100 MB"), 503: unavailable },
+    errors: {
+      400: badRequest,
+      404: "previous_response_id is not stored.",
+      413: tooLarge("100 MB"),
+      503: tokenizerUnavailable,
+    },
     example: { input: "What is the capital of France?" },
   },
   "GET /v1/responses/{id}": {

@@ -14,6 +14,7 @@ import {
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
 import { encodeLoraAdapters } from "../../dialect/operations.ts";
+import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../app.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
@@ -22,17 +23,18 @@ import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
-export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { config, engine, version } = deps;
   const checkTokenize = checker(PlainTokenizeRequest);
-  const detokenize = detokenizing(deps);
+  const detokenize = detokenizing(engine, tokenizer);
 
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
         const { content } = checkTokenize(await readJson(request, bodyCeilings.tokenizer));
-        return Response.json({ tokens: [...(await engine.tokenize(content, request.signal))] });
+        const tokens = await tokenizer.run(() => engine.tokenize(content, request.signal));
+        return Response.json({ tokens: [...tokens] });
       },
       {
         parse: "none",
@@ -47,7 +49,9 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/apply-template",
       async ({ request }) => {
         const { request: asked } = decodeChat(await readJson(request, bodyCeilings.generation), config);
-        const prompt = await engine.render({ ...asked, id: contexts.of(request).id }, request.signal);
+        const prompt = await tokenizer.run(() =>
+          engine.render({ ...asked, id: contexts.of(request).id }, request.signal),
+        );
         return Response.json({ prompt });
       },
       {

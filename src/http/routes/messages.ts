@@ -11,6 +11,7 @@ import { decodeMessages, decodeMessagesPrompt } from "../../dialect/messages/dec
 import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.ts";
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
+import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../app.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
@@ -19,7 +20,7 @@ import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** The messages convention: a conversation answered, and its tokens counted. */
-export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "route.messages" })
     .post(
       "/v1/messages",
@@ -51,7 +52,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
         const { id } = contexts.of(request);
         const { engine, model } = deps.router.route(asked.model);
-        const tokens = await engine.countTokens({ ...asked, id }, request.signal);
+        const tokens = await tokenizer.run(() => engine.countTokens({ ...asked, id }, request.signal));
         return Response.json({ input_tokens: tokens, model });
       },
       {

@@ -33,6 +33,7 @@ import { newResponseId } from "../../domain/ids.ts";
 import { EventLog } from "../../service/event-log.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
+import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../app.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
@@ -45,7 +46,7 @@ import type { RequestContexts } from "../request-context.ts";
 const PAGE = { usual: 20, most: 100 };
 
 /** The responses convention: answers with an id of their own. */
-export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { config, clock, router } = deps;
   const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const history: History = {
@@ -128,7 +129,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const body = await readJson(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
         const { engine } = router.route(asked.model);
-        const tokens = await engine.countTokens({ ...asked, id: contexts.of(request).id }, request.signal);
+        const { id } = contexts.of(request);
+        const tokens = await tokenizer.run(() => engine.countTokens({ ...asked, id }, request.signal));
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       {

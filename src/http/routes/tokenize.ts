@@ -4,15 +4,16 @@ import { Elysia } from "elysia";
 import { checker } from "../../contract/schema.ts";
 import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../app.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** Text to the model's own tokens, and their number. */
-export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
+export const tokenizeRoutes = ({ engine, log }: AppDeps, tokenizer: TokenizerService) => {
   const check = checker(TokenizeRequest);
-  const detokenize = detokenizing({ engine });
+  const detokenize = detokenizing(engine, tokenizer);
 
   const tokenize = async (request: Request) => {
     const body = check(await readJson(request, bodyCeilings.tokenizer));
@@ -21,7 +22,7 @@ export const tokenizeRoutes = ({ engine, log }: AppDeps) => {
       const message = "'text' is required: a string of at least 1 character ('prompt' is another name for it).";
       throw new SvcError("missing_required_parameter", message, { param: "text" });
     }
-    const tokens = await engine.tokenize(text, request.signal);
+    const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal));
     const { modelId: model, model: info } = engine.status();
     if (body.model && body.model !== model)
       log.debug("tokenized by the active model instead of the named one", { model });
