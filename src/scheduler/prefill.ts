@@ -5,7 +5,7 @@ import type { Key, Sequence } from "./sequence.ts";
 import type { StepCost } from "./step-cost.ts";
 
 /** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
-const QUIET_STEP_MS = 500;
+const QUIET_STEP_MS = 1000;
 /** What each of several requests that wait for their first token adds to a step, and the longest such step. */
 const CROWD_SHARE_MS = 200;
 const CROWD_STEP_MS = 1500;
