@@ -50,6 +50,17 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
+  test("sampling fields of other conventions have no effect, whatever they hold", async () => {
+    const server = serve(scripts.text);
+    const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
+    for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
+      const response = await server.post("/v1/messages", { ...body, temperature: 0.5, top_p: 0.9, top_k: 3, ...fields });
+      expect(response.status).toBe(200);
+    }
+    const sampled = { temperature: 0.5, topP: 0.9, topK: 3 };
+    expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled, sampled]);
+  });
+
   test("the older place of an output's schema counts as well", async () => {
     const server = serve(scripts.text);
     const asked = { ...body, tools: null, mcp_servers: [], output_format: { type: "json_schema", schema } };

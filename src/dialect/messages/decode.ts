@@ -43,7 +43,7 @@ export function decodeMessages(body: unknown, settings: MessagesSettings): Messa
   return {
     request: {
       ...decodePrompt(asked, settings),
-      sampling: decodeSampling(asked),
+      sampling: decodeSampling(asked, MessagesRequest),
       ...decodeAdapters({ model: asked.model }, settings),
       ...decodeMaxTokens(asked.max_tokens),
       stop: decodeStop(stopSequences, settings.stop),
