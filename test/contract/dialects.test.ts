@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { FakeScript } from "../../src/engine/fake.ts";
+import { fakeModel, type FakeScript } from "../../src/engine/fake.ts";
 import { serve, until } from "../http/harness.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
 
@@ -59,6 +59,46 @@ describe("messages", () => {
     }
     const sampled = { temperature: 0.5, topP: 0.9, topK: 3 };
     expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled, sampled]);
+  });
+
+  const inResult = (content: unknown) => ({
+    ...body,
+    messages: [
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] },
+    ],
+  });
+
+  test.each<[unknown, string, string]>([
+    [5, "invalid_type", ""],
+    [{ type: "text", text: "hi" }, "invalid_type", ""],
+    [["hi"], "invalid_type", ".0"],
+    [[{ text: "hi" }], "missing_required_parameter", ".0.type"],
+    [[{ type: 5 }], "invalid_type", ".0.type"],
+    [[{ type: "text", text: 5 }], "invalid_type", ".0.text"],
+    [[{ type: "text" }], "missing_required_parameter", ".0.text"],
+    [[{ type: "tool_result", content: "hi" }], "invalid_value", ".0.type"],
+    [[{ type: "tool_reference", tool_name: 5 }], "invalid_type", ".0.tool_name"],
+    [[{ type: "image", source: { type: "url", url: 5 } }], "invalid_type", ".0.source.url"],
+    [[{ type: "image", source: { type: "base64", data: {} } }], "invalid_type", ".0.source.data"],
+    [[{ type: "image", source: "x" }], "invalid_type", ".0.source"],
+    [[{ type: "text", text: "hi" }, { type: "document", source: [], title: 5 }], "invalid_type", ".1.source"],
+  ])("blocks of a tool's result are checked: %j", async (content, code, place) => {
+    const server = serve(scripts.text);
+    server.engine.model = { ...fakeModel, vision: true };
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      const response = await server.post(path, inResult(content));
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code, param: `messages.1.content.0.content${place}` });
+    }
+  });
+
+  test("results without content, of null, text and blocks are told", async () => {
+    const server = serve(scripts.text);
+    const texts = [undefined, null, "one", [], [{ type: "text", text: "one", id: null, cache_control: {} }]];
+    for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
+    const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
+    expect(told).toEqual(["", "", "one", "", "one"]);
   });
 
   test("the older place of an output's schema counts as well", async () => {
