@@ -54,7 +54,13 @@ describe("messages", () => {
     const server = serve(scripts.text);
     const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
     for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
-      const response = await server.post("/v1/messages", { ...body, temperature: 0.5, top_p: 0.9, top_k: 3, ...fields });
+      const response = await server.post("/v1/messages", {
+        ...body,
+        temperature: 0.5,
+        top_p: 0.9,
+        top_k: 3,
+        ...fields,
+      });
       expect(response.status).toBe(200);
     }
     const sampled = { temperature: 0.5, topP: 0.9, topK: 3 };
@@ -82,7 +88,14 @@ describe("messages", () => {
     [[{ type: "image", source: { type: "url", url: 5 } }], "invalid_type", ".0.source.url"],
     [[{ type: "image", source: { type: "base64", data: {} } }], "invalid_type", ".0.source.data"],
     [[{ type: "image", source: "x" }], "invalid_type", ".0.source"],
-    [[{ type: "text", text: "hi" }, { type: "document", source: [], title: 5 }], "invalid_type", ".1.source"],
+    [
+      [
+        { type: "text", text: "hi" },
+        { type: "document", source: [], title: 5 },
+      ],
+      "invalid_type",
+      ".1.source",
+    ],
   ])("blocks of a tool's result are checked: %j", async (content, code, place) => {
     const server = serve(scripts.text);
     server.engine.model = { ...fakeModel, vision: true };

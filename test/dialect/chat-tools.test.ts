@@ -201,6 +201,11 @@ describe("reasoning", () => {
     [kwargs({ enable_thinking: true }), true, undefined],
     [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, undefined],
     [{ reasoning_effort: "none", ...kwargs({ enable_thinking: true }) }, true, undefined],
+    [kwargs({ reasoning_effort: "high" }), false, "high"],
+    [kwargs({ reasoning_effort: "high", enable_thinking: false }), false, "high"],
+    [kwargs({ reasoning_effort: "high", enable_thinking: true }), true, "high"],
+    [{ reasoning_effort: "low", ...kwargs({ reasoning_effort: "high" }) }, true, "low"],
+    [{ reasoning_effort: "none", ...kwargs({ reasoning_effort: "high" }) }, false, undefined],
   ])("%j", (fields, thinking, effort) => {
     const request = decode(fields);
     expect([request.thinking, request.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
@@ -213,6 +218,15 @@ describe("reasoning", () => {
     expect(decode({ reasoning_effort: "none" }, { templateKwargs }).thinking).toBe(false);
     expect(decode({ reasoning_effort: "high" }, { templateKwargs, think: false }).thinking).toBe(false);
     expect(decode({ reasoning_effort: "high" }, { think: false }).templateKwargs).toEqual({});
+  });
+
+  test("a default effort reaches the template of every request, unless none may think", () => {
+    const templateKwargs = { reasoning_effort: "low" };
+    expect(decode({}, { templateKwargs }).templateKwargs).toEqual(templateKwargs);
+    expect(decode(kwargs({ reasoning_effort: "high" }), { templateKwargs }).templateKwargs).toEqual({
+      reasoning_effort: "high",
+    });
+    expect(decode({}, { templateKwargs, think: false }).templateKwargs).toEqual({});
   });
 
   test("a budget, from the request or the launch option; -1 lifts it", () => {
