@@ -187,6 +187,14 @@ describe("structured output", () => {
   });
 });
 
+test("tools and functions are at most 1024", () => {
+  const names = Array.from({ length: 1025 }, (_, index) => `f${index}`);
+  const functions = names.map((name) => ({ name }));
+  expect(decode({ functions: functions.slice(1) }).tools).toHaveLength(1024);
+  expect(failure(() => decode({ functions }))).toEqual(["invalid_value", "functions"]);
+  expect(failure(() => decode({ tools: names.map((name) => tool(name)) }))).toEqual(["invalid_value", "tools"]);
+});
+
 describe("reasoning", () => {
   const kwargs = (value: object) => ({ chat_template_kwargs: value });
   test.each([
