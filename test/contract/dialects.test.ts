@@ -122,6 +122,20 @@ describe("messages", () => {
     expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
   });
 
+  test("--guided-json serves requests that name no format", async () => {
+    const guidedJson = { type: "array" };
+    const server = serve(scripts.text, { guidedJson });
+    const format = { type: "json_schema", schema };
+    for (const fields of [{}, { output_config: null }, { output_config: { effort: "low" } }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "array" }, strict: false });
+    }
+    for (const fields of [{ output_config: { format } }, { output_format: format }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "object" }, strict: true });
+    }
+  });
+
   test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
     for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
       for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
