@@ -3,6 +3,8 @@
 #include "sampler.hpp"
 #include "workers.hpp"
 
+#include "llama-memory.h"
+
 #include <algorithm>
 
 namespace svc {
@@ -115,6 +117,19 @@ void sample(const std::vector<Sampling> & rows) {
     }
     static Workers & workers = *new Workers(std::min(state.threads, MOST_SAMPLING_THREADS));
     workers.run(rows.size(), task);
+}
+
+// There is a sequence beyond the others, for parts of them.
+bool can_save_parts() {
+    return static_cast<int32_t>(llama_n_seq_max(state.context)) > state.n_seq_max;
+}
+
+// Streams are copied at the next decode; whoever reads or writes cells before that would find, or spoil, what is to be
+// copied. The call is virtual: no symbol that the libraries would have to export.
+void finish_copies() {
+    if (state.unified) return;
+    const llama_memory_context_ptr update = llama_get_memory(state.context)->init_update(state.context, false);
+    if (update->get_status() == LLAMA_MEMORY_STATUS_SUCCESS) update->apply();
 }
 
 // What a batch computes further, step by step: each row's token is what its sampler gave in the step before.
@@ -238,8 +253,9 @@ double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to) {
     return guarded<double>(0, [&]() -> double {
         if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
         chosen = sequence;
+        finish_copies();
         if (from > 0 || to >= 0) {
-            if (!state.unified) return 0;
+            if (!can_save_parts()) return 0;
             llama_memory_t memory = llama_get_memory(state.context);
             chosen = state.n_seq_max;
             llama_memory_seq_rm(memory, chosen, -1, -1);
@@ -260,7 +276,8 @@ double svc_kv_save(uint8_t * out, double capacity) {
 
 int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max || (!first && !state.unified)) return 0;
+        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
+        finish_copies();
         const auto size = static_cast<size_t>(length);
         const int32_t target = first ? sequence : state.n_seq_max;
         llama_memory_t memory = llama_get_memory(state.context);

@@ -82,8 +82,8 @@ export class KvCache {
   }
 
   /**
-   * Tokens of a request that need not be computed, and cells that it need not have for them. `ms`: what computing a token
-   * costs, if that is known.
+   * Tokens of a request that need not be computed, and cells that running requests have for them already. `ms`: what
+   * computing a token costs, if that is known.
    */
   reusable(
     sequence: Sequence,
@@ -91,7 +91,9 @@ export class KvCache {
     ms: number | undefined,
   ): { readonly tokens: number; readonly cells: number } {
     const reuse = this.find(sequence, now, ms);
-    return { tokens: reuse?.length ?? 0, cells: reuse && reuse.how !== "restore" ? reuse.length : 0 };
+    if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
+    const { holder, length } = reuse;
+    return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
   }
 
   /**
@@ -167,25 +169,21 @@ export class KvCache {
    * step.
    */
   moveBeyond(limit: number, now: number): void {
-    if (this.limits.layout === "streams" || this.limits.savedBytes === 0) return;
+    if (!this.canMove) return;
     if (!this.spill.isMoving && this.inUse.idle > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
     if (moved !== undefined) this.drop(moved);
   }
 
   /**
-   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved is given up; what finds no
-   * room in host memory stays.
+   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved stays.
    */
   clearBeyond(limit: number, now: number): void {
-    if (this.limits.layout === "streams" || this.limits.savedBytes === 0) return;
-    const staying = new Set<number>();
-    const leaves = (id: number) => (staying.has(id) || this.tree.exclusive(id) === 0 ? 0 : 1);
+    if (!this.canMove) return;
     while (this.inUse.idle > limit) {
-      const id = this.idle.leastValuable(now, leaves);
-      if (id === undefined) return;
-      if (this.tree.exclusive(id) >= FEWEST_SAVED && !this.save(id, now)) staying.add(id);
-      else this.drop(id);
+      const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= FEWEST_SAVED));
+      if (id === undefined || !this.save(id, now)) return;
+      this.drop(id);
     }
   }
 
@@ -200,12 +198,20 @@ export class KvCache {
     }
   }
 
+  /** With room for the whole cache, what is pushed out there is staler than anything that would be lost here. */
+  private get canMove(): boolean {
+    return this.limits.layout === "unified" && this.spill.fits(this.limits.cells);
+  }
+
   private beginMoving(now: number): void {
     // Positions of media are not counted in tokens: those are moved whole or not at all.
     const plain = (id: number) => this.idle.get(id)?.media.length === 0;
     const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_SAVED ? 1 : 0);
     const id = this.idle.leastValuable(now, worth);
-    if (id !== undefined && this.spill.beginMoving(this.movable(id), now)) this.drop(id);
+    if (id === undefined) return;
+    // What cannot be cut cannot be taken out in parts.
+    const moved = this.limits.cut ? this.spill.beginMoving(this.movable(id), now) : this.save(id, now);
+    if (moved) this.drop(id);
   }
 
   private find(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
@@ -215,6 +221,7 @@ export class KvCache {
     const found = this.spill.find(sequence, sequence.length - 1, !cut);
     if (!found) return resident;
     const length = cutBefore(sequence.media, found.length);
+    if (length < found.length && !cut) return resident;
     const gain = length - (resident?.length ?? 0);
     const worth = ms === undefined || gain * ms > this.spill.restoreMs(found.saved);
     const fits = layout === "streams" || this.runningCells + found.saved.ids.length <= cells;

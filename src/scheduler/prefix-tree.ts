@@ -93,6 +93,15 @@ export class PrefixTree {
     return cells;
   }
 
+  /** Of the first `length` tokens of a sequence, those that some chosen sequence holds, too. */
+  sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
+    for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {
+      const isShared = node.start < length && holdersBelow(node).some((holder) => chosen(holder.id));
+      if (isShared) return Math.min(node.end, length);
+    }
+    return 0;
+  }
+
   /** Tokens in runs that at least one of the chosen sequences holds. */
   cellsOf(chosen: (id: number) => boolean): number {
     let cells = 0;

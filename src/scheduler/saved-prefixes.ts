@@ -45,6 +45,8 @@ export class SavedPrefixes {
     private readonly capacity: number,
     /** What a token takes. */
     private readonly tokenBytes: number,
+    /** What is saved can be cut at any token; else it is used to its end or not at all. */
+    private readonly cut = true,
   ) {}
 
   /** Tokens that are saved. */
@@ -75,7 +77,7 @@ export class SavedPrefixes {
   /** Whether so many tokens can be saved at all, and are not yet. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
-    return this.fits(length) && this.find(sequence, length, false)?.length !== length;
+    return this.fits(length) && this.find(sequence, length, !this.cut)?.length !== length;
   }
 
   /**
@@ -89,8 +91,8 @@ export class SavedPrefixes {
   ): { readonly id: SavedId; readonly dropped: readonly Saved[] } | undefined {
     const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
-    // It says all that its own beginnings say.
-    const leaving = others.filter((entry) => shared(entry, sequence, ids.length) === entry.ids.length);
+    // It says all that its own beginnings say, where it can be cut.
+    const leaving = others.filter((entry) => this.cut && shared(entry, sequence, ids.length) === entry.ids.length);
     const rest = others.filter((entry) => !leaving.includes(entry)).toSorted(stalestFirst(now));
     const bytes = this.bytesOf(ids.length);
     const held = () => leaving.reduce((sum, entry) => sum - entry.bytes, this.heldBytes);

@@ -167,6 +167,11 @@ export class Scheduler {
   /** What a sequence was to be restored from is no good: its request computes everything. The last plan is void. */
   lost({ sequence: sequenceId, saved }: { readonly sequence: number; readonly saved: SavedId }): void {
     this.kv.spill.distrust(saved);
+    this.cleared(sequenceId);
+  }
+
+  /** The cache holds nothing of a sequence any more: its request computes everything. */
+  cleared(sequenceId: number): void {
     const sequence = this.running.find(({ id }) => id === sequenceId);
     if (!sequence) return;
     this.slices.abandon(sequence);

@@ -40,7 +40,7 @@ export class Spill {
     private readonly limits: SpillLimits,
     private readonly command: (command: KvCommand) => void,
   ) {
-    this.saved = new SavedPrefixes(limits.savedBytes, limits.tokenBytes);
+    this.saved = new SavedPrefixes(limits.savedBytes, limits.tokenBytes, limits.cut);
     this.disk = new DiskTier(limits, command);
   }
 
@@ -66,6 +66,11 @@ export class Spill {
   /** Whether so many tokens can be moved within one step. */
   affords(tokens: number): boolean {
     return this.limits.savedBytes > 0 && tokens * this.limits.saveTokenMs <= this.patienceMs;
+  }
+
+  /** Whether so many tokens find room in host memory together. */
+  fits(tokens: number): boolean {
+    return this.limits.savedBytes > 0 && this.saved.fits(tokens);
   }
 
   /** Puts all of a sequence into host memory; true if it is there now. */
@@ -193,7 +198,7 @@ export class Spill {
   private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
     const added = this.saved.add(sequence, now, this.pinned);
     for (const gone of added?.dropped ?? []) {
-      const superfluous = shared(gone, sequence, sequence.ids.length) === gone.ids.length;
+      const superfluous = this.limits.cut && shared(gone, sequence, sequence.ids.length) === gone.ids.length;
       if (superfluous) this.command({ type: "forget", saved: gone.id });
       else this.disk.take(gone);
     }

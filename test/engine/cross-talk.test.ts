@@ -15,6 +15,7 @@ import {
   LONG_TIE,
   MOST_TIES,
 } from "../support/cross-talk.ts";
+import { metricValue } from "../support/metrics-text.ts";
 import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
 
 const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
@@ -39,6 +40,27 @@ test("overlapping conversations get the answers that a cold server gives", async
       expect(result.counts.same).toBeGreaterThan(50);
       // Clients that left in the middle are the point: without them this test would show less than it says.
       expect(result.cut).toBeGreaterThan(0);
+    } finally {
+      await cold.stop();
+    }
+  });
+}, 240_000);
+
+test("where each sequence has cells of its own, and host memory gives back what left them, they get them too", async () => {
+  const layout = ["--kv-mode", "streams", "--ctx", "6144", "--parallel", "3", "--cache-ram", "64"];
+  await withServer([...flags, ...layout], async (warm) => {
+    const exchanges = await converse(warm.url, { conversations: 24, clients: 8, seed: 3, long: true });
+    await warm.untilIdle(10_000);
+    const restored = metricValue(
+      await (await fetch(`${warm.url}/metrics`)).text(),
+      "svc_kv_cache_restored_tokens_total",
+    );
+    expect(restored).toBeGreaterThan(0);
+    const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+    try {
+      const result = await compareWithCold(cold, exchanges, LONG_TIE);
+      expect(result.differences).toEqual([]);
+      expect(result.counts.tie).toBeLessThanOrEqual(Math.ceil(MOST_TIES * exchanges.length));
     } finally {
       await cold.stop();
     }

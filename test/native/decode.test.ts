@@ -129,6 +129,25 @@ describe.each([
     llama.freeSampler(slot);
   });
 
+  test("a copy holds what was there when it was made, whatever comes into its place before the next step", () => {
+    const expected = alone(STORY, {}, 2);
+    const story = question(llama, STORY);
+    const other = question(llama, CAPITAL);
+    llama.kvClear();
+    decode(llama, [...prefill(story.subarray(0, -1), 1), ...prefill(other, 2)]);
+    const saved = llama.kvSave(2, 0, -1) ?? new Uint8Array();
+    llama.kvCopy(1, 0, story.length - 1);
+    const copied = llama.kvSave(0, 0, -1) ?? new Uint8Array();
+    expect(llama.kvRemove(1, 0, -1)).toBe(true);
+    expect(llama.kvRestore(1, [saved])).toBe(true);
+    const slot = sampler(llama);
+    const last = { token: story.at(-1) ?? 0, position: story.length - 1, sampler: slot };
+    expect(decode(llama, [{ ...last, sequence: 0 }])).toEqual([expected[0] as number]);
+    expect(llama.kvRestore(3, [copied])).toBe(true);
+    expect(decode(llama, [{ ...last, sequence: 3 }])).toEqual([expected[0] as number]);
+    llama.freeSampler(slot);
+  });
+
   test("a copy replaces what the sequence held", () => {
     llama.kvClear();
     decode(llama, [...prefill([20, 21, 22], 0), ...prefill([30, 31, 32, 33], 1)]);

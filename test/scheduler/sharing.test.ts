@@ -230,3 +230,15 @@ describe("streams", () => {
     engine.run();
   });
 });
+
+test("unified: what goes on from a finished request needs room for what that one holds", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 1024 });
+  engine.add(1, 600, 2);
+  engine.run();
+  engine.add(2, 500, 60);
+  engine.step();
+  engine.add(3, [...(engine.jobs.get(1)?.tokens ?? []), 5], 60);
+  engine.run();
+  expect(engine.scheduler.preemptions).toBe(0);
+  expect([engine.output(2).length, engine.output(3).length]).toEqual([60, 60]);
+});

@@ -1,7 +1,7 @@
 // `npm run test:cross-talk`: whatever a server computed before, and for whoever else, an answer is the one that a cold
 // server gives. Random conversations that overlap, run at once and are left in the middle are asked again, one by one.
 //   npm run test:cross-talk -- [--conversations N] [--clients N] [--model svc-mini|60m] [--seed N] [--threads N]
-//                                [--rounds N] [--svc COMMAND]
+//                                [--rounds N] [--kv-mode unified|streams] [--svc COMMAND]
 // Between rounds the server is stopped or killed, and goes on with the conversations that it left on disk.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,7 +23,16 @@ import { FROM_SOURCE, startServer } from "../support/server.ts";
 const ROOT = join(import.meta.dir, "../..");
 const text = { type: "string" } as const;
 const { values } = parseArgs({
-  options: { conversations: text, clients: text, model: text, seed: text, threads: text, rounds: text, svc: text },
+  options: {
+    conversations: text,
+    clients: text,
+    model: text,
+    seed: text,
+    threads: text,
+    rounds: text,
+    "kv-mode": text,
+    svc: text,
+  },
 });
 const options: CrossTalkOptions = {
   conversations: Number(values.conversations ?? 1000),
@@ -41,7 +50,24 @@ const flags = ["--model", model, "--ctx", "2048", "--threads", values.threads ??
 /** Little host memory too, and less room on disk than all conversations need. */
 const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-const warm = [...flags, "--parallel", "6", "--cache-ram", "4", "--kv-dir", folder, "--kv-dir-size", "32"];
+const PARALLEL = 6;
+/** In streams each sequence has its share of the cells. */
+const layout =
+  values["kv-mode"] === "streams"
+    ? ["--kv-mode", "streams", "--ctx", String(2048 * PARALLEL)]
+    : ["--kv-mode", "unified"];
+const warm = [
+  ...flags,
+  ...layout,
+  "--parallel",
+  String(PARALLEL),
+  "--cache-ram",
+  "4",
+  "--kv-dir",
+  folder,
+  "--kv-dir-size",
+  "32",
+];
 
 exitOnSignals();
 const start = () => startServer(warm, command);

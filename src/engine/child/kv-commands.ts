@@ -28,8 +28,14 @@ export class KvCommands {
   run(commands: readonly KvCommand[]): Lost[] {
     const lost: Lost[] = [];
     for (const command of commands) {
-      if (command.type === "restore" && !this.restore(command)) lost.push(command);
-      else if (command.type !== "restore") this.carryOut(command);
+      if (command.type === "restore") {
+        if (!this.restore(command)) this.lose(command.sequence, command.saved, lost);
+        continue;
+      }
+      // A copy of what could not be restored.
+      const source = command.type === "copy" ? lost.find(({ sequence }) => sequence === command.from) : undefined;
+      if (command.type === "copy" && source) this.lose(command.to, source.saved, lost);
+      else this.carryOut(command);
     }
     return lost;
   }
@@ -70,9 +76,12 @@ export class KvCommands {
 
   private restore({ sequence, saved }: Of<"restore">): boolean {
     const parts = this.whole(saved);
-    if (parts && this.llama.kvRestore(sequence, parts)) return true;
+    return parts !== undefined && this.llama.kvRestore(sequence, parts);
+  }
+
+  private lose(sequence: number, saved: SavedId, lost: Lost[]): void {
     this.llama.kvRemove(sequence, 0, -1);
-    return false;
+    lost.push({ sequence, saved });
   }
 
   private store({ saved, ids, adapterKey, media }: Of<"store">): void {

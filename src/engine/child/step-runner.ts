@@ -33,6 +33,8 @@ export interface Requests {
 export class StepRunner {
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
+  /** Sequences can be cut anywhere; else what a step was to add cannot be taken back from them. */
+  private readonly cut: boolean;
   /** Key of the adapters that compute what begins now. */
   private adapters = adapterKey([]);
   /** Set after an aborted step, until the cancel message behind it is here. */
@@ -50,6 +52,7 @@ export class StepRunner {
     private readonly observer?: EngineObserver,
   ) {
     const column = () => new Int32Array(llama.model().batch);
+    this.cut = llama.model().canRemovePartial;
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
   }
@@ -101,9 +104,10 @@ export class StepRunner {
     this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
   }
 
-  private runStep(plan: StepPlan, before: number): void {
-    if (plan.started.length > 0) this.hooks.started(plan.started, before);
+  private runStep(plan: StepPlan, planned: number): void {
+    if (plan.started.length > 0) this.hooks.started(plan.started, planned);
     if (!this.prepareCache()) return;
+    const before = this.clock.now();
     const result = this.decode(plan);
     const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
     this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
@@ -118,9 +122,9 @@ export class StepRunner {
   }
 
   private runSlice({ chunk, begins, ms }: SlicePlan): void {
-    const before = this.clock.now();
-    if (begins && chunk.started.length > 0) this.hooks.started(chunk.started, before);
+    if (begins && chunk.started.length > 0) this.hooks.started(chunk.started, this.clock.now());
     if (!this.prepareCache()) return;
+    const before = this.clock.now();
     if (begins) {
       this.fillBatch(chunk);
       this.setAdapters(chunk.adapters);
@@ -144,9 +148,9 @@ export class StepRunner {
     if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
     const { media } = this;
     const { width } = media.projector();
-    const before = this.clock.now();
-    if (step.starts) this.hooks.started([step.key], before);
+    if (step.starts) this.hooks.started([step.key], this.clock.now());
     if (!this.prepareCache()) return;
+    const before = this.clock.now();
     this.setAdapters(step.adapters);
     const result = this.llama.decodeEmbeddings(
       {
@@ -163,7 +167,7 @@ export class StepRunner {
     this.stepCount += Number(done);
     this.observer?.decoded({ step, result, made: Number(done), before, after }, this.scheduler);
     this.scheduler.applyMedia(step, done, after - before);
-    if (!done) this.llama.kvRemove(step.sequence, step.position, -1);
+    if (!done) this.takeBack(step.sequence, step.position);
     if (result === "aborted") this.aborted = Promise.withResolvers();
     if (result === "no-room" && !this.scheduler.preemptNewest(after))
       throw new Error("the KV cache refused media that fit it");
@@ -171,10 +175,17 @@ export class StepRunner {
 
   private decode(plan: StepPlan) {
     this.fillBatch(plan);
-    // A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again.
-    const owner = plan.owner ?? (plan.prefillRows > 0 ? ANY_OWNER : 0);
     this.setAdapters(plan.adapters);
-    return this.llama.decode(this.batch, plan.rows.length, owner, plan.steps, this.sampled);
+    return this.llama.decode(this.batch, plan.rows.length, this.whoMayAbort(plan), plan.steps, this.sampled);
+  }
+
+  /**
+   * A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again. Where that
+   * would be all that they have, only a prompt that is alone.
+   */
+  private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): RequestKey {
+    if (this.cut) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
+    return decodeRows === 0 ? (owner ?? 0) : 0;
   }
 
   private fillBatch(plan: StepPlan): void {
@@ -198,8 +209,14 @@ export class StepRunner {
     this.aborted = Promise.withResolvers();
     const seen = new Set<number>();
     for (const { sequence, position } of plan.rows) {
-      if (!seen.has(sequence)) this.llama.kvRemove(sequence, position, -1);
+      if (!seen.has(sequence)) this.takeBack(sequence, position);
       seen.add(sequence);
     }
+  }
+
+  private takeBack(sequence: number, position: number): void {
+    if (this.cut && this.llama.kvRemove(sequence, position, -1)) return;
+    this.llama.kvRemove(sequence, 0, -1);
+    this.scheduler.cleared(sequence);
   }
 }
