@@ -160,6 +160,16 @@ export class GenerationService {
     return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
   }
 
+  /**
+   * Tokens of a request's prompt, what its images and sound come to included. It takes no place in the queue, and no prompt
+   * is too long; else it throws what `generate` would about the prompt, and `tokenize_unsupported`.
+   */
+  async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
+    const backend = this.deps.router.route(request.model);
+    const [loaded = request] = await this.loaded(backend, [request], signal);
+    return backend.engine.countTokens(loaded, signal);
+  }
+
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */
   cancel(id: string): boolean {
     const entry = this.registry.takeNewest(id);

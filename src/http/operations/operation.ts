@@ -55,6 +55,16 @@ export const tokenizerErrors = {
   503: unavailable,
 };
 
+/** Errors of routes that count the tokens of a prompt as a generation would have it. */
+export const countingErrors = {
+  400: badRequest,
+  404: "`model_not_found`: on a server without a model of its own, `model` is unknown.",
+  413: tooLarge("100 MB"),
+  422: "`tokenize_unsupported`: the model has no tokenizer here; it is another server's, or svc-system.",
+  500: "`engine_crashed`: the engine process ended while it counted; it is restarted.",
+  503: unavailable,
+};
+
 /** Header of answers that may be held to a schema. */
 export const constraintHeader = {
   "X-Grammar-Constraints": "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",

@@ -127,8 +127,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       async ({ request }) => {
         const body = await readJson(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
-        const { engine } = router.route(asked.model);
-        const tokens = await engine.countTokens({ ...asked, id: contexts.of(request).id }, request.signal);
+        const { id } = contexts.of(request);
+        const tokens = await deps.generation.countTokens({ ...asked, id }, request.signal);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       {
