@@ -3,6 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SvcError } from "../domain/errors.ts";
+import { prepareSchema } from "../json-schema/prepare.ts";
 import { parseAdapters } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
@@ -112,7 +114,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     chatTemplate: chatTemplate(text("chat-template")),
     think: flag("think"),
     ...given("reasoningBudget", number("reasoning-budget")),
-    ...given("guidedJson", values.get("guided-json")),
+    ...given("guidedJson", guidedJson(values)),
     constrain: flag("grammar-constraints"),
     logLevel: flag("verbose") ? "debug" : (text("log-level") as Config["logLevel"]),
     logFormat: text("log-format") as Config["logFormat"],
@@ -137,6 +139,17 @@ function kvDir(values: Values): string | undefined {
   if (values.get("cache-ram") === 0) throw new UsageError("--kv-dir needs host memory: --cache-ram must not be 0.");
   if (values.get("prefix-cache") !== true) throw new UsageError("--kv-dir and --no-prefix-cache exclude each other.");
   return folder;
+}
+
+/** Checked here, because no request could be answered with a schema that is none. */
+function guidedJson(values: Values): Config["guidedJson"] {
+  const schema = values.get("guided-json") as Config["guidedJson"];
+  try {
+    if (schema !== undefined) prepareSchema(schema, "--guided-json");
+    return schema;
+  } catch (error) {
+    throw error instanceof SvcError ? new UsageError(error.message) : error;
+  }
 }
 
 function chatTemplate(file: string | undefined): string {

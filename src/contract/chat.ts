@@ -71,7 +71,9 @@ export const ChatCompletionRequest = t.Object({
   tools: opt(t.Array(Tool, { maxItems: 1024 })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
   parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
-  functions: opt(t.Array(FunctionDefinition, { description: "The older form of tools; answers use tool_calls." })),
+  functions: opt(
+    t.Array(FunctionDefinition, { maxItems: 1024, description: "The older form of tools; answers use tool_calls." }),
+  ),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   response_format: opt(ResponseFormat),
   grammar,

@@ -15,7 +15,7 @@ const Source = t.Object({
 });
 
 /** Blocks are told apart by `type`; those of unknown types are refused by name when they are read. */
-const Block = t.Object({
+const block = {
   type: t.String(),
   text: opt(t.String()),
   source: opt(Source),
@@ -27,8 +27,18 @@ const Block = t.Object({
   input: opt(JsonObject),
   tool_use_id: opt(t.String()),
   tool_name: opt(t.String({ description: "Of a tool_reference in a tool_result: a tool of this request." })),
-  content: opt(t.Unknown({ description: "Of a tool_result: a string, or text and image blocks." })),
   is_error: opt(t.Boolean()),
+};
+
+const InnerBlock = t.Object(block);
+
+const Block = t.Object({
+  ...block,
+  content: opt(
+    t.Union([t.String(), t.Array(InnerBlock)], {
+      description: "Of a tool_result: a string, or blocks of text, images, documents and tool_references.",
+    }),
+  ),
 });
 
 const Content = t.Union([t.String(), t.Array(Block)]);
@@ -139,6 +149,8 @@ export const MessagesResponse = t.Object({
 
 export type MessagesRequest = Static<typeof MessagesRequest>;
 export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
+export type MessagesBlock = Static<typeof Block>;
+export type MessagesInnerBlock = Static<typeof InnerBlock>;
 export type MessagesResponse = Static<typeof MessagesResponse>;
 export type MessagesEnd = Static<typeof MessagesEnd>;
 export type MessagesCounts = Static<typeof MessagesCounts>;

@@ -27,7 +27,7 @@ const Tool = t.Object({
 });
 
 /** Options that have an effect here; others are ignored, as that API's own server does. */
-const Options = t.Object({
+export const OllamaOptions = t.Object({
   num_predict: opt(t.Integer({ description: "Output limit; 0 or negative: the room left." })),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
   top_k: opt(t.Integer({ minimum: -1 })),
@@ -44,7 +44,7 @@ const Options = t.Object({
 const common = {
   model: modelName,
   format: opt(t.Union([t.String({ description: '"json", or empty.' }), JsonObject])),
-  options: opt(Options),
+  options: opt(OllamaOptions),
   stream: opt(t.Boolean({ description: "Default true." })),
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
   logprobs: opt(t.Boolean()),

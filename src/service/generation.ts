@@ -102,11 +102,16 @@ export class GenerationService {
     try {
       let unfinished = answers;
       limits.signal.throwIfAborted();
-      const loaded = await this.loaded(backend, requests, limits.signal, entry.stopped);
-      const adapted = loaded.map((request) => ({ ...request, adapters }));
-      const events = entry.stopped.aborted
-        ? neverBegun(answers)
-        : generateAll(backend.engine, splitChoices(adapted, entry.keys), limits.signal);
+      const untilStopped = AbortSignal.any([limits.signal, entry.stopped]);
+      const loaded = await this.loaded(backend, requests, untilStopped).catch((error: unknown) => {
+        if (limits.signal.aborted || !entry.stopped.aborted) throw error;
+      });
+      const adapted = loaded?.map((request) => ({ ...request, adapters }));
+      // Stopped while the engine did not know it.
+      const events =
+        !adapted || entry.stopped.aborted
+          ? neverBegun(answers)
+          : generateAll(backend.engine, splitChoices(adapted, entry.keys), limits.signal);
       for await (const told of events) {
         if (told.type === "started") {
           limits.started();
@@ -153,22 +158,24 @@ export class GenerationService {
     }
   }
 
-  /** The requests with their media; without some of them when `stopped` is aborted first. */
   private async loaded(
     { engine, takesMediaSources }: Backend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
-    stopped: AbortSignal,
   ): Promise<readonly GenerateRequest[]> {
     if (takesMediaSources) return requests;
     const { model } = engine.status();
-    const either = AbortSignal.any([signal, stopped]);
-    try {
-      return await Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, either)));
-    } catch (error) {
-      if (stopped.aborted && !signal.aborted) return requests;
-      throw error;
-    }
+    return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
+  }
+
+  /**
+   * Tokens of a request's prompt, what its images and sound come to included. It takes no place in the queue, and no prompt
+   * is too long; else it throws what `generate` would about the prompt, and `tokenize_unsupported`.
+   */
+  async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
+    const backend = this.deps.router.route(request.model);
+    const [loaded = request] = await this.loaded(backend, [request], signal);
+    return backend.engine.countTokens(loaded, signal);
   }
 
   /** Ends the newest live generation of this correlation id with reason `cancelled`; false when there is none. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../../src/config/environment.ts";
 import type { OptionValue } from "../../src/config/option.ts";
+import { UsageError } from "../../src/config/parse.ts";
 import { readSettings } from "../../src/config/settings.ts";
 
 let home: string;
@@ -80,6 +81,19 @@ describe("meaning", () => {
   test("sampling holds what was given and nothing else, so that the model file's own defaults apply", () => {
     expect(settings().config.sampling).toEqual({});
     expect(settings({ temperature: 0, "top-k": 5 }).config.sampling).toEqual({ temperature: 0, topK: 5 });
+  });
+
+  test("a schema of answers is checked at once, and the place in it named", () => {
+    const schema = { type: "object", properties: { city: { type: "string" } } };
+    expect(settings({ "guided-json": schema }).config.guidedJson).toEqual(schema);
+    expect(settings({}, { SVC_GUIDED_JSON: JSON.stringify(schema) }).config.guidedJson).toEqual(schema);
+    expect(settings().config.guidedJson).toBeUndefined();
+    for (const wrong of [{ type: "nonsense" }, { $ref: "#/nowhere" }, { properties: { city: { type: 5 } } }]) {
+      expect(() => settings({ "guided-json": wrong })).toThrow(UsageError);
+    }
+    expect(() => settings({ "guided-json": { properties: { city: { type: 5 } } } })).toThrow(
+      "'--guided-json' is not a usable JSON schema at '/properties/city/type': ",
+    );
   });
 
   test("a micro-batch never exceeds the batch", () => {

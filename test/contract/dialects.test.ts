@@ -1,10 +1,11 @@
 // What dialects do beyond the shape of their answers: what is kept, hidden, continued or refused.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { FakeScript } from "../../src/engine/fake.ts";
+import { fakeModel, type FakeScript } from "../../src/engine/fake.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve, until } from "../http/harness.ts";
+import { picture, pngFile } from "../models/media-files.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
 
 const id = { "x-request-id": "golden" };
@@ -51,11 +52,89 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
+  test("sampling fields of other conventions have no effect, whatever they hold", async () => {
+    const server = serve(scripts.text);
+    const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
+    for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
+      const response = await server.post("/v1/messages", {
+        ...body,
+        temperature: 0.5,
+        top_p: 0.9,
+        top_k: 3,
+        ...fields,
+      });
+      expect(response.status).toBe(200);
+    }
+    const sampled = { temperature: 0.5, topP: 0.9, topK: 3 };
+    expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled, sampled]);
+  });
+
+  const inResult = (content: unknown) => ({
+    ...body,
+    messages: [
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] },
+    ],
+  });
+
+  test.each<[unknown, string, string]>([
+    [5, "invalid_type", ""],
+    [{ type: "text", text: "hi" }, "invalid_type", ""],
+    [["hi"], "invalid_type", ".0"],
+    [[{ text: "hi" }], "missing_required_parameter", ".0.type"],
+    [[{ type: 5 }], "invalid_type", ".0.type"],
+    [[{ type: "text", text: 5 }], "invalid_type", ".0.text"],
+    [[{ type: "text" }], "missing_required_parameter", ".0.text"],
+    [[{ type: "tool_result", content: "hi" }], "invalid_value", ".0.type"],
+    [[{ type: "tool_reference", tool_name: 5 }], "invalid_type", ".0.tool_name"],
+    [[{ type: "image", source: { type: "url", url: 5 } }], "invalid_type", ".0.source.url"],
+    [[{ type: "image", source: { type: "base64", data: {} } }], "invalid_type", ".0.source.data"],
+    [[{ type: "image", source: "x" }], "invalid_type", ".0.source"],
+    [
+      [
+        { type: "text", text: "hi" },
+        { type: "document", source: [], title: 5 },
+      ],
+      "invalid_type",
+      ".1.source",
+    ],
+  ])("blocks of a tool's result are checked: %j", async (content, code, place) => {
+    const server = serve(scripts.text);
+    server.engine.model = { ...fakeModel, vision: true };
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      const response = await server.post(path, inResult(content));
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code, param: `messages.1.content.0.content${place}` });
+    }
+  });
+
+  test("results without content, of null, text and blocks are told", async () => {
+    const server = serve(scripts.text);
+    const texts = [undefined, null, "one", [], [{ type: "text", text: "one", id: null, cache_control: {} }]];
+    for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
+    const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
+    expect(told).toEqual(["", "", "one", "", "one"]);
+  });
+
   test("the older place of an output's schema counts as well", async () => {
     const server = serve(scripts.text);
     const asked = { ...body, tools: null, mcp_servers: [], output_format: { type: "json_schema", schema } };
     expect((await server.post("/v1/messages", asked)).status).toBe(200);
     expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
+  });
+
+  test("--guided-json serves requests that name no format", async () => {
+    const guidedJson = { type: "array" };
+    const server = serve(scripts.text, { guidedJson });
+    const format = { type: "json_schema", schema };
+    for (const fields of [{}, { output_config: null }, { output_config: { effort: "low" } }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "array" }, strict: false });
+    }
+    for (const fields of [{ output_config: { format } }, { output_format: format }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "object" }, strict: true });
+    }
   });
 
   test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
@@ -318,6 +397,46 @@ describe("responses", () => {
     for (let n = 0; n < 3; n++) ids.push((await json(server.post("/v1/responses", { input: "hi" }))).id);
     const found = await Promise.all(ids.map(async (one) => (await fetch(`${server.url}/v1/responses/${one}`)).status));
     expect(found).toEqual([404, 200, 200]);
+  });
+});
+
+describe("counting", () => {
+  const counted = (url: string): [path: string, body: object, param: string][] => [
+    [
+      "/v1/messages/count_tokens",
+      { messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }] },
+      "messages.0.content.0.source.url",
+    ],
+    [
+      "/v1/responses/input_tokens",
+      { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
+      "input.0.content.0.image_url",
+    ],
+  ];
+
+  test("a model that does not see refuses pictures as it does where it answers", async () => {
+    for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
+      const response = await serve().post(path, asked);
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code: "unsupported_media_input", param });
+    }
+  });
+
+  test("what is no picture is refused; pictures come to the engine decoded", async () => {
+    const server = serve();
+    server.engine.model = { ...fakeModel, vision: true };
+    for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
+      const response = await server.post(path, asked);
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code: "invalid_value", param });
+    }
+    const picked = spyOn(server.engine, "countTokens");
+    const png = Buffer.from(pngFile(picture(3, 2))).toString("base64");
+    for (const [path, asked] of counted(`data:image/png;base64,${png}`)) {
+      expect((await server.post(path, asked)).status).toBe(200);
+    }
+    const media = picked.mock.calls.map(([request]) => request.media);
+    expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0]]);
   });
 });
 

@@ -63,6 +63,21 @@ describe("chat", () => {
     expect(messages.slice(2).map(({ toolCallId }) => toolCallId)).toEqual(["call_1_0", "call_1_1"]);
   });
 
+  test("options that this server does not know have no effect, whatever they hold", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const unknown = { mirostat: 9, dry_penalty_last_n: 2 ** 31 - 1, xtc_probability: "x", logit_bias: { cat: 1 } };
+    const options = { seed: 3, repeat_last_n: 5, ...unknown };
+    for (const [path, asked] of [
+      ["/api/chat", { messages: user }],
+      ["/api/generate", { prompt: "hi" }],
+    ] as const) {
+      const response = await server.post(path, { ...asked, options, stream: false });
+      expect(response.status).toBe(200);
+    }
+    const sampled = { repetitionWindow: 5, seed: 3 };
+    expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled]);
+  });
+
   test("options, format and think have their effect", async () => {
     const server = serve();
     const options = { num_predict: 7, temperature: 0, stop: ["x"], seed: 3, repeat_last_n: 5, num_ctx: 99 };

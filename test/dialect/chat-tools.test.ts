@@ -187,6 +187,14 @@ describe("structured output", () => {
   });
 });
 
+test("tools and functions are at most 1024", () => {
+  const names = Array.from({ length: 1025 }, (_, index) => `f${index}`);
+  const functions = names.map((name) => ({ name }));
+  expect(decode({ functions: functions.slice(1) }).tools).toHaveLength(1024);
+  expect(failure(() => decode({ functions }))).toEqual(["invalid_value", "functions"]);
+  expect(failure(() => decode({ tools: names.map((name) => tool(name)) }))).toEqual(["invalid_value", "tools"]);
+});
+
 describe("reasoning", () => {
   const kwargs = (value: object) => ({ chat_template_kwargs: value });
   test.each([
@@ -201,6 +209,11 @@ describe("reasoning", () => {
     [kwargs({ enable_thinking: true }), true, undefined],
     [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, undefined],
     [{ reasoning_effort: "none", ...kwargs({ enable_thinking: true }) }, true, undefined],
+    [kwargs({ reasoning_effort: "high" }), false, "high"],
+    [kwargs({ reasoning_effort: "high", enable_thinking: false }), false, "high"],
+    [kwargs({ reasoning_effort: "high", enable_thinking: true }), true, "high"],
+    [{ reasoning_effort: "low", ...kwargs({ reasoning_effort: "high" }) }, true, "low"],
+    [{ reasoning_effort: "none", ...kwargs({ reasoning_effort: "high" }) }, false, undefined],
   ])("%j", (fields, thinking, effort) => {
     const request = decode(fields);
     expect([request.thinking, request.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
@@ -213,6 +226,15 @@ describe("reasoning", () => {
     expect(decode({ reasoning_effort: "none" }, { templateKwargs }).thinking).toBe(false);
     expect(decode({ reasoning_effort: "high" }, { templateKwargs, think: false }).thinking).toBe(false);
     expect(decode({ reasoning_effort: "high" }, { think: false }).templateKwargs).toEqual({});
+  });
+
+  test("a default effort reaches the template of every request, unless none may think", () => {
+    const templateKwargs = { reasoning_effort: "low" };
+    expect(decode({}, { templateKwargs }).templateKwargs).toEqual(templateKwargs);
+    expect(decode(kwargs({ reasoning_effort: "high" }), { templateKwargs }).templateKwargs).toEqual({
+      reasoning_effort: "high",
+    });
+    expect(decode({}, { templateKwargs, think: false }).templateKwargs).toEqual({});
   });
 
   test("a budget, from the request or the launch option; -1 lifts it", () => {

@@ -35,6 +35,22 @@ async function ask(body: object): Promise<Answer & { status: number; headers: He
   return { status: response.status, headers: response.headers, ...((await response.json()) as Answer) };
 }
 
+interface Count {
+  readonly status: number;
+  readonly input_tokens?: number;
+  readonly error?: Answer["error"];
+}
+
+/** What a counting route says. */
+async function count(path: string, body: object): Promise<Count> {
+  const response = await fetch(server.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, ...((await response.json()) as Omit<Count, "status">) };
+}
+
 /** The same request as a stream, its deltas put together as SDKs do it. */
 async function askStreamed(body: object): Promise<{ message: Message; finish: string; chunks: number }> {
   const response = await fetch(`${server.url}/v1/chat/completions`, {
@@ -296,6 +312,29 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     expect(two.usage.prompt_tokens).toBeGreaterThan(one.usage.prompt_tokens);
   });
 
+  test("counting says what a call would count, pictures and sound included", async () => {
+    const sound = { data: Buffer.from(wavFile(1, 16_000)).toString("base64"), format: "wav" };
+    const { usage } = await ask({
+      messages: user([text("What is it?"), image(1), { type: "input_audio", input_audio: sound }]),
+      max_tokens: 1,
+    });
+    const input = [
+      { type: "input_text", text: "What is it?" },
+      { type: "input_image", image_url: image(1).image_url.url },
+      { type: "input_audio", input_audio: sound },
+    ];
+    const counted = await count("/v1/responses/input_tokens", { input: [{ role: "user", content: input }] });
+    expect(counted).toMatchObject({ status: 200, input_tokens: usage.prompt_tokens });
+
+    const seen = await ask({ messages: user([text("What is it?"), image(1)]), max_tokens: 1 });
+    const source = { type: "url", url: image(1).image_url.url };
+    const content = [text("What is it?"), { type: "image", source }];
+    expect(await count("/v1/messages/count_tokens", { messages: user(content) })).toMatchObject({
+      status: 200,
+      input_tokens: seen.usage.prompt_tokens,
+    });
+  });
+
   test("several at once, with text beside them and several answers each, do not disturb each other", async () => {
     const body = (seed: number) => ({ messages: user([text("What is it?"), image(seed)]), max_tokens: 12 });
     const alone = [];
@@ -331,4 +370,21 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     const sound = { type: "input_audio", input_audio: { data: "aGVsbG8=", format: "wav" } };
     expect(await refused(sound)).toEqual([400, "invalid_value", "messages.0.content.1.input_audio.data"]);
   });
+});
+
+test("a picture that does not fit a step is refused where it is counted as where it is answered", async () => {
+  const { model, projector } = makeVisionModel("block", folder, 64);
+  server = await startServer(["--model", model, "--mmproj", projector, "--threads", "1", "--micro-batch", "32"]);
+  try {
+    const url = `data:image/png;base64,${Buffer.from(pngFile(picture(80, 60, 1))).toString("base64")}`;
+    const answered = await ask({ messages: user([{ type: "image_url", image_url: { url } }]) });
+    expect([answered.status, answered.error?.code]).toEqual([400, "invalid_value"]);
+    const image = { type: "image", source: { type: "url", url } };
+    const counted = await count("/v1/messages/count_tokens", { messages: user([image]) });
+    expect([counted.status, counted.error?.message]).toEqual([400, answered.error?.message]);
+    const plain = await count("/v1/messages/count_tokens", { messages: user("word ".repeat(5000)) });
+    expect(plain.input_tokens).toBeGreaterThan(5000);
+  } finally {
+    await server.stop();
+  }
 });

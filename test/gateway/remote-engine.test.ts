@@ -45,6 +45,15 @@ test("an answer streams through: text, usage, reason; the request says what was 
   expect(headers.get("x-request-id")).toBe("r1");
 });
 
+test("an effort goes to a server that knows no values for templates only where thinking is wanted", async () => {
+  const server = chatServer(helloStream);
+  const far = await remote([server.url]);
+  for (const thinking of [true, false]) await generate(far, { thinking, templateKwargs: { reasoning_effort: "max" } });
+  const [wanted, unwanted] = server.asked.slice(-2).map(({ body }) => body);
+  expect(wanted).toMatchObject({ reasoning_effort: "high" });
+  expect(unwanted).not.toHaveProperty("reasoning_effort");
+});
+
 test("calls, reasoning and log probabilities come through; whole calls under one number are several", async () => {
   const call = (id: string, name: string, json: string) => ({ index: 0, id, function: { name, arguments: json } });
   const logprobs = { content: [{ token: "x", logprob: -0.5, bytes: [120], top_logprobs: [] }] };

@@ -85,8 +85,10 @@ describe("a model of another server", () => {
       400,
       { error: { code: "unsupported_parameter", param: "min_p" } },
     ]);
-    const count = await server.post("/v1/messages/count_tokens", { model: "up/far", messages });
-    expect(count.status).toBe(422);
+    for (const path of ["/v1/messages/count_tokens", "/v1/responses/input_tokens"]) {
+      const count = await server.post(path, { model: "up/far", messages, input: "hi" });
+      expect([count.status, await body(count)]).toMatchObject([422, { error: { code: "tokenize_unsupported" } }]);
+    }
     const looped = await server.post(
       "/v1/chat/completions",
       { model: "up/far", messages },
@@ -135,6 +137,10 @@ describe("a server without a model of its own", () => {
     const unknown = await server.chat({ model: "gpt-4o" });
     expect([unknown.status, await body(unknown)]).toMatchObject([404, { error: { code: "model_not_found" } }]);
     expect((await server.post("/v1/tokenize", { text: "hi" })).status).toBe(422);
+    for (const path of ["/v1/messages/count_tokens", "/v1/responses/input_tokens"]) {
+      expect((await server.post(path, { messages, input: "hi" })).status).toBe(422);
+      expect((await server.post(path, { model: "gpt-4o", messages, input: "hi" })).status).toBe(404);
+    }
     expect(await body(await fetch(`${server.url}/health`))).toMatchObject({
       status: "healthy",
       engine: { state: "none" },

@@ -7,7 +7,7 @@ import type { FakeScript } from "../../src/engine/fake.ts";
 import { crash, scripts, type ScriptName } from "../contract/scripts.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 import { expectGolden } from "./golden.ts";
-import { messages, serve, until, type TestServer } from "./harness.ts";
+import { hello, messages, serve, until, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const path = "/v1/batch/completions";
@@ -187,6 +187,18 @@ describe("a batch that is refused", () => {
     expect([response.status, checkError(await response.json()).error.code]).toEqual([503, "server_busy"]);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(server.metrics.calls).toContain("rejected queue_full");
+  });
+
+  test("because of an item's model: 404 where it is unknown, 503 with Retry-After where there is none", async () => {
+    const server = serve(hello, { serveModel: false });
+    const refused = async (body: Body) => {
+      const response = await ask(server, [item("a", body)]);
+      const { error } = checkError(await response.json());
+      return [response.status, error.code, error.param, response.headers.get("retry-after")];
+    };
+    const place = "requests.0.body";
+    expect(await refused({ model: "gpt-4o" })).toEqual([404, "model_not_found", `${place}.model`, null]);
+    expect(await refused({})).toEqual([503, "upstream_unavailable", place, "5"]);
   });
 
   test("for its headers", async () => {

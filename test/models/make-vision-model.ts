@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
 import { makeVocabulary } from "../bench/vocabulary.ts";
-import { audioMetadata, audioTensors, visionMetadata, visionTensors } from "./projector.ts";
+import { audioMetadata, audioTensors, IMAGE_SIZE, visionMetadata, visionTensors } from "./projector.ts";
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
 
 /**
@@ -48,15 +48,18 @@ export const CHAT_TEMPLATE =
 /** Part of the file names: a change of what is written must not meet old files. */
 const VERSION = 1;
 
-/** Paths of the two files in `folder`, written first when they are not there. The same bytes every time. */
-export function makeVisionModel(kind: VisionKind, folder: string): VisionModel {
+/**
+ * Paths of the two files in `folder`, written first when they are not there. The same bytes every time. `imageSize`: pixels
+ * of an image's side; the larger, the more tokens.
+ */
+export function makeVisionModel(kind: VisionKind, folder: string, imageSize = IMAGE_SIZE): VisionModel {
   const model = join(folder, `vision-${kind}.v${VERSION}.gguf`);
-  const projector = join(folder, `mmproj-vision-${kind}.v${VERSION}.gguf`);
+  const projector = join(folder, `mmproj-vision-${kind}-${imageSize}.v${VERSION}.gguf`);
   mkdirSync(folder, { recursive: true });
   const random = seeded(0x5eed);
   write(model, textMetadata(kind), textTensors(kind, random));
-  const projectorTensors = [...visionTensors(kind, HIDDEN, random), ...audioTensors(HIDDEN, random)];
-  write(projector, { ...visionMetadata(kind, HIDDEN), ...audioMetadata(HIDDEN) }, projectorTensors);
+  const projectorTensors = [...visionTensors(kind, HIDDEN, imageSize, random), ...audioTensors(HIDDEN, random)];
+  write(projector, { ...visionMetadata(kind, HIDDEN, imageSize), ...audioMetadata(HIDDEN) }, projectorTensors);
   return { model, projector };
 }
 

@@ -32,13 +32,13 @@ const VISION_TYPE: Readonly<Record<VisionKind, string>> = {
   mrope: "qwen2vl_merger",
 };
 
-export function visionMetadata(kind: VisionKind, textWidth: number): Record<string, GgufValue> {
+export function visionMetadata(kind: VisionKind, textWidth: number, imageSize: number): Record<string, GgufValue> {
   return {
     "general.architecture": { type: "string", value: "clip" },
     "clip.has_vision_encoder": { type: "bool", value: true },
     "clip.vision.projector_type": { type: "string", value: VISION_TYPE[kind] },
     "clip.use_gelu": { type: "bool", value: true },
-    "clip.vision.image_size": { type: "u32", value: IMAGE_SIZE },
+    "clip.vision.image_size": { type: "u32", value: imageSize },
     "clip.vision.patch_size": { type: "u32", value: PATCH_SIZE },
     "clip.vision.image_mean": { type: "f32s", value: [0.5, 0.5, 0.5] },
     "clip.vision.image_std": { type: "f32s", value: [0.5, 0.5, 0.5] },
@@ -73,14 +73,14 @@ function encoderMetadata(encoder: "vision" | "audio", textWidth: number): Record
   return { ...Object.fromEntries(entries), [`clip.${encoder}.attention.layer_norm_epsilon`]: epsilon };
 }
 
-export function visionTensors(kind: VisionKind, textWidth: number, random: Random): TensorPlan[] {
+export function visionTensors(kind: VisionKind, textWidth: number, imageSize: number, random: Random): TensorPlan[] {
   const patches = (name: string) => tensor(name, [PATCH_SIZE, PATCH_SIZE, CHANNELS, WIDTH], 0.25, random);
   const layers = encoderLayers("v", true, random);
   const merged = WIDTH * MERGE * MERGE;
   // The positions of patches are learned, or with mrope rotated.
   const learned = () => [
     vector("v.patch_embd.bias", WIDTH, random),
-    matrix("v.position_embd.weight", WIDTH, (IMAGE_SIZE / PATCH_SIZE) ** 2, random),
+    matrix("v.position_embd.weight", WIDTH, (imageSize / PATCH_SIZE) ** 2, random),
   ];
   const shared = [patches("v.patch_embd.weight"), ...norm("v.post_ln"), ...layers];
   if (kind === "tiles") return [...shared, ...learned(), matrix("mm.model.fc.weight", merged, textWidth, random)];

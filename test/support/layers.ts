@@ -64,7 +64,10 @@ export const layers: Layers = {
     ],
     why: "routes validate, translate and call a service; they never reach past it",
   },
-  "src/config": { may: ["src/domain", "package.json"], why: "configuration is known before everything else" },
+  "src/config": {
+    may: ["src/domain", "src/json-schema", "package.json"],
+    why: "configuration is known, and checked, before everything else",
+  },
   "src/cli": {
     may: [
       "src/domain",

@@ -120,7 +120,7 @@ export const generationOptions: readonly Option[] = [
     name: "guided-json",
     group: "Generation",
     type: "json",
-    help: "JSON schema of the answers to requests without a response_format.",
+    help: "JSON schema of the answers to chat, responses and messages requests that name no format.",
   },
   {
     name: "grammar-constraints",

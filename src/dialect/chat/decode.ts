@@ -55,7 +55,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...decodeReasoning(chat, settings),
-      sampling: decodeSampling(chat),
+      sampling: decodeSampling(chat, ChatCompletionRequest),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeMaxTokens(chat.max_tokens ?? chat.max_completion_tokens ?? settings.maxTokens),

@@ -57,7 +57,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     }),
     templateKwargs: {},
     thinking: false,
-    sampling: decodeSampling(asked),
+    sampling: decodeSampling(asked, CompletionRequest),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(asked.max_tokens === 0 ? 1 : (asked.max_tokens ?? settings.maxTokens)),

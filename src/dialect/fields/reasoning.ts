@@ -53,15 +53,18 @@ export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<Ask
   throw new SvcError("invalid_type", `'${param}' must be a boolean; got ${received(enabled)}.`, { param });
 }
 
-/** Thinking is off unless the request or a launch option asks for it. */
+/**
+ * Thinking is off unless the request or a launch option asks for it. A `reasoning_effort` among the template's values
+ * stays all the same, for templates that always think.
+ */
 export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
   const { effort } = asked;
   const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...asked.kwargs };
   const wanted = asked.enabled ?? (effort === undefined ? kwargs["enable_thinking"] === true : effort !== "none");
   const thinking = settings.think && wanted;
   delete kwargs["enable_thinking"];
-  if (effort === "none" || !thinking) delete kwargs["reasoning_effort"];
-  else if (effort !== undefined) kwargs["reasoning_effort"] = EFFORTS[effort];
+  if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
+  else if (effort !== undefined && thinking) kwargs["reasoning_effort"] = EFFORTS[effort];
   const budget = asked.budget ?? settings.reasoningBudget ?? -1;
   return { thinking, templateKwargs: kwargs, ...(budget >= 0 && { reasoningBudget: budget }) };
 }

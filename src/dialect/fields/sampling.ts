@@ -36,8 +36,13 @@ const LEAST_TOP_P = 1e-6;
 const BAN = -100;
 const BANNED = -1e9;
 
-/** Throws SvcError `invalid_value` when `logit_bias` names something that is no token id. */
-export function decodeSampling(fields: SamplingFields): Sampling {
+/**
+ * `schema`: what checked `asked`. Fields that it does not know are unchecked, and have no effect. Throws SvcError
+ * `invalid_value` when `logit_bias` names something that is no token id.
+ */
+export function decodeSampling(asked: SamplingFields, schema: { readonly properties: object }): Sampling {
+  const known = Object.entries(asked).filter(([name]) => Object.hasOwn(schema.properties, name));
+  const fields: SamplingFields = Object.fromEntries(known);
   const plain = Object.entries(PLAIN).flatMap(([wire, name]) => {
     const value = fields[wire as keyof typeof PLAIN];
     return value == null ? [] : [[name, value] as const];

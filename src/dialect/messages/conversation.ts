@@ -1,14 +1,12 @@
 // Messages and blocks of the messages convention → the domain's conversation.
 
-import type { MessagesPrompt } from "../../contract/messages.ts";
-import { received } from "../../contract/schema.ts";
+import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { describeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];
-type Block = Exclude<WireMessage["content"], string>[number];
 type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
 
 /** Agents put a line that changes with every request before their system prompt; it would spoil every cached prefix. */
@@ -49,7 +47,7 @@ function decodeMessage({ role, content }: WireMessage, path: string, tools: read
 }
 
 interface Placed {
-  readonly block: Block;
+  readonly block: MessagesBlock;
   readonly path: string;
 }
 
@@ -73,7 +71,7 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
   };
 }
 
-function decodeResult(block: Block, path: string, tools: readonly WireTool[]): ChatMessage {
+function decodeResult(block: MessagesBlock, path: string, tools: readonly WireTool[]): ChatMessage {
   const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
   const content = decodeResultContent(block.content, `${path}.content`, tools);
   const failed = block.is_error === true;
@@ -81,17 +79,15 @@ function decodeResult(block: Block, path: string, tools: readonly WireTool[]): C
   return { role: "tool", toolCallId, content: failed ? `Error: ${content}` : content };
 }
 
-function decodeResultContent(content: unknown, path: string, tools: readonly WireTool[]): ChatMessage["content"] {
-  if (content == null) return "";
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) {
-    const message = `'${path}' must be a string or an array of blocks; got ${received(content)}.`;
-    throw new SvcError("invalid_type", message, { param: path });
-  }
+function decodeResultContent(
+  content: MessagesBlock["content"],
+  path: string,
+  tools: readonly WireTool[],
+): ChatMessage["content"] {
+  if (content == null || typeof content === "string") return content ?? "";
   return plain(
-    content.flatMap((value, index) => {
+    content.flatMap((block, index) => {
       const at = `${path}.${index}`;
-      const block = asBlock(value, at);
       return block.type === "tool_reference"
         ? [describeTool(need(block.tool_name, `${at}.tool_name`), tools)]
         : decodePart(block, at, "user");
@@ -99,20 +95,15 @@ function decodeResultContent(content: unknown, path: string, tools: readonly Wir
   );
 }
 
-function asBlock(block: unknown, path: string): Block {
-  if (typeof block === "object" && block !== null && typeof (block as Block).type === "string") return block as Block;
-  throw new SvcError("invalid_type", `'${path}' must be a block with a type; got ${received(block)}.`, { param: path });
-}
-
 /** Text of a user or system turn, its images, and documents as text. */
-function decodePart(block: Block, path: string, role: string): ContentPart[] {
+function decodePart(block: MessagesInnerBlock, path: string, role: string): ContentPart[] {
   if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
   if (block.type === "document" && role === "user") return [{ type: "text", text: decodeDocument(block, path) }];
   throw unknownBlock(path);
 }
 
-function decodeImage({ source }: Block, path: string): ContentPart {
+function decodeImage({ source }: MessagesInnerBlock, path: string): ContentPart {
   const param = `${path}.source`;
   if (source?.type === "url") {
     const url = need(source.url, `${param}.url`);
@@ -126,7 +117,7 @@ function decodeImage({ source }: Block, path: string): ContentPart {
   throw new SvcError("invalid_value", `'${param}' must be of type base64 or url.`, { param });
 }
 
-function decodeDocument({ source, title, context }: Block, path: string): string {
+function decodeDocument({ source, title, context }: MessagesInnerBlock, path: string): string {
   const param = `${path}.source`;
   if (source?.type !== "text") {
     throw new SvcError("unsupported_parameter", `'${param}': only documents of type text are supported.`, { param });

@@ -3,7 +3,7 @@
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { Constraint, GenerateRequest } from "../../domain/generate.ts";
+import type { Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
@@ -17,6 +17,7 @@ import { callableTools } from "./deferred-tools.ts";
 /** Launch options that shape a request. */
 export interface MessagesSettings extends ReasoningSettings, AdapterSettings {
   readonly stop: readonly string[];
+  readonly guidedJson?: JsonSchema;
   readonly constrain: boolean;
 }
 
@@ -43,7 +44,7 @@ export function decodeMessages(body: unknown, settings: MessagesSettings): Messa
   return {
     request: {
       ...decodePrompt(asked, settings),
-      sampling: decodeSampling(asked),
+      sampling: decodeSampling(asked, MessagesRequest),
       ...decodeAdapters({ model: asked.model }, settings),
       ...decodeMaxTokens(asked.max_tokens),
       stop: decodeStop(stopSequences, settings.stop),
@@ -62,7 +63,7 @@ export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings):
 function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Request, "sampling" | "stop"> {
   refuseThread(asked);
   const conversation = decodeConversation(asked);
-  const { constraint, instruction } = decodeFormat(asked, settings.constrain);
+  const { constraint, instruction } = decodeFormat(asked, settings);
   const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
   const effort = asked.output_config?.effort ?? undefined;
   return {
@@ -91,12 +92,15 @@ function refuseThread(asked: MessagesPrompt): void {
   throw new SvcError("unsupported_parameter", message, { param });
 }
 
-function decodeFormat(asked: MessagesPrompt, constrain: boolean): { constraint?: Constraint; instruction?: string } {
-  const { output_config: config, output_format: older } = asked;
-  const schema = config?.format?.schema ?? older?.schema;
-  if (schema == null) return {};
+function decodeFormat(
+  { output_config: config, output_format: older }: MessagesPrompt,
+  { guidedJson, constrain }: MessagesSettings,
+): { constraint?: Constraint; instruction?: string } {
+  const asked = config?.format?.schema ?? older?.schema;
+  const schema = asked ?? guidedJson;
+  if (schema === undefined) return {};
   const param = config?.format == null ? "output_format.schema" : "output_config.format.schema";
-  const constraint = schemaConstraint(schema, true, param);
+  const constraint = schemaConstraint(schema, asked !== undefined, param);
   return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
 }
 

@@ -37,5 +37,8 @@ export function decodeMultiplex<Call>(
 /** The same refusal, of a field inside `place`. */
 function within(place: string, { code, message, details }: SvcError): SvcError {
   const { param } = details;
-  return new SvcError(code, `In '${place}': ${message}`, { param: param === undefined ? place : `${place}.${param}` });
+  return new SvcError(code, `In '${place}': ${message}`, {
+    ...details,
+    param: param === undefined ? place : `${place}.${param}`,
+  });
 }

@@ -1,6 +1,6 @@
 // Requests of Ollama's API → what the generation service is asked.
 
-import { OllamaChatRequest, OllamaGenerateRequest } from "../../contract/ollama.ts";
+import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
@@ -96,7 +96,7 @@ function common(
       },
       settings,
     ),
-    sampling: decodeSampling(options),
+    sampling: decodeSampling(options, OllamaOptions),
     ...decodeAdapters({ model: asked.model }, settings),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),

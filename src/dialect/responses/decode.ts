@@ -59,7 +59,7 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
     conversation,
     request: {
       ...prompt,
-      sampling: decodeSampling(asked),
+      sampling: decodeSampling(asked, ResponsesRequest),
       ...decodeAdapters(asked, settings),
       ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens),
       stop: decodeStop([], settings.stop),

@@ -50,6 +50,7 @@ type PromptJob =
   | { readonly kind: "tokenize"; readonly key: RequestKey };
 
 type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
+type Prepared = ReadyPrompt & { readonly counts?: true };
 type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 
 /** What the shim says of a prompt with a suffix when the vocabulary has no tokens for that. */
@@ -180,40 +181,41 @@ export class Intake {
     const entry = news.tag;
     if (news.state === "failed") return this.refuseMedia(entry, news.error, news.badMedium);
     const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
-    if (entry.counts) this.media?.drop((other) => other === entry);
-    if (news.state === "encoded") return entry.accepted && this.handlers.encoded(prompt);
+    if (news.state === "encoded") return this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
     else this.media?.drop((other) => other === entry);
   }
 
-  /** Hands a prompt over when its length allows. */
-  private check(prompt: ReadyPrompt & { readonly counts?: true }): boolean {
-    const { key, tokens, media, counts } = prompt;
-    if (counts) {
-      this.llama.freeSampler(prompt.sampler);
-      this.handlers.tokens(key, tokens);
-      return true;
-    }
-    const { maxModelLen: limit, microBatch } = this.options;
-    const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
-    const good = tokens.length > 0 && tokens.length < limit && block <= microBatch;
-    if (good && this.handlers.ready(prompt)) return true;
+  /** Hands a prompt over, or its tokens where they are only counted, when it can be computed. */
+  private check(prompt: Prepared): boolean {
+    const { key, tokens, counts } = prompt;
+    const refusal = this.refusalOf(prompt);
+    if (!refusal && !counts && this.handlers.ready(prompt)) return true;
     this.llama.freeSampler(prompt.sampler);
-    if (good) return false;
-    const param = prompt.request.prompt === undefined ? "messages" : "prompt";
-    if (tokens.length === 0) this.refuse(key, `'${param}' comes to no tokens at all.`, "invalid_value", param);
-    else if (tokens.length >= limit) {
+    if (refusal) this.handlers.refused(key, refusal);
+    else if (counts) this.handlers.tokens(key, tokens);
+    return false;
+  }
+
+  /** Why a prompt cannot be computed. One that is only counted may have any length. */
+  private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
+    const { maxModelLen: limit, microBatch } = this.options;
+    const param = request.prompt === undefined ? "messages" : "prompt";
+    if (!counts && tokens.length === 0) {
+      return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
+    }
+    if (!counts && tokens.length >= limit) {
       const message =
         `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
         ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
-      this.refuse(key, message, "context_length_exceeded", param);
-    } else {
-      const message =
-        `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
-        " Send it smaller, or start svc with a larger --batch and --micro-batch.";
-      this.refuse(key, message);
+      return { code: "context_length_exceeded", message, param };
     }
-    return false;
+    const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
+    if (block <= microBatch) return undefined;
+    const message =
+      `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
+      " Send it smaller, or start svc with a larger --batch and --micro-batch.";
+    return { code: "invalid_value", message, param: "messages" };
   }
 
   private refuseRendering(key: RequestKey, error: string, badGrammar: boolean): void {

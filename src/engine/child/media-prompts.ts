@@ -24,7 +24,9 @@ const SIGN = 1 << 31;
 export class MediaPrompts<Tag> {
   private readonly waiting = new Map<MediaJob, { readonly tag: Tag; prompt?: MediaPrompt }>();
 
-  constructor(readonly library: MediaLibrary) {}
+  constructor(
+    private readonly library: Pick<MediaLibrary, "submit" | "encode" | "wait" | "state" | "chunks" | "release">,
+  ) {}
 
   get busy(): boolean {
     return this.waiting.size > 0;
@@ -35,24 +37,27 @@ export class MediaPrompts<Tag> {
     this.waiting.set(this.library.submit(text, media.map(toMedium)), { tag });
   }
 
-  /** What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped. */
-  take(): MediaNews<Tag>[] {
-    const news: MediaNews<Tag>[] = [];
-    if (!this.busy) return news;
+  /**
+   * What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped; whoever is told of one
+   * may drop it then and there, before any work goes into it.
+   */
+  *take(): Generator<MediaNews<Tag>, void, void> {
+    if (!this.busy) return;
     for (let job = this.library.wait(0); job !== undefined; job = this.library.wait(0)) {
       const entry = this.waiting.get(job);
       if (!entry) continue;
+      const { tag } = entry;
       const state = this.library.state(job);
       if (typeof state !== "string") {
-        this.drop((tag) => tag === entry.tag);
-        news.push({ tag: entry.tag, state: "failed", ...state });
-      } else if (!entry.prompt) {
-        entry.prompt = this.read(job);
-        news.push({ tag: entry.tag, state: "prepared", prompt: entry.prompt });
-        if (!this.library.encode(job)) news.push(this.encoded(job, entry.tag, entry.prompt));
-      } else news.push(this.encoded(job, entry.tag, entry.prompt));
+        this.drop((other) => other === tag);
+        yield { tag, state: "failed", ...state };
+      } else if (entry.prompt) yield this.encoded(job, tag, entry.prompt);
+      else {
+        const prompt = (entry.prompt = this.read(job));
+        yield { tag, state: "prepared", prompt };
+        if (this.waiting.has(job) && !this.library.encode(job)) yield this.encoded(job, tag, prompt);
+      }
     }
-    return news;
   }
 
   /** Forgets prompts that are not encoded yet. */

@@ -106,7 +106,8 @@ function encodeFormat({ constraint }: GenerateRequest) {
 
 function encodeThinking({ thinking, templateKwargs, reasoningBudget }: GenerateRequest, traits: ServerTraits) {
   const effort = templateKwargs["reasoning_effort"];
-  const named = typeof effort === "string" && { reasoning_effort: effort === "max" ? "high" : effort };
+  // A server of which no more is known thinks when it is told an effort.
+  const named = thinking && typeof effort === "string" && { reasoning_effort: effort === "max" ? "high" : effort };
   if (!traits.templateKwargs) return { ...named };
   const { reasoningBudget: field } = traits;
   return {

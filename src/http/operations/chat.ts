@@ -29,7 +29,8 @@ instead. A schema that is none, or has references beyond itself, is a 400 that n
 JSON is cut and finish_reason is \`length\`.
 
 **Reasoning** is off unless asked for: reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max;
-none off) or chat_template_kwargs.enable_thinking, whose false wins. Thoughts come as reasoning_content and go back the
+none off) or chat_template_kwargs.enable_thinking, whose false wins. chat_template_kwargs.reasoning_effort alone turns nothing
+on, but templates that always think see it, unless the effort is none or the server runs with --no-think. Thoughts come as reasoning_content and go back the
 same way. reasoning_budget_tokens ends them. stop sequences are matched in the content alone; logprobs cover the content.
 
 **Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
@@ -46,7 +47,8 @@ seed: the same seed gives the same text whatever else runs; -1 means random; oth
 **Profile.** With the header X-Svc-Profile, \`true\` or \`extended\`, the answer tells what it cost the machine:
 svc_profile, or svc_profile_extended with samples over time. What cannot be read is null: power needs energy counters that
 the server may read (RAPL, often root alone), GPU values NVIDIA's management library. Utilisation and power are the
-machine's and the process's, so other requests are in them. Other routes ignore the header.
+machine's and the process's, so other requests are in them. POST /v1/batch/completions takes the header as well; other
+routes ignore it.
 
 stop: a string or an array, after the server's own --stop values; never part of the text.
 

@@ -1,14 +1,8 @@
 // llama.cpp's own routes, as the API description tells it.
 
-import {
-  badRequest,
-  question,
-  tokenizerErrors,
-  tokenizerUnavailable,
-  tooLarge,
-  unavailable,
-  type Operations,
-} from "./operation.ts";
+import { question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
+
+const NO_MODEL = "`not_found`: the server has no model of its own.";
 
 export const llamaOperations: Operations = {
   "POST /tokenize": {
@@ -29,14 +23,14 @@ export const llamaOperations: Operations = {
     tag: "Conveniences",
     summary: "The prompt that a chat completion would have",
     answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
-    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: tokenizerUnavailable },
+    errors: { ...tokenizerErrors, 413: tooLarge("100 MB") },
     example: question,
   },
   "GET /props": {
     tag: "Conveniences",
     summary: "The loaded model and its limits, in llama.cpp's layout",
     answers: { 200: "What is known of the server." },
-    errors: { 503: unavailable },
+    errors: { 404: NO_MODEL, 503: unavailable },
   },
   "GET /slots": {
     tag: "Conveniences",
@@ -44,7 +38,7 @@ export const llamaOperations: Operations = {
     description:
       "One entry for each request that may run at once. Requests are not tied to places here: the first entries run.",
     answers: { 200: "The places." },
-    errors: { 503: unavailable },
+    errors: { 404: NO_MODEL, 503: unavailable },
   },
   "GET /lora-adapters": {
     tag: "Conveniences",

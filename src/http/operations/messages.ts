@@ -1,14 +1,6 @@
 // The messages convention, as the API description tells it.
 
-import {
-  badRequest,
-  constraintHeader,
-  generationErrors,
-  question,
-  tokenizerUnavailable,
-  tooLarge,
-  type Operations,
-} from "./operation.ts";
+import { constraintHeader, countingErrors, generationErrors, question, type Operations } from "./operation.ts";
 
 export const messagesOperations: Operations = {
   "POST /v1/messages": {
@@ -48,10 +40,11 @@ failure is an event named error, the last one.`,
   "POST /v1/messages/count_tokens": {
     tag: "Tokenizer",
     summary: "Number of tokens of a conversation",
-    description: "With the model's own template, tools, system and images: what /v1/messages would count.",
+    description: `With the model's own template, tools, system and images: what /v1/messages would count. Images that it would refuse
+are refused here; a prompt that is too long is counted.`,
     answers: { 200: "The number of tokens." },
     headers: { "Request-ID": "The same as X-Request-ID." },
-    errors: { 400: badRequest, 413: tooLarge("100 MB"), 503: tokenizerUnavailable },
+    errors: countingErrors,
     example: question,
   },
 };

@@ -4,7 +4,7 @@ import { ProfileDetail } from "../../contract/chat.ts";
 import { MOST_ITEMS } from "../../contract/multiplex.ts";
 import { constraintHeader, generationErrors, question, type Operations } from "./operation.ts";
 
-const { 400: badRequest, 413: tooLarge, 503: unavailable } = generationErrors;
+const { 400: badRequest, 404: noModel, 413: tooLarge, 503: unavailable } = generationErrors;
 
 export const multiplexOperations: Operations = {
   "POST /v1/batch/completions": {
@@ -12,8 +12,8 @@ export const multiplexOperations: Operations = {
     summary: "Answer many conversations in one stream",
     description: `1 to ${MOST_ITEMS} items. Each has a custom_id of 1 to 512 characters, unique within the request, and a body: a
 request of POST /v1/chat/completions with all that it may say, stream or not. What one answer shares with another is computed
-once. All bodies are checked before anything begins: the first that is refused is a 400 whose \`param\` names the place
-(\`requests.3.body.messages\`).
+once. All bodies are checked before anything begins: the first that is refused (400; 404 or 503 for its model) refuses the
+batch, and \`param\` names the place (\`requests.3.body.messages\`).
 
 The answer is always a stream. The items are one client's: they take turns with other clients' requests, and only as many
 are in the engine as keep it busy, the others wait for these without taking places in the queue. --queue-timeout does not
@@ -38,7 +38,7 @@ grammar_constraints.`,
         schema: ProfileDetail,
       },
     },
-    errors: { 400: badRequest, 413: tooLarge, 503: unavailable },
+    errors: { 400: badRequest, 404: noModel, 413: tooLarge, 503: unavailable },
     example: {
       requests: [
         { custom_id: "france", body: { ...question, max_tokens: 50 } },

@@ -32,7 +32,7 @@ export const unavailable =
   "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, nothing of a request is looked at but its model. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
 
 /** The same of routes of the tokenizer. */
-export const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes are in work already. \`engine_unavailable\`: the model is loading for too long or its engine is down. \`upstream_unavailable\`: no model is served at the moment. Retry-After tells in whole seconds when to try again.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes are in work already. \`engine_unavailable\`: the model is loading for too long or its engine is down. \`upstream_unavailable\`: no model is served at the moment. Retry-After tells in whole seconds when to try again.`;
 
 /** Errors of routes that generate. */
 export const generationErrors = {
@@ -57,6 +57,16 @@ export const tokenizerErrors = {
   400: badRequest,
   413: tooLarge("8 MB"),
   422: "`tokenize_unsupported`: the model in use has no tokenizer.",
+  503: tokenizerUnavailable,
+};
+
+/** Errors of routes that count the tokens of a prompt as a generation would have it. */
+export const countingErrors = {
+  400: badRequest,
+  404: "`model_not_found`: on a server without a model of its own, `model` is unknown.",
+  413: tooLarge("100 MB"),
+  422: "`tokenize_unsupported`: the model has no tokenizer here; it is another server's, or svc-system.",
+  500: "`engine_crashed`: the engine process ended while it counted; it is restarted.",
   503: tokenizerUnavailable,
 };
 

@@ -1,13 +1,8 @@
 // The responses convention, as the API description tells it.
 
-import {
-  badRequest,
-  constraintHeader,
-  generationErrors,
-  tokenizerUnavailable,
-  tooLarge,
-  type Operations,
-} from "./operation.ts";
+import { badRequest, constraintHeader, countingErrors, generationErrors, type Operations } from "./operation.ts";
+
+const NOT_STORED = "previous_response_id, or an item_reference, names what is not stored.";
 
 export const responsesOperations: Operations = {
   "POST /v1/responses": {
@@ -34,7 +29,7 @@ log probabilities come with top_logprobs, or with include of message.output_text
     headers: constraintHeader,
     errors: {
       ...generationErrors,
-      404: "previous_response_id, or an item_reference, names what is not stored.",
+      404: `\`not_found\`: ${NOT_STORED} ${generationErrors[404]}`,
     },
     example: { input: "What is the capital of France?" },
     stream: `Semantic events with \`event:\` lines and sequence_number from 0: response.created, response.in_progress, for each item
@@ -44,13 +39,10 @@ response.completed, response.incomplete and response.failed with the whole resou
   "POST /v1/responses/input_tokens": {
     tag: "Tokenizer",
     summary: "Number of tokens of a response's prompt",
+    description: `What POST /v1/responses would count, earlier turns, images and sound included. Media that it would refuse are refused
+here; a prompt that is too long is counted.`,
     answers: { 200: "The number of tokens." },
-    errors: {
-      400: badRequest,
-      404: "previous_response_id is not stored.",
-      413: tooLarge("100 MB"),
-      503: tokenizerUnavailable,
-    },
+    errors: { ...countingErrors, 404: `\`not_found\`: ${NOT_STORED} ${countingErrors[404]}` },
     example: { input: "What is the capital of France?" },
   },
   "GET /v1/responses/{id}": {

@@ -51,8 +51,8 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
       async ({ request }) => {
         const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
         const { id } = contexts.of(request);
-        const { engine, model } = deps.router.route(asked.model);
-        const tokens = await tokenizer.run(() => engine.countTokens({ ...asked, id }, request.signal));
+        const { model } = deps.router.route(asked.model);
+        const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ input_tokens: tokens, model });
       },
       {

@@ -128,9 +128,8 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
       async ({ request }) => {
         const body = await readJson(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
-        const { engine } = router.route(asked.model);
         const { id } = contexts.of(request);
-        const tokens = await tokenizer.run(() => engine.countTokens({ ...asked, id }, request.signal));
+        const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       {
