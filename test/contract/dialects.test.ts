@@ -469,7 +469,7 @@ describe("completions", () => {
     expect(answer.choices.map(({ text }) => text)).toEqual(prompts(64).flatMap((text) => [text, text, text, text]));
     const refused = await server.post("/v1/completions", { prompt: prompts(3), n: 128 }, id);
     expect(refused.status).toBe(400);
-    await expectGolden("completions-too-many-answers.json", await refused.text());
+    await expectGolden("completions-many-refused.json", await refused.text());
   });
 
   test.each([
