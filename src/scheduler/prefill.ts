@@ -68,21 +68,34 @@ export class PrefillBudget {
     private readonly cost: StepCost,
   ) {}
 
+  /** Streams wait longer for a crowd than for a single newcomer: its prompts are computed together, in full batches. */
+  get isForCrowd(): boolean {
+    return this.crowd > 1;
+  }
+
+  /** These are all requests that still need some of their prompt. */
+  waiting(prefilling: readonly Sequence[]): void {
+    const { batch } = this.limits;
+    const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
+    // What is left of long prompts makes no crowd.
+    const short = prefilling.filter(({ length, cached = 0 }) => length - cached <= batch).length;
+    // The last of a crowd are not cut into the small chunks of a single newcomer.
+    this.crowd = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.crowd : 0, short);
+  }
+
   /**
    * Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some; so many `steps`
    * share what streams wait for.
    */
   tokens(decodeRows: number, prefilling: readonly Sequence[], steps: number): number {
-    this.countCrowd(prefilling);
     if (prefilling.length === 0) return 0;
     if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows) / steps);
-    const ms = this.crowd > 1 ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
+    const ms = this.isForCrowd ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
     return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, this.limits.batch));
   }
 
-  /** How long the prompts of `prefilling` may be computed between two steps of so many streams. */
-  sliceMs(decodeRows: number, prefilling: readonly Sequence[]): number {
-    this.countCrowd(prefilling);
+  /** How long prompts may be computed between two steps of so many streams. */
+  sliceMs(decodeRows: number): number {
     return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
   }
 
@@ -93,15 +106,7 @@ export class PrefillBudget {
   }
 
   private msBeside(decodeRows: number): number {
-    const crowd = this.crowd > 1 ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
+    const crowd = this.isForCrowd ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
     return Math.max(this.pauseMs(decodeRows), crowd);
-  }
-
-  private countCrowd(prefilling: readonly Sequence[]): void {
-    const { batch } = this.limits;
-    const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
-    const short = prefilling.filter(({ remaining }) => remaining <= batch).length;
-    // The last of a crowd are not cut into the small chunks of a single newcomer.
-    this.crowd = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.crowd : 0, short);
   }
 }

@@ -35,7 +35,7 @@ export class Slices {
   /** The next slice, when one is due. `room`: cells that the chunk may fill. */
   plan(streams: readonly Sequence[], prompts: readonly Sequence[], room: number, now: number): SlicePlan | undefined {
     if (this.rows === 0) return undefined;
-    const ms = this.interlude.leftOf(this.budget.sliceMs(streams.length, prompts), streams);
+    const ms = this.interlude.leftOf(this.budget.sliceMs(streams.length), streams);
     if (ms === 0) return undefined;
     if (streams.length > 0) this.chunk ??= this.planChunk(prompts, Math.min(this.rows, room), now);
     return this.chunk && { chunk: this.chunk.plan, begins: !this.chunk.begun, ms };

@@ -43,6 +43,7 @@ export class StepPlanner {
     const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
+    this.budget.waiting(textOf(this.running));
     const prompts = this.inSteps;
     const { adapters = [], adapterKey } = group[0] ?? {};
     const own = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
@@ -64,13 +65,15 @@ export class StepPlanner {
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
-    const prompts = textOf(this.running).filter((prompt) => !this.isShort(prompt));
+    const waiting = textOf(this.running);
+    this.budget.waiting(waiting);
+    const prompts = this.budget.isForCrowd ? [] : waiting.filter((prompt) => !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
   /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
   private get sliced(): boolean {
-    return this.limits.chunk > 0 && this.streams > 0;
+    return this.limits.chunk > 0 && this.streams > 0 && !this.budget.isForCrowd;
   }
 
   /** Prompts whose next tokens are computed in a step. */

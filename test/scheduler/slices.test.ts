@@ -51,6 +51,14 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect(Math.max(...gaps)).toBeLessThanOrEqual(50);
   });
 
+  test("are those of no crowd: several short ones are computed together, in full batches", () => {
+    const engine = streaming({ parallel: 4, stallBudgetMs: 60 });
+    for (const key of [2, 3, 4]) engine.add(key, 40, 3);
+    until(engine, () => [2, 3, 4].every((key) => engine.output(key).length > 0));
+    expect(engine.slices).toEqual([]);
+    expect(engine.plans.some(({ prefillRows }) => prefillRows > 100)).toBe(true);
+  });
+
   test("are computed in full batches, once nobody decodes", () => {
     const engine = streaming();
     engine.add(2, 400, 1);
