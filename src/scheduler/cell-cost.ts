@@ -6,20 +6,23 @@ import { LeastSquares, priced } from "./least-squares.ts";
 
 /** Steps before an estimate is used. */
 const FEWEST_STEPS = 48;
-const FEWEST_PROMPT_STEPS = 24;
+const FEWEST_PROMPT_STEPS = 12;
+/** Where the number of rows never changes, what a row costs cannot be told from what a step does: call it the step's. */
+const ROWS_RIDGE = 1e-3;
+const IDLE_RIDGE = 0.1;
 /** Cells of idle sequences may slow a step of streams down by this share; a prompt, by this one: they make way at once. */
 const IDLE_SHARE = 0.15;
-const PROMPT_IDLE_SHARE = 0.05;
+const PROMPT_IDLE_SHARE = 0.01;
+/** What an idle cell costs a prompt, of what its own do, before that is known: masked cells are passed over. */
+const MASKED_SHARE = 1 / 16;
 /** So many may stay in any case. */
 const FEWEST_CELLS = 1024;
 /** Cells are counted in thousands, so that the sums are of one size. */
 const UNIT = 1000;
-/** What is moved away is moved back, some day. */
-const MOVES = 2;
 
 /** What cells cost streams: ms = a + b · rows + c · rows · cells. */
 export class CellCost {
-  private readonly fit = new LeastSquares(FEWEST_STEPS);
+  private readonly fit = new LeastSquares(FEWEST_STEPS, 1, ROWS_RIDGE);
 
   record(rows: number, cells: number, ms: number): void {
     this.fit.record([1, rows, (rows * cells) / UNIT], ms);
@@ -37,22 +40,28 @@ export class CellCost {
 
 /** What cells cost a prompt: ms = rows · (a + b · its own cells + c · idle cells), which it looks at only to see whose they are. */
 export class PromptCellCost {
-  private readonly fit = new LeastSquares(FEWEST_PROMPT_STEPS);
+  private readonly fit = new LeastSquares(FEWEST_PROMPT_STEPS, 2, IDLE_RIDGE);
 
   record(rows: number, own: number, idle: number, ms: number): void {
-    this.fit.record([rows, (rows * own) / UNIT, (rows * idle) / UNIT], ms);
+    // The last part is by how much the share is another one.
+    this.fit.record([rows, (rows * (own + MASKED_SHARE * idle)) / UNIT, (rows * idle) / UNIT], ms);
   }
 
-  /**
-   * Idle cells that are worth what they cost a prompt of `rows` rows with so many cells of its own, when moving one away
-   * costs `moveMs`; without end, if that is unknown or the prompt too short to be worth it.
-   */
-  affordable(rows: number, own: number, moveMs: number): number {
+  /** What each idle cell costs a prompt of so many rows, in milliseconds; 0 if unknown. */
+  idleCellMs(rows: number): number {
     const { prices } = this.fit;
+    if (!prices) return 0;
+    const own = Math.max(prices[1], 0);
     // No idle cell costs more than one that is computed with.
-    const idle = prices ? Math.min(prices[2], prices[1]) / UNIT : 0;
-    if (!prices || rows * idle <= MOVES * moveMs) return Number.POSITIVE_INFINITY;
-    const row = priced([1, own / UNIT, 0], prices);
-    return Math.max(FEWEST_CELLS, (PROMPT_IDLE_SHARE * row) / idle);
+    return (rows * Math.min(Math.max(MASKED_SHARE * own + prices[2], 0), own)) / UNIT;
+  }
+
+  /** Idle cells that a prompt of so many rows, with so many cells of its own, does not notice; without end, if unknown. */
+  affordable(rows: number, own: number): number {
+    const { prices } = this.fit;
+    const perCell = this.idleCellMs(rows);
+    if (!prices || perCell === 0) return Number.POSITIVE_INFINITY;
+    const prompt = rows * priced([1, own / UNIT, 0], prices);
+    return Math.max(FEWEST_CELLS, (PROMPT_IDLE_SHARE * prompt) / perCell);
   }
 }

@@ -176,13 +176,14 @@ export class KvCache {
   }
 
   /**
-   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved stays.
+   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved stays, or is given up.
    */
-  clearBeyond(limit: number, now: number): void {
+  clearBeyond(limit: number, now: number, givesUp: boolean): void {
     if (!this.canMove) return;
+    const fewest = givesUp ? 1 : FEWEST_SAVED;
     while (this.inUse.idle > limit) {
-      const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= FEWEST_SAVED));
-      if (id === undefined || !this.save(id, now)) return;
+      const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
+      if (id === undefined || (this.tree.exclusive(id) >= FEWEST_SAVED && !this.save(id, now))) return;
       this.drop(id);
     }
   }

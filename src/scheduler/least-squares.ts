@@ -2,7 +2,6 @@
 
 /** Weight that a step keeps with each later one. */
 const MEMORY = 0.998;
-const RIDGE = 1e-3;
 const SINGULAR = 1e-9;
 /** A step that takes so much longer than expected was disturbed. */
 const OUTLIER = 3;
@@ -20,8 +19,15 @@ export class LeastSquares {
   private readonly sums: Vector = [0, 0, 0];
   private steps = 0;
 
-  /** `fewest`: steps before the fit is used. */
-  constructor(private readonly fewest: number) {}
+  /**
+   * `fewest`: steps before the fit is used. `doubtful`: the part that counts for nothing where the steps cannot tell it from
+   * the others; how much they must differ for that is its `ridge`, a share of its own square.
+   */
+  constructor(
+    private readonly fewest: number,
+    private readonly doubtful: 1 | 2,
+    private readonly ridge: number,
+  ) {}
 
   record(parts: Parts, ms: number): void {
     const { prices } = this;
@@ -37,9 +43,9 @@ export class LeastSquares {
   /** Of each part in milliseconds, by Cramer's rule; undefined while steps are few or do not differ enough. */
   get prices(): Parts | undefined {
     if (this.steps < this.fewest) return undefined;
-    const [first, second, third] = this.products;
-    // Where the second part never changes, what it costs cannot be told from what the first does: call it the first's.
-    const products: [Vector, Vector, Vector] = [first, second.with(1, second[1] * (1 + RIDGE)) as Vector, third];
+    const { doubtful, ridge } = this;
+    const eased = (row: Vector) => row.with(doubtful, row[doubtful] * (1 + ridge)) as Vector;
+    const products = this.products.map((row, at) => (at === doubtful ? eased(row) : row)) as [Vector, Vector, Vector];
     const whole = determinant(products);
     if (!(whole > SINGULAR * products[0][0] * products[1][1] * products[2][2])) return undefined;
     const solution = [0, 1, 2].map((column) => {

@@ -13,6 +13,8 @@ const CROWD_STEP_MS = 1500;
 const QUIET_CROWD_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
 const EFFICIENT_CHUNK = 128;
+/** Attention takes so many rows at once; a last few cost as much. */
+const TILE_ROWS = 64;
 
 export interface PrefillLimits {
   /** Most rows in one decode call. */
@@ -91,7 +93,8 @@ export class PrefillBudget {
     if (prefilling.length === 0) return 0;
     if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows) / steps);
     const ms = this.isForCrowd ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
-    return Math.max(EFFICIENT_CHUNK, this.cost.tokensWithin(ms, this.limits.batch));
+    const tokens = Math.min(this.cost.tokensWithin(ms, this.limits.batch), this.limits.batch);
+    return Math.max(EFFICIENT_CHUNK, tokens - (tokens % TILE_ROWS));
   }
 
   /** How long prompts may be computed between two steps of so many streams. */

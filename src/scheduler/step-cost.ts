@@ -45,9 +45,14 @@ export class StepCost {
     if (rows >= FEWEST_PROMPT_ROWS) this.promptCellCost.record(rows, running + rows / 2, idle, ms);
   }
 
-  /** Idle cells of the cache that a prompt with so many tokens left, beside so many cells, can bear; `moveMs`: to move one. */
-  affordableBesidePrompt(tokens: number, cells: number, moveMs: number): number {
-    return this.promptCellCost.affordable(tokens, cells + tokens / 2, moveMs);
+  /** What each idle cell of the cache costs a prompt with so many tokens left; 0 if unknown. */
+  idleCellMs(tokens: number): number {
+    return this.promptCellCost.idleCellMs(tokens);
+  }
+
+  /** Idle cells of the cache that such a prompt, beside so many cells of its own, can bear. */
+  affordableBesidePrompt(tokens: number, cells: number): number {
+    return this.promptCellCost.affordable(tokens, cells + tokens / 2);
   }
 
   /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */

@@ -22,6 +22,11 @@ const MULTI_STEP_MS = 20;
 /** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
 const SHORT_SHARE = 0.5;
 
+/** What is moved away is moved back, some day. */
+const MOVES = 2;
+/** Of short requests that have ended so many go on, at a guess: what is too short to be moved is computed again then. */
+const RETURNING = 0.1;
+
 export class StepPlanner {
   constructor(
     private readonly limits: PlannerLimits,
@@ -104,8 +109,10 @@ export class StepPlanner {
   /** Idle cells slow down a long prompt by more than moving them takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
-    const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells, this.limits.saveTokenMs);
-    this.kv.clearBeyond(limit, now);
+    const cellMs = this.cost.idleCellMs(tokens);
+    if (cellMs <= MOVES * this.limits.saveTokenMs) return;
+    const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
+    this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 
   /** Decode steps that may be made without looking at what the first of them gave. */

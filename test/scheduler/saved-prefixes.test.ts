@@ -219,6 +219,21 @@ describe("idle cells that slow down long prompts", () => {
     expect([1, 2, 3, 4, 5, 6].map((key) => engine.cached.get(10 + key))).toEqual(Array(6).fill(2001));
   });
 
+  test("are given up before a very long prompt where they are too short to be moved, and not before others", () => {
+    const engine = new FakeEngine({ ...saving, cells: 16_000, savedBytes: 50_000, saveTokenMs: 0.01, parallel: 2 }, cost);
+    for (let key = 1; key <= 12; key++) {
+      engine.add(key, 200, 2);
+      engine.run();
+    }
+    engine.add(20, 800, 2);
+    engine.run();
+    expect(engine.scheduler.evictedTokens).toBe(0);
+    engine.add(21, 12_000, 2);
+    engine.run();
+    expect(engine.scheduler.evictedTokens).toBeGreaterThan(1000);
+    expect(engine.scheduler.cellsCached).toBeGreaterThan(1000);
+  });
+
   test("stay for a short prompt", () => {
     const engine = filled();
     const { moved } = engine.scheduler.spill;
