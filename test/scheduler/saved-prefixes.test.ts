@@ -220,7 +220,10 @@ describe("idle cells that slow down long prompts", () => {
   });
 
   test("are given up before a very long prompt where they are too short to be moved, and not before others", () => {
-    const engine = new FakeEngine({ ...saving, cells: 16_000, savedBytes: 50_000, saveTokenMs: 0.01, parallel: 2 }, cost);
+    const engine = new FakeEngine(
+      { ...saving, cells: 16_000, savedBytes: 50_000, saveTokenMs: 0.01, parallel: 2 },
+      cost,
+    );
     for (let key = 1; key <= 12; key++) {
       engine.add(key, 200, 2);
       engine.run();
