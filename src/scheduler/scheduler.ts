@@ -283,8 +283,9 @@ export class Scheduler {
   }
 
   private applyStep(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
-    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, this.kv.inUse);
-    if (this.running.length === 1 && streams === 0) this.cost.recordAlone(plan.prefillRows, ms, this.kv.inUse);
+    const { inUse } = this.kv;
+    if (plan.guessRows === 0) this.cost.record(streams, plan.prefillRows, ms, inUse);
+    if (this.running.length === 1 && streams === 0) this.cost.recordAlone(plan.prefillRows, ms, inUse);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {
