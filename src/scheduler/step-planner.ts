@@ -17,7 +17,7 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
  * Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it, and messages
  * are sent once for all.
  */
-const MULTI_STEP_MS = 20;
+const MULTI_STEP_MS = 10;
 
 /** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
 const SHORT_SHARE = 0.5;

@@ -161,7 +161,7 @@ describe("many requests", () => {
     await until(() => texts(1).length > 0);
     const before = llama.decodes.length;
     for (const key of [2, 3, 4]) {
-      engine.receive({ type: "generate", key, request: ask(`${key} ${"x".repeat(40)} say hello ${key}|`) });
+      engine.receive({ type: "generate", key, request: ask(`${key} ${"x".repeat(70)} say hello ${key}|`) });
     }
     await until(() => llama.slices > 10);
     engine.receive({ type: "cancel", key: 2, quiet: false });

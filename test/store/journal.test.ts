@@ -116,7 +116,7 @@ describe("a lock", () => {
   test("of a process that was killed is free", async () => {
     const path = newPath();
     const script = `const { tryLock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/store/process-lock.ts"))});
-      console.log(tryLock(${JSON.stringify(path)}) ? "locked" : "failed"); setInterval(() => {}, 1000);`;
+      globalThis.held = tryLock(${JSON.stringify(path)}); console.log(held ? "locked" : "failed"); setInterval(() => {}, 1000);`;
     const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
     const { value } = await child.stdout.getReader().read();
     expect(Buffer.from(value ?? []).toString()).toBe("locked\n");
