@@ -68,18 +68,23 @@ export class Admission {
   }
 }
 
+/** Enters, or counts that somebody was turned away and throws what `check` throws. */
+export function counted(metrics: Pick<Metrics, "rejected">, enter: () => void): void {
+  try {
+    enter();
+  } catch (error) {
+    metrics.rejected("queue_full");
+    throw error;
+  }
+}
+
 /** Does a work that takes one place for as long as it lasts. Throws what `check` throws, counted, and what the work throws. */
 export async function admitted<T>(
   admission: Admission,
   { metrics, clock }: { readonly metrics: Pick<Metrics, "rejected">; readonly clock: Clock },
   work: () => Promise<T>,
 ): Promise<T> {
-  try {
-    admission.enter();
-  } catch (error) {
-    metrics.rejected("queue_full");
-    throw error;
-  }
+  counted(metrics, () => admission.enter());
   const started = clock.now();
   try {
     return await work();

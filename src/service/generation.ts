@@ -8,7 +8,7 @@ import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usag
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
-import { Admission } from "./admission.ts";
+import { Admission, counted } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
@@ -201,7 +201,7 @@ export class GenerationService {
   checkRoom(model?: string): void {
     if (this.draining) throw shuttingDown();
     const admission = this.admissionOf(this.deps.router.route(model));
-    this.turnAway(() => admission.check());
+    counted(this.deps.metrics, () => admission.check());
   }
 
   private admit(
@@ -213,18 +213,9 @@ export class GenerationService {
     const admission = this.admissionOf(backend);
     if (background) admission.enterBackground(places);
     else if (assured) admission.enterAssured(places);
-    else this.turnAway(() => admission.enter(places));
+    else counted(this.deps.metrics, () => admission.enter(places));
     this.active += places;
     return admission;
-  }
-
-  private turnAway(enter: () => void): void {
-    try {
-      enter();
-    } catch (error) {
-      this.deps.metrics.rejected("queue_full");
-      throw error;
-    }
   }
 
   private admissionOf(backend: Backend): Admission {

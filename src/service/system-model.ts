@@ -41,8 +41,8 @@ export class SystemModel implements ModelSource {
 
 /**
  * What this model takes of a request: sampling by temperature, top_p and seed, its length, stop sequences, tools and schemas.
- * Other samplers and penalties, adapters, log probabilities and profiles are ignored. Throws SvcError `unsupported_parameter` about a
- * grammar and media, without which the answer would be another one.
+ * Other samplers and penalties, adapters, log probabilities and profiles are ignored. Throws SvcError
+ * `unsupported_parameter` about a grammar and media, without which the answer would be another one.
  */
 export function narrowed(request: GenerateRequest): GenerateRequest {
   const { sampling, adapters: _, topLogprobs: __, profile: ___, ...rest } = request;
