@@ -133,7 +133,8 @@ describe("svc-mini", () => {
     const functions = (of: Message | undefined) => of?.tool_calls?.map((call) => call.function);
     expect(functions(message)).toEqual(functions(whole?.message));
     expect(functions(message)?.length).toBe(2);
-    expect(chunks).toBeGreaterThan(6);
+    // the role, each call, its arguments, the end: in how many pieces arguments come is the machine's speed
+    expect(chunks).toBeGreaterThanOrEqual(6);
   });
 
   test("a forced call is made, whatever the question; a named one is that one; none is none", async () => {
