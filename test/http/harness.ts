@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
-import { afterEach } from "bun:test";
+import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
@@ -154,21 +154,15 @@ export interface TestServer extends RunningServer {
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
 
-const running = new Set<RunningServer>();
-const folders = new Set<string>();
-afterEach(async () => {
-  await Promise.all([...running].map((server) => server.stop()));
-  running.clear();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  folders.clear();
-});
-
 /** A folder that is there until the end of the test. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
-  folders.add(folder);
+  const folder = newFolder();
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "svc-test-"));
+const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
@@ -180,7 +174,13 @@ export function serve(
   beside: readonly ModelSource[] = [],
   hubEndpoint?: string,
 ): TestServer {
-  const config = { ...testConfig, dataDir: temporaryFolder(), ...overrides };
+  let server: RunningServer | undefined;
+  const dataDir = newFolder();
+  onTestFinished(async () => {
+    await server?.stop();
+    removeFolder(dataDir);
+  });
+  const config = { ...testConfig, dataDir, ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
   engine.adapters = config.lora.map((adapter) => ({
     ...adapter,
@@ -226,9 +226,8 @@ export function serve(
     clock,
     version: "0.0.0-test",
   });
-  const server = listen(app, config, generation);
+  server = listen(app, config, generation);
   app.batches.start();
-  running.add(server);
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {
       method: "POST",

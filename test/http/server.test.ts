@@ -40,7 +40,7 @@ describe("stopping", () => {
     const json = server.chat({});
     await until(() => server.engine.live === 2);
     const stopped = server.stop();
-    expect(fetch(`${server.url}/nowhere`)).rejects.toThrow();
+    await expect(fetch(`${server.url}/nowhere`)).rejects.toThrow();
     gate.resolve();
     expect(await stream.text()).toEndWith("data: [DONE]\n\n");
     expect((await json).status).toBe(200);
