@@ -35,6 +35,20 @@ describe("turns", () => {
     expect(joinTurns(turns)).toEqual([{ role: "user", content: parts }]);
   });
 
+  test("texts in a row are one text, also after a picture", () => {
+    const turns: ChatMessage[] = [...say("u:A u:B"), { role: "user", content: [picture] }, ...say("u:C u:D")];
+    const text = (text: string) => ({ type: "text" as const, text });
+    expect(joinTurns(turns)).toEqual([{ role: "user", content: [text("A\n\nB"), picture, text("C\n\nD")] }]);
+  });
+
+  test("a million turns of a user after a picture: what copies them all for each does not come to an end", () => {
+    const [turn] = say("u:A") as [ChatMessage];
+    const [joined, ...rest] = joinTurns([{ role: "user", content: [picture] }, ...Array<ChatMessage>(1e6).fill(turn)]);
+    expect(rest).toEqual([]);
+    expect(joined?.content[0]).toBe(picture);
+    expect(JSON.stringify(joined).split("A")).toHaveLength(1e6 + 1);
+  }, 120_000);
+
   test("a conversation that goes on begins as it began", () => {
     const all = say("s:S u:A s:T a:B t:C s:U a:D u:E s:V a:F u:G");
     const whole = joinTurns(all);

@@ -14,28 +14,39 @@ export function joinTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const begin = messages.findIndex(({ role }) => role === "assistant");
   const head = begin < 0 ? messages : messages.slice(0, begin);
   const system = head.filter(({ role }) => role === "system");
-  const joined: ChatMessage[] = [];
-  if (system.length > 0) {
-    joined.push({ role: "system", content: system.map(({ content }) => content).reduce(joinContent) });
-  }
-  for (const message of messages.slice(0, head.length)) if (message.role !== "system") addTurn(joined, message);
-  for (const message of messages.slice(head.length)) addTurn(joined, message);
-  return joined;
+  const runs: Run[] = [];
+  for (const message of head) if (message.role !== "system") addTurn(runs, message);
+  for (const message of messages.slice(head.length)) addTurn(runs, message);
+  const turns = runs.map(({ first, contents }) => ({ ...first, content: joinContents(contents) }));
+  if (system.length === 0) return turns;
+  return [{ role: "system", content: joinContents(system.map(({ content }) => content)) }, ...turns];
 }
 
-function addTurn(turns: ChatMessage[], message: ChatMessage): void {
-  const last = turns.at(-1);
+/** Turns that become one. A conversation may be one run of very many: they are joined once, at its end. */
+interface Run {
+  readonly first: ChatMessage;
+  readonly contents: Content[];
+}
+
+function addTurn(runs: Run[], message: ChatMessage): void {
+  const last = runs.at(-1);
   const reminder = message.role === "system";
   const content = reminder ? `<system-reminder>\n${textOf(message.content)}\n</system-reminder>` : message.content;
-  const follows = last?.role === "user" || (reminder && last?.role === "tool");
-  if (last && follows && (reminder || message.role === "user")) {
-    turns[turns.length - 1] = { ...last, content: joinContent(last.content, content) };
-  } else turns.push(reminder ? { role: "user", content } : message);
+  const follows = last?.first.role === "user" || (reminder && last?.first.role === "tool");
+  if (last && follows && (reminder || message.role === "user")) last.contents.push(content);
+  else runs.push({ first: reminder ? { role: "user", content } : message, contents: [content] });
 }
 
-function joinContent(first: Content, second: Content): Content {
-  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
-  return [...partsOf(first), ...partsOf(second)];
+/** Texts in a row are one text, between media too. */
+function joinContents(contents: readonly Content[]): Content {
+  const joined: Content[] = [];
+  for (const content of contents) {
+    const last = joined.at(-1);
+    if (typeof last === "string" && typeof content === "string") joined[joined.length - 1] = `${last}\n\n${content}`;
+    else joined.push(content);
+  }
+  const [only = ""] = joined;
+  return joined.length > 1 ? joined.flatMap(partsOf) : only;
 }
 
 const partsOf = (content: Content) =>
