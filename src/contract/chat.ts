@@ -4,6 +4,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { MOST_TOOLS } from "./tools.ts";
 
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
@@ -68,11 +69,14 @@ export const ChatCompletionRequest = t.Object({
   stream: opt(t.Boolean()),
   stream_options: opt(t.Object({ include_usage: opt(t.Boolean({ description: "Default true." })) })),
   user: opt(t.String()),
-  tools: opt(t.Array(Tool, { maxItems: 1024 })),
+  tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), NamedTool])),
   parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
   functions: opt(
-    t.Array(FunctionDefinition, { maxItems: 1024, description: "The older form of tools; answers use tool_calls." }),
+    t.Array(FunctionDefinition, {
+      maxItems: MOST_TOOLS,
+      description: "The older form of tools; answers use tool_calls.",
+    }),
   ),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
   response_format: opt(ResponseFormat),

@@ -3,6 +3,7 @@
 import { modelName } from "./model.ts";
 import { stopSequences } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { MOST_TOOLS } from "./tools.ts";
 
 const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
 
@@ -78,7 +79,7 @@ const prompt = {
   model: modelName,
   messages: t.Array(Message, { minItems: 1 }),
   system: opt(t.Union([t.String(), t.Array(TextBlock)])),
-  tools: opt(t.Array(Tool, { maxItems: 1024 })),
+  tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(ToolChoice),
   thinking: opt(Thinking),
   output_config: opt(OutputConfig),

@@ -4,6 +4,7 @@ import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
 import { stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { MOST_TOOLS } from "./tools.ts";
 
 const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
 
@@ -54,7 +55,7 @@ const common = {
 
 export const OllamaChatRequest = t.Object({
   messages: opt(t.Array(Message)),
-  tools: opt(t.Array(Tool, { maxItems: 1024 })),
+  tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   ...common,
 });
 

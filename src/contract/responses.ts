@@ -5,6 +5,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { samplingFields } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { MOST_TOOLS } from "./tools.ts";
 
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
@@ -34,7 +35,7 @@ const plainTool = {
 
 const Tool = t.Object({
   ...plainTool,
-  tools: opt(t.Array(t.Object(plainTool), { maxItems: 1024, description: "Of a namespace: its functions." })),
+  tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "Of a namespace: its functions." })),
 });
 
 /** One function, or `allowed_tools`: those of `tools` that may be called, or of which one must be. */
@@ -44,7 +45,9 @@ const ToolChoice = t.Object({
   namespace: opt(t.String()),
   mode: opt(oneOf("auto", "required")),
   tools: opt(
-    t.Array(t.Object({ type: t.String(), name: opt(t.String()), namespace: opt(t.String()) }), { maxItems: 1024 }),
+    t.Array(t.Object({ type: t.String(), name: opt(t.String()), namespace: opt(t.String()) }), {
+      maxItems: MOST_TOOLS,
+    }),
   ),
 });
 
@@ -66,8 +69,8 @@ const prompt = {
   previous_response_id: opt(t.String()),
   tools: opt(
     t.Array(Tool, {
-      maxItems: 1024,
-      description: "Functions and namespaces of functions; tools of other types are ignored.",
+      maxItems: MOST_TOOLS,
+      description: `Functions and namespaces of functions, ${MOST_TOOLS} functions in all; tools of other types are ignored.`,
     }),
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),

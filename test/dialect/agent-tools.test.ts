@@ -75,6 +75,21 @@ describe("responses: namespaces", () => {
     expect(names(decode({ tool_choice: choice }).tools)).toEqual(["mcp__shop__fruit"]);
   });
 
+  test("all of them together are as many as the tools of a request may be", () => {
+    const shop = (name: string, count: number) => ({
+      type: "namespace",
+      name,
+      tools: Array.from({ length: count }, (_, at) => ({ type: "function", name: `f${at}` })),
+    });
+    expect(decode({ tools: [shop("a", 1000), shop("b", 24)] }).tools).toHaveLength(1024);
+    const refused = expect.objectContaining({
+      code: "invalid_value",
+      details: { param: "tools" },
+      message: "'tools' must have at most 1024 functions, those of namespaces included; got 1025.",
+    });
+    expect(() => decode({ tools: [shop("a", 1000), shop("b", 24), inner] })).toThrow(refused);
+  });
+
   test("one without a name is refused, with its place", () => {
     const nameless = { ...namespace, tools: [inner, { type: "function" }] };
     expect(() => decode({ tools: [nameless] })).toThrow("'tools.0.tools.1.name' is required");

@@ -1,5 +1,6 @@
 // Tools and the choice among them: what every dialect's fields come to.
 
+import { MOST_TOOLS } from "../../contract/tools.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, JsonSchema, Tool } from "../../domain/generate.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
@@ -33,8 +34,9 @@ export interface ChosenTools {
 
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 
-/** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are no schema. */
+/** Throws SvcError about too many tools, duplicate names, a choice that names no tool, or parameters that are no schema. */
 export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
+  refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
   const chosen = definitions.filter(wanted(definitions, choice)).map(decodeTool);
   return {
@@ -88,6 +90,13 @@ function decodeTool({ name, description, parameters, strict, described, param }:
     ...(described === true && { described }),
   };
   return { tool, strict: strict === true, inexpressible: prepared.inexpressible.length > 0 };
+}
+
+/** Schemas bound each list by itself; namespaces are lists in a list. */
+function refuseTooMany(count: number): void {
+  if (count <= MOST_TOOLS) return;
+  const message = `'tools' must have at most ${MOST_TOOLS} functions, those of namespaces included; got ${count}.`;
+  throw new SvcError("invalid_value", message, { param: "tools" });
 }
 
 function refuseDuplicates(definitions: readonly ToolDefinition[]): void {
