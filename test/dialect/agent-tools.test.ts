@@ -39,6 +39,13 @@ describe("messages: tools that are held back", () => {
     expect(result.indexOf('"name":"c"')).toBeLessThan(result.indexOf('"name":"a"'));
   });
 
+  test("each is described once, however often results refer to it", () => {
+    const { messages } = decode({ tools: [search, held("a"), held("b")], messages: found("a", "b", "a", "a") });
+    const result = String(messages.at(-1)?.content);
+    expect(result.match(/"description":"does [ab]"/g)).toEqual(['"description":"does a"', '"description":"does b"']);
+    expect(result.match(/The tool a can be called/g)).toHaveLength(2);
+  });
+
   test("are all there where the search would run elsewhere", () => {
     const tools = [{ type: "tool_search_tool_regex_20251119", name: "find" }, held("a")];
     expect(names(decode({ tools, messages: [{ role: "user", content: "hi" }] }).tools)).toEqual(["a"]);

@@ -4,10 +4,9 @@ import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../co
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { joinTurns } from "../fields/turns.ts";
-import { describeTool } from "./deferred-tools.ts";
+import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];
-type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
 
 /** Agents put a line that changes with every request before their system prompt; it would spoil every cached prefix. */
 const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
@@ -19,8 +18,8 @@ const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
 export function decodeConversation({ system, messages, tools }: MessagesPrompt): ChatMessage[] {
   const instructions = decodeSystem(system ?? "");
   const first: ChatMessage[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
-  const known = tools ?? [];
-  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, known));
+  const describe = toolDescriptions(tools ?? []);
+  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, describe));
   return joinTurns([...first, ...rest]);
 }
 
@@ -32,14 +31,14 @@ function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
     .join("\n");
 }
 
-function decodeMessage({ role, content }: WireMessage, path: string, tools: readonly WireTool[]): ChatMessage[] {
+function decodeMessage({ role, content }: WireMessage, path: string, describe: DescribeTool): ChatMessage[] {
   if (typeof content === "string") return [{ role, content }];
   const blocks = content.map((block, index) => ({ block, path: `${path}.content.${index}` }));
   if (role === "assistant") return [decodeAssistant(blocks)];
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
   for (const { block, path: at } of blocks) {
-    if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at, tools));
+    if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at, describe));
     else parts.push(...decodePart(block, at, role));
   }
   // A template knows either results or a user's words in one turn: the results answer the turn before.
@@ -71,9 +70,9 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
   };
 }
 
-function decodeResult(block: MessagesBlock, path: string, tools: readonly WireTool[]): ChatMessage {
+function decodeResult(block: MessagesBlock, path: string, describe: DescribeTool): ChatMessage {
   const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
-  const content = decodeResultContent(block.content, `${path}.content`, tools);
+  const content = decodeResultContent(block.content, `${path}.content`, describe);
   const failed = block.is_error === true;
   if (typeof content !== "string") return { role: "tool", toolCallId, content };
   return { role: "tool", toolCallId, content: failed ? `Error: ${content}` : content };
@@ -82,14 +81,14 @@ function decodeResult(block: MessagesBlock, path: string, tools: readonly WireTo
 function decodeResultContent(
   content: MessagesBlock["content"],
   path: string,
-  tools: readonly WireTool[],
+  describe: DescribeTool,
 ): ChatMessage["content"] {
   if (content == null || typeof content === "string") return content ?? "";
   return plain(
     content.flatMap((block, index) => {
       const at = `${path}.${index}`;
       return block.type === "tool_reference"
-        ? [describeTool(need(block.tool_name, `${at}.tool_name`), tools)]
+        ? [describe(need(block.tool_name, `${at}.tool_name`))]
         : decodePart(block, at, "user");
     }),
   );

@@ -13,20 +13,35 @@ export function callableTools({ tools, messages }: MessagesPrompt): { tool: Wire
   const searched = !declared.some(({ type }) => type?.startsWith("tool_search_tool"));
   const held = (tool: WireTool) => searched && tool.defer_loading === true;
   const mentioned = new Set(messages.flatMap(({ content }) => [...references(content)]));
-  const found = [...mentioned].flatMap((name) => declared.filter((tool) => held(tool) && tool.name === name));
+  const place = new Map([...mentioned].map((name, index) => [name, index]));
+  const placeOf = ({ name }: WireTool) => place.get(name) ?? -1;
+  const found = declared.filter((tool) => held(tool) && placeOf(tool) >= 0).toSorted((a, b) => placeOf(a) - placeOf(b));
   return [
     ...declared.filter((tool) => !held(tool)).map((tool) => ({ tool, described: false })),
     ...found.map((tool) => ({ tool, described: true })),
   ];
 }
 
-/** What the model reads where a result refers to a tool. */
-export function describeTool(name: string, tools: readonly WireTool[]): ContentPart {
-  const tool = tools.find((candidate) => candidate.name === name);
-  if (!tool) return { type: "text", text: `The tool ${name} is not available.` };
-  const { description, input_schema: parameters } = tool;
-  const definition = JSON.stringify({ type: "function", function: { name, description, parameters } });
-  return { type: "text", text: `This tool can be called now:\n${definition}` };
+/** Says what the model reads where a result refers to a tool. */
+export type DescribeTool = (name: string) => ContentPart;
+
+/**
+ * Descriptions for one conversation, in its order: each tool is described once, or many short references to a tool with a
+ * long schema would be a prompt that no memory holds.
+ */
+export function toolDescriptions(tools: readonly WireTool[]): DescribeTool {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const told = new Set<string>();
+  const describe = (name: string): string => {
+    const tool = byName.get(name);
+    if (!tool) return `The tool ${name} is not available.`;
+    if (told.has(name)) return `The tool ${name} can be called, as described above.`;
+    told.add(name);
+    const { description, input_schema: parameters } = tool;
+    const definition = JSON.stringify({ type: "function", function: { name, description, parameters } });
+    return `This tool can be called now:\n${definition}`;
+  };
+  return (name) => ({ type: "text", text: describe(name) });
 }
 
 /** Names of the tools that blocks refer to, also those inside the results of calls. */
