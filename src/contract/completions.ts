@@ -5,11 +5,10 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
+import { TokenIds } from "./token-ids.ts";
 
 /** Answers that one request may have made, to all of its prompts together. */
 export const MOST_ANSWERS = 256;
-
-const Tokens = t.Array(t.Integer({ minimum: 0 }), { minItems: 1 });
 
 export const CompletionRequest = t.Object({
   model: modelName,
@@ -17,8 +16,8 @@ export const CompletionRequest = t.Object({
     [
       t.String({ minLength: 1 }),
       t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 64 }),
-      Tokens,
-      t.Array(Tokens, { minItems: 1, maxItems: 64 }),
+      TokenIds,
+      t.Array(TokenIds, { minItems: 1, maxItems: 64 }),
     ],
     { description: "Text, token ids, or several of either: one answer for each." },
   ),

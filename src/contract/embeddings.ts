@@ -1,12 +1,12 @@
 // POST /v1/embeddings and POST /v1/rerank
 
 import { oneOf, opt, t, type Static } from "./schema.ts";
+import { TokenIds } from "./token-ids.ts";
 
 /** Inputs of one request, and documents. */
 const MOST_INPUTS = 2048;
 
 const Text = t.String({ minLength: 1 });
-const TokenIds = t.Array(t.Integer({ minimum: 0, maximum: 2_147_483_647 }), { minItems: 1 });
 
 export const EmbeddingsRequest = t.Object({
   input: t.Union(

@@ -33,21 +33,29 @@ export function checker<S extends TSchema>(schema: S): (value: unknown) => Stati
   };
 }
 
-/** A union's own error says nothing: follow the alternative that the value was meant to be. */
+/** A union's own error says nothing: follow the alternative that the value comes nearest to, the first of several. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union || alternatives(error.schema).every(isLiteral)) return error;
   const variants: TSchema[] = error.schema.anyOf;
-  const meant = variants.findIndex((variant) => alternatives(variant).some((one) => hasType(one, error.value)));
-  const inner = error.errors[meant]?.First();
-  return inner ? innermost(inner) : error;
+  const inner = variants.flatMap((variant, index) => {
+    const first = fits(variant, error.value) ? error.errors[index]?.First() : undefined;
+    return first ? [innermost(first)] : [];
+  });
+  return inner.reduce((best, other) => (nearness(other) > nearness(best) ? other : best), inner[0] ?? error);
 }
+
+/** A wrong size is nearer than a wrong type; of two wrong types, the one that lies deeper. */
+const nearness = ({ path, schema, value }: ValueError): number =>
+  fits(schema, value) ? Infinity : path.split("/").length;
+
+const fits = (schema: TSchema, value: unknown): boolean => alternatives(schema).some((one) => hasType(one, value));
 
 function violation({ type, path, schema, value }: ValueError): SvcError {
   const param = path.slice(1).split("/").map(shownPart).join(".");
   if (type === ValueErrorType.ObjectRequiredProperty || value === undefined) {
     return new SvcError("missing_required_parameter", `'${param}' is required: ${describe(schema)}.`, { param });
   }
-  const code = alternatives(schema).some((one) => hasType(one, value)) ? "invalid_value" : "invalid_type";
+  const code = fits(schema, value) ? "invalid_value" : "invalid_type";
   const name = param === "" ? "The request body" : `'${param}'`;
   const message = `${name} must be ${describe(schema)}; got ${received(value)}.`;
   return new SvcError(code, message, param === "" ? {} : { param });

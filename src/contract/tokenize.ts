@@ -1,6 +1,7 @@
 // POST /v1/tokenize and POST /v1/count_tokens
 
 import { opt, t, type Static } from "./schema.ts";
+import { TokenId } from "./token-ids.ts";
 
 export const TokenizeRequest = t.Object({
   model: opt(t.String({ description: "Any name: the loaded model's tokenizer answers." })),
@@ -25,7 +26,7 @@ export type CountTokensResponse = Static<typeof CountTokensResponse>;
 
 export const DetokenizeRequest = t.Object({
   model: opt(t.String()),
-  tokens: t.Array(t.Integer({ minimum: 0 }), { maxItems: 1_000_000 }),
+  tokens: t.Array(TokenId, { maxItems: 1_000_000 }),
 });
 
 /** The text under the names that clients of different servers look for. */

@@ -1,0 +1,18 @@
+// Token ids of requests: within what the engine counts them in, on every route that takes them.
+
+import { expect, test } from "bun:test";
+import { serve } from "../http/harness.ts";
+
+test.each([
+  ["/v1/completions", "prompt"],
+  ["/v1/embeddings", "input"],
+  ["/v1/detokenize", "tokens"],
+])("%s: an id that no engine can count is refused, with what it may be", async (path, field) => {
+  const response = await serve().post(path, { [field]: [1, 4294967301] });
+  expect(response.status).toBe(400);
+  expect(((await response.json()) as { readonly error: object }).error).toMatchObject({
+    code: "invalid_value",
+    param: `${field}.1`,
+    message: `'${field}.1' must be an integer from 0 to 2147483647; got 4294967301.`,
+  });
+});
