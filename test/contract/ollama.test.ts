@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
-import type { FakeScript } from "../../src/engine/fake.ts";
+import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
 import { serve } from "../http/harness.ts";
 import { scripts } from "./scripts.ts";
 
@@ -154,6 +154,23 @@ describe("generate", () => {
       done_reason: "load",
     });
     expect(server.engine.requests).toEqual([]);
+  });
+
+  test.each([
+    ["/api/generate", {}],
+    ["/api/chat", { messages: [] }],
+  ])("%s: the model that is said to be there is the one that was named", async (path, body) => {
+    const other = new FakeEngine(() => ({ steps: [] }));
+    const beside = { models: () => [], find: (model: string) => (model === "other" ? backend : undefined) };
+    const backend = { model: "other", engine: other, parallel: 1 };
+    const load = (model: string, serveModel: boolean) =>
+      serve(scripts.text as FakeScript, { serveModel }, [beside]).post(path, { ...body, model });
+    for (const serveModel of [true, false]) {
+      expect(await json(await load("other", serveModel))).toMatchObject({ model: "other", done_reason: "load" });
+    }
+    expect(await json(await load("unknown", true))).toMatchObject({ model: "fake-model", done_reason: "load" });
+    const refused = await load("unknown", false);
+    expect([refused.status, (await json(refused)).error]).toEqual([404, expect.stringContaining("'model'")]);
   });
 });
 

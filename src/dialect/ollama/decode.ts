@@ -21,6 +21,8 @@ export interface OllamaSettings extends ReasoningSettings, AdapterSettings {
 }
 
 export interface OllamaCall {
+  /** The model that is named; absent: none. */
+  readonly model?: string;
   /** Absent: there is nothing to answer, the client only wants the model to be there. */
   readonly request?: Omit<GenerateRequest, "id">;
   readonly stream: boolean;
@@ -38,35 +40,35 @@ const UNSUPPORTED = { template: notEmpty, context: notEmpty };
 /** Throws SvcError with a code of the 400 family, naming the field. */
 export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkChat(body);
-  const stream = asked.stream ?? true;
-  if (!asked.messages?.length) return { stream };
+  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true };
+  if (!asked.messages?.length) return call;
   const definitions = (asked.tools ?? []).map((tool, index) => {
     const path = `tools.${index}.function`;
     return { ...tool.function, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
   });
   const tools = chooseTools(definitions, { mode: "auto", param: { choice: "tools", name: "tools" } });
   const messages = withCallIds(asked.messages.map(decodeMessage));
-  return { stream, request: { ...common(asked, messages, settings, tools), choices: 1 } };
+  return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
 }
 
 /** Throws like `decodeOllamaChat`. */
 export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
   const asked = checkGenerate(body);
   refuseUnsupported(body, UNSUPPORTED);
-  const stream = asked.stream ?? true;
+  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true };
   const prompt = asked.prompt ?? "";
-  if (prompt === "" && !asked.images?.length) return { stream };
+  if (prompt === "" && !asked.images?.length) return call;
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
   // Some clients always send a suffix, empty where there is none.
   const suffix = asked.suffix || undefined;
   if (asked.raw === true || suffix !== undefined) {
     if (asked.images?.length) throw refuseImages();
     const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
-    return { stream, request: { ...request, ...(suffix !== undefined && { suffix }) } };
+    return { ...call, request: { ...request, ...(suffix !== undefined && { suffix }) } };
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
-  return { stream, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
+  return { ...call, request: { ...common(asked, [...system, user], settings, tools), choices: 1 } };
 }
 
 const refuseImages = (): SvcError =>

@@ -31,8 +31,8 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const { config, engine, router, clock, version } = deps;
   const checkShow = checker(OllamaShowRequest);
 
-  const answer = (request: Request, { request: asked, stream }: OllamaCall, form: OllamaForm) => {
-    const context = { form, model: router.route(asked?.model).model, wall: clock.wall };
+  const answer = (request: Request, { model, request: asked, stream }: OllamaCall, form: OllamaForm) => {
+    const context = { form, model: router.route(model).model, wall: clock.wall };
     if (!asked) return Response.json(loadedAnswer(context));
     return respond(deps, contexts, request, {
       requests: [asked],
