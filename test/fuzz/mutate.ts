@@ -51,6 +51,10 @@ const STRINGS = [
   string("a".repeat(100_000)),
   string(`${MARK} `.repeat(2000)),
   string("é👋".repeat(5000)),
+  // JSON in a string, as arguments of calls are.
+  string(nested(20_000, "[", "]")),
+  string(`${'{"a":'.repeat(15_000)}"${MARK}"${"}".repeat(15_000)}`),
+  string(`{"a":"${MARK}`),
 ] as const;
 const DEEP = [
   nested(20, "[", "]"),

@@ -1,5 +1,7 @@
 // Arguments of a call: as an object, for dialects that do not pass them on as text, and as text for templates.
 
+import { DEEPEST_JSON, deeperThan } from "../../domain/json-depth.ts";
+
 /** The object that `json` is; an empty one for text that is none, as where the token limit has cut it. */
 export function objectOf(json: string): Record<string, unknown> {
   try {
@@ -10,9 +12,13 @@ export function objectOf(json: string): Record<string, unknown> {
   }
 }
 
-/** Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. */
+/**
+ * Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. So does what
+ * nests deeper than a request may, because they read it level by level on a native stack.
+ */
 export function jsonArguments(text: string): string {
   if (text === "") return "{}";
+  if (deeperThan(DEEPEST_JSON, new TextEncoder().encode(text))) return JSON.stringify(text);
   try {
     JSON.parse(text);
     return text;

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "bun:test";
+import { jsonArguments } from "../../src/dialect/fields/json-object.ts";
+
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+describe("arguments for templates", () => {
+  test("what is JSON goes in as it is, nothing as no arguments", () => {
+    for (const text of ['{"a": 1}', "[]", '"x"', nested(128), JSON.stringify({ a: nested(1000) })]) {
+      expect(jsonArguments(text)).toBe(text);
+    }
+    expect(jsonArguments("")).toBe("{}");
+  });
+
+  test.each([
+    ["cut", '{"city": "Zü'],
+    ["no JSON", "city: Rome"],
+    ["a level too deep", nested(129)],
+    ["a million levels deep", nested(1e6)],
+    ["a million levels of objects deep", '{"a":'.repeat(1e6) + "1" + "}".repeat(1e6)],
+  ])("what is %s goes in as one string", (_, text) => {
+    expect(JSON.parse(jsonArguments(text))).toBe(text);
+  });
+});
