@@ -67,6 +67,18 @@ describe("responses", () => {
     expect(second.output[0].content[0].text).toContain("Bob");
   });
 
+  test("goes on from an answer that was cut inside a call", async () => {
+    const parameters = { type: "object", properties: { text: { type: "string", minLength: 200 } }, required: ["text"] };
+    const tools = [{ type: "function", name: "note", description: "Write a note.", parameters }];
+    const ask = { input: "Write a note.", tools, tool_choice: "required", max_output_tokens: 24, temperature: 0 };
+    const [cut] = await objects(await post("/v1/responses", ask));
+    expect([cut.status, cut.output.at(-1).type]).toEqual(["incomplete", "function_call"]);
+    expect(() => JSON.parse(cut.output.at(-1).arguments)).toThrow();
+    const next = { input: "Go on.", previous_response_id: cut.id, tools, max_output_tokens: 4 };
+    const response = await post("/v1/responses", next);
+    expect([response.status, (await objects(response))[0].error]).toEqual([200, null]);
+  });
+
   test("a tool's result goes back by its call id", async () => {
     const tools = [
       {
@@ -91,3 +103,13 @@ describe("responses", () => {
     expect(whole.output[0].content[0].text).toBe(second.output[0].content[0].text);
   });
 });
+
+test("arguments of a call that nest deeper than a native stack are a prompt like any other", async () => {
+  const args = "[".repeat(1e6) + "]".repeat(1e6);
+  const call = { id: "call_1", type: "function", function: { name: "note", arguments: args } };
+  const messages = [...turns, { role: "assistant", content: null, tool_calls: [call] }, ...turns];
+  const response = await post("/v1/chat/completions", { messages, max_tokens: 4 });
+  const [{ error }] = await objects(response);
+  expect([response.status, error.code]).toEqual([400, "context_length_exceeded"]);
+  expect((await post("/v1/chat/completions", { messages: turns, max_tokens: 4 })).status).toBe(200);
+}, 60_000);

@@ -1,6 +1,6 @@
 // Input items of the responses convention → the domain's conversation.
 
-import type { ResponsesPrompt } from "../../contract/responses.ts";
+import type { OutputItem, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
@@ -10,18 +10,36 @@ import { flatName } from "./functions.ts";
 type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
 
 /** Finds what an `item_reference` points to among stored answers; undefined when it is gone. */
-export type FindItem = (id: string) => ChatMessage | undefined;
+export type FindItem = (id: string) => OutputItem | undefined;
 
 /** Throws SvcError about an item that lacks what its type needs. Items of types that have no meaning here are left out. */
 export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem): ChatMessage[] {
   if (input == null) return [];
   if (typeof input === "string") return [{ role: "user", content: input }];
   const turns = new Turns();
-  for (const [index, item] of input.entries()) decodeItem(item, `input.${index}`, turns, findItem);
+  const refer = references(findItem);
+  for (const [index, item] of input.entries()) decodeItem(item, `input.${index}`, turns, refer);
   return turns.finish();
 }
 
-function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem): void {
+/** The item that an id refers to. Throws SvcError `not_found`, or `invalid_value` about a second reference to it. */
+type Refer = (id: string, param: string) => OutputItem;
+
+/** Each item once, or many short references to a long item would be a prompt that no memory holds. */
+function references(findItem: FindItem): Refer {
+  const seen = new Set<string>();
+  return (id, param) => {
+    if (seen.has(id)) {
+      throw new SvcError("invalid_value", `'${param}' names an item that an earlier reference names.`, { param });
+    }
+    seen.add(id);
+    const item = findItem(id);
+    if (item) return item;
+    throw new SvcError("not_found", `'${param}' names an item that is not stored here.`, { param });
+  };
+}
+
+function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void {
   const type = item.type ?? (item.role == null ? undefined : "message");
   switch (type) {
     case "message":
@@ -40,11 +58,8 @@ function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem):
     case "reasoning":
       return turns.think((item.summary ?? []).map(({ text }) => text ?? "").join("\n"));
     case "item_reference": {
-      const id = need(item.id, `${path}.id`);
-      const message = findItem(id);
-      if (message) return turns.add(message);
       const param = `${path}.id`;
-      throw new SvcError("not_found", `'${param}' names an item that is not stored here.`, { param });
+      return decodeItem(refer(need(item.id, param), param), path, turns, refer);
     }
     case undefined: {
       const param = `${path}.type`;
@@ -56,12 +71,16 @@ function decodeItem(item: Item, path: string, turns: Turns, findItem: FindItem):
   }
 }
 
+/** A turn to which calls are still added. */
+type OpenTurn = Omit<ChatMessage, "toolCalls"> & { toolCalls?: ToolCall[] };
+
 /** Joins what belongs to one turn of the assistant: thoughts, words and calls. */
 class Turns {
-  private readonly messages: ChatMessage[] = [];
+  private readonly messages: OpenTurn[] = [];
   private thoughts = "";
 
-  add(message: ChatMessage): void {
+  /** `message`: from now on nobody else's. */
+  add(message: OpenTurn): void {
     if (message.role === "assistant") this.messages.push(this.withThoughts(message));
     else {
       this.thoughts = "";
@@ -71,9 +90,8 @@ class Turns {
 
   call(call: ToolCall): void {
     const last = this.messages.at(-1);
-    if (last?.role === "assistant" && this.thoughts === "") {
-      this.messages[this.messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
-    } else this.messages.push(this.withThoughts({ role: "assistant", content: "", toolCalls: [call] }));
+    if (last?.role === "assistant" && this.thoughts === "") (last.toolCalls ??= []).push(call);
+    else this.messages.push(this.withThoughts({ role: "assistant", content: "", toolCalls: [call] }));
   }
 
   think(thoughts: string): void {
@@ -84,14 +102,14 @@ class Turns {
     return this.messages;
   }
 
-  private withThoughts(message: ChatMessage): ChatMessage {
+  private withThoughts(message: OpenTurn): OpenTurn {
     const { thoughts } = this;
     this.thoughts = "";
     return thoughts === "" ? message : { ...message, reasoning: thoughts };
   }
 }
 
-function decodeMessage({ role, content }: Item, path: string): ChatMessage {
+function decodeMessage({ role, content }: Item, path: string): OpenTurn {
   const known = role ?? "user";
   const turn = known === "developer" ? "system" : known;
   if (content == null) {

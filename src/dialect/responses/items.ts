@@ -2,10 +2,8 @@
 
 import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import type { PageQuery } from "../fields/page.ts";
-import { flatName } from "./functions.ts";
 
 type InputItem = Exclude<NonNullable<ResponsesRequest["input"]>, string>[number];
 
@@ -32,26 +30,13 @@ function partsOf({ role, content }: InputItem): unknown {
   );
 }
 
-/** The turn that an item of a stored answer stands for; undefined when no answer has it. */
-export function findOutputItem(resources: Iterable<ResponseResource>, id: string): ChatMessage | undefined {
+/** An item of a stored answer by its id; undefined when no answer has it. */
+export function findOutputItem(resources: Iterable<ResponseResource>, id: string): OutputItem | undefined {
   for (const { output } of resources) {
     const item = output.find((candidate) => candidate.id === id);
-    if (item) return turnOf(item);
+    if (item) return item;
   }
   return undefined;
-}
-
-function turnOf(item: OutputItem): ChatMessage {
-  switch (item.type) {
-    case "message":
-      return { role: "assistant", content: item.content.map(({ text }) => text).join("\n") };
-    case "reasoning":
-      return { role: "assistant", content: "", reasoning: item.summary.map(({ text }) => text).join("\n") };
-    case "function_call": {
-      const toolCalls = [{ id: item.call_id, name: flatName(item), arguments: item.arguments }];
-      return { role: "assistant", content: "", toolCalls };
-    }
-  }
 }
 
 /** One page of items, in the convention's list layout. Throws SvcError `not_found` when it is to begin after none of them. */

@@ -4,6 +4,7 @@ import type { OutputItem } from "../../contract/responses.ts";
 import type { GenerateEvent, ChatMessage, FinishEvent } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
+import { jsonArguments } from "../fields/json-object.ts";
 import { flatName, type FunctionNames } from "./functions.ts";
 
 /** A semantic event without its number in the stream. */
@@ -63,7 +64,11 @@ export class OutputBuilder {
       content: texts.join("\n"),
       ...(thoughts.length > 0 && { reasoning: thoughts.join("\n") }),
       ...(calls.length > 0 && {
-        toolCalls: calls.map((call) => ({ id: call.call_id, name: flatName(call), arguments: call.arguments })),
+        toolCalls: calls.map((call) => ({
+          id: call.call_id,
+          name: flatName(call),
+          arguments: jsonArguments(call.arguments),
+        })),
       }),
     };
   }

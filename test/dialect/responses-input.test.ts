@@ -1,0 +1,87 @@
+// Items of the responses convention as turns: one by one, referred to, cut, and very many.
+
+import { describe, expect, test } from "bun:test";
+import type { OutputItem } from "../../src/contract/responses.ts";
+import { decodeInput } from "../../src/dialect/responses/input.ts";
+import { findOutputItem } from "../../src/dialect/responses/items.ts";
+import { OutputBuilder } from "../../src/dialect/responses/output.ts";
+import type { FakeScript } from "../../src/engine/fake.ts";
+import { scripts } from "../contract/scripts.ts";
+import { serve } from "../http/harness.ts";
+
+const text = (text: string) => ({ type: "output_text" as const, text, annotations: [], logprobs: [] });
+const call = (id: string, args: string, namespace?: string): OutputItem => ({
+  id: `fc_${id}`,
+  type: "function_call",
+  call_id: `call_${id}`,
+  name: "weather",
+  ...(namespace !== undefined && { namespace }),
+  arguments: args,
+  status: "completed",
+});
+const output: readonly OutputItem[] = [
+  { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: "Both." }], status: "completed" },
+  { id: "msg_1", type: "message", status: "completed", role: "assistant", content: [text("I"), text("look.")] },
+  call("1", "{}"),
+  call("2", '{"city": "Zü', "mcp"),
+];
+const stored = (id: string) => output.find((item) => item.id === id);
+const references = output.map(({ id }) => ({ type: "item_reference", id }));
+const nothing = () => undefined;
+
+describe("references", () => {
+  test("are the same turns as the items themselves", () => {
+    const turns = decodeInput(references, stored);
+    expect(turns).toEqual(decodeInput([...output], nothing));
+    expect(turns).toEqual([
+      {
+        role: "assistant",
+        content: "I\nlook.",
+        reasoning: "Both.",
+        toolCalls: [
+          { id: "call_1", name: "weather", arguments: "{}" },
+          { id: "call_2", name: "mcp__weather", arguments: JSON.stringify('{"city": "Zü') },
+        ],
+      },
+    ]);
+    // What is stored stays as it is.
+    expect(decodeInput(references, stored)).toEqual(turns);
+  });
+
+  test("to items of stored answers", async () => {
+    const server = serve(scripts["two-tool-calls"] as FakeScript);
+    const asked = await (await server.post("/v1/responses", { input: "hi" })).json();
+    const items = (asked as { readonly output: readonly OutputItem[] }).output;
+    const question = { role: "user", content: "hi" };
+    for (const again of [items, items.map(({ id }) => ({ type: "item_reference", id }))]) {
+      expect((await server.post("/v1/responses", { input: [question, ...again] })).status).toBe(200);
+    }
+    const [, inline, referred] = server.engine.requests;
+    expect(inline?.messages[1]?.toolCalls).toHaveLength(2);
+    expect(referred?.messages).toEqual(inline?.messages ?? []);
+  });
+
+  test("to what is not stored, or was referred to before, are refused by their place", () => {
+    const [reference] = references as [(typeof references)[number]];
+    const refused = (code: string) => expect.objectContaining({ code, details: { param: "input.1.id" } });
+    const decode = (...input: object[]) => decodeInput(input, stored);
+    expect(() => decode(reference, { type: "item_reference", id: "msg_x" })).toThrow(refused("not_found"));
+    expect(() => decode(reference, reference)).toThrow(refused("invalid_value"));
+    expect(() => decode(reference, { type: "item_reference" })).toThrow(refused("missing_required_parameter"));
+    expect(findOutputItem([], "msg_1")).toBeUndefined();
+  });
+});
+
+test("a turn that was cut inside a call goes on as JSON", () => {
+  const builder = new OutputBuilder(new Map());
+  for (const step of scripts["length-in-call"].steps) for (const _ of builder.add(step)) continue;
+  expect(builder.items).toMatchObject([{ arguments: '{"city": "Zü' }]);
+  expect(builder.message.toolCalls?.map(({ arguments: args }) => args)).toEqual([JSON.stringify('{"city": "Zü')]);
+});
+
+test("a million calls in a row: what copies them all for each does not come to an end", () => {
+  const item = call("1", "{}");
+  const [turn, ...rest] = decodeInput(Array<object>(1e6).fill(item), nothing);
+  expect(rest).toEqual([]);
+  expect(turn?.toolCalls).toHaveLength(1e6);
+}, 120_000);
