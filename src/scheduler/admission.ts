@@ -83,6 +83,7 @@ export class Admission {
       if (victim) this.preempt(victim, now, true);
       this.queue.take(next);
       this.kv.acquire(next, now);
+      next.preempted = false;
       next.cached ??= next.computed;
       next.admittedAt = now;
       this.queue.charge(next.client, next.remaining, 0);
@@ -132,10 +133,12 @@ export class Admission {
   remove(sequence: Sequence, now: number): void {
     if (!this.queue.take(sequence)) this.stop(sequence, now, true);
     this.queue.forget(sequence);
+    sequence.preempted = false;
   }
 
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
+    sequence.preempted = true;
     this.stop(sequence, now, keep);
     sequence.computed = 0;
     this.queue.putBack(sequence);

@@ -51,7 +51,7 @@ export class KvCache {
     private readonly limits: KvLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
-    this.spill = new Spill(limits, (command) => this.commands.push(command));
+    this.spill = new Spill(limits, cost, (command) => this.commands.push(command));
     this.ids = new SequenceIds(limits, this.tree, this.idle, this.running, this.spill);
   }
 
@@ -138,12 +138,12 @@ export class KvCache {
 
   /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
   release(sequence: Sequence, now: number, keep: boolean): void {
-    const { id, media } = sequence;
+    const { id, media, preempted } = sequence;
     const uses = this.running.get(id) ?? 0;
     this.running.delete(id);
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses });
+    this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
     // Somebody else holds all of it.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -305,13 +305,13 @@ export class KvCache {
 
   /** Puts an idle sequence into host memory, where that is worth it; true if it is there now. */
   private save(id: number, now: number): boolean {
-    if (this.tree.exclusive(id) < FEWEST_SAVED || !this.spill.affords(this.tree.lengthOf(id))) return false;
-    return this.spill.save(this.movable(id), now);
+    return this.tree.exclusive(id) >= FEWEST_SAVED && this.spill.save(this.movable(id), now);
   }
 
   private movable(id: number): Movable {
     const adapterKey = this.tree.adapterKeyOf(id);
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media: this.idle.get(id)?.media ?? [] };
+    const { media = [], owner } = this.idle.get(id) ?? {};
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
   }
 
   /** Gives up what a finished request left, because there is no room for it. */

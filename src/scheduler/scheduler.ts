@@ -349,7 +349,7 @@ export class Scheduler {
 
   /** Starts what waits, as far as the streams leave room. */
   private admit(now: number): void {
-    this.kv.spill.patienceMs = this.streams.length > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
+    this.kv.spill.beginStep(this.streams.length > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
     while (!this.kv.makeRoom(this.streams.length, now) && this.preemptNewest(now));
     this.admission.admit(now);
   }
