@@ -113,8 +113,8 @@ export class Replica {
         const known = this.shown.get(key);
         if (known) return { ...known, loaded: model.loaded };
         const shown = await describeOllamaModel(this.client, model, AbortSignal.timeout(PROBE_TIMEOUT_MS));
-        this.shown.set(key, shown);
-        return shown;
+        if (shown) this.shown.set(key, shown);
+        return shown ?? model;
       }),
     );
   }
