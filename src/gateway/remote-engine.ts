@@ -16,7 +16,7 @@ import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { passedOnAlready, streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
+import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -146,7 +146,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
         }
         if (answer.isCut) return;
       }
-      if (!answer.isFinished) throw unreachable("ended in the middle of the answer");
+      if (!answer.isFinished) throw lost("ended in the middle of the answer");
     } catch (error) {
       if (signal.aborted) throw error;
       throw this.told(replica, error, job);
