@@ -2,11 +2,13 @@
 
 #include "answer-format.hpp"
 
+#include "bounded-parser.hpp"
 #include "chat-template.hpp"
 #include "grammar-text.hpp"
 #include "json-schema-to-grammar.h"
 #include "silent-stderr.hpp"
 
+#include <algorithm>
 #include <list>
 
 namespace svc {
@@ -119,6 +121,13 @@ std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
     return sampler;
 }
 
+// Whether the beginning has more brackets than may be inside one another, and the parser refuses it.
+bool nests_too_deep(const AnswerFormat & format) {
+    const std::string & written = format.generation_prompt;
+    const auto opens = std::count_if(written.begin(), written.end(), [](char c) { return c == '[' || c == '{'; });
+    return opens > DEEPEST && !follows(format.parser, "");
+}
+
 FormatPtr build_format(const common_json & request, const common_chat_templates_inputs & inputs,
                        const common_chat_params & params, bool loosened) {
     auto format = std::make_shared<AnswerFormat>();
@@ -127,7 +136,7 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
     format->parser = common_chat_parser_params(params);
     format->parser.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     format->parser.is_continuation = inputs.continue_final_message != COMMON_CHAT_CONTINUATION_NONE;
-    if (!params.parser.empty()) format->parser.parser.load(params.parser);
+    if (!params.parser.empty()) format->parser.parser = bounded_parser(params.parser);
     format->plain = !calls && inputs.json_schema.empty() && params.thinking_end_tags.empty() && !params.supports_thinking &&
                     chat_template.verbatim;
     format->generation_prompt = params.generation_prompt;
@@ -150,11 +159,22 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
         take_constraint(*format, loose, COMMON_GRAMMAR_TYPE_TOOL_CALLS);
     }
     if (constrain && loosened) format->unconstrained = true;
+    // The grammar would take it in bracket by bracket, each time with all that are open.
+    if (!format->grammar.empty() && !format->lazy && nests_too_deep(*format)) throw DeepBeginning();
     format->compiled = compile(*format);
     return format;
 }
 
 } // namespace
+
+bool follows(const common_chat_parser_params & parser, const std::string & text) {
+    if (parser.parser.empty()) return true;
+    common_peg_parse_context context(parser.generation_prompt + text, COMMON_PEG_PARSE_FLAG_LENIENT);
+    const common_peg_parse_result result = parser.parser.parse(context);
+    // Some parsers end before the text does, and what they left would be lost.
+    const bool all = context.input.find_first_not_of(" \n\r\t", result.end) == std::string::npos;
+    return result.need_more_input() || (result.success() && all);
+}
 
 FormatPtr chat_format(const common_json & request, const common_chat_templates_inputs & enforced,
                       const std::string & generation_prompt) {

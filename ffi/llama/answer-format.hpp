@@ -43,6 +43,14 @@ struct InvalidGrammar : std::runtime_error {
     InvalidGrammar() : std::runtime_error("the grammar is not valid GBNF") {}
 };
 
+// The template has written the beginning of a constrained answer, and it nests deeper than any parser goes.
+struct DeepBeginning : std::runtime_error {
+    DeepBeginning() : std::runtime_error("the beginning of the answer nests too deep") {}
+};
+
+// Whether a text can still become what the format says. Any thread.
+bool follows(const common_chat_parser_params & parser, const std::string & text);
+
 // The format of the answer to a chat: of this request, whose tools have the schemas that can be enforced, and whose prompt
 // ends with `generation_prompt`. Prompt thread only.
 FormatPtr chat_format(const common_json & request, const common_chat_templates_inputs & enforced,

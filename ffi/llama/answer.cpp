@@ -36,23 +36,12 @@ AnswerReader::AnswerReader(std::shared_ptr<const AnswerFormat> made) : format(st
 
 void AnswerReader::push(const uint8_t * bytes, size_t count) { text.append(reinterpret_cast<const char *>(bytes), count); }
 
-// Whether the text up to `length` can still become what the format says.
-bool AnswerReader::follows(size_t length) const {
-    const common_chat_parser_params & parser = format->parser;
-    if (parser.parser.empty()) return true;
-    common_peg_parse_context context(parser.generation_prompt + text.substr(0, length), COMMON_PEG_PARSE_FLAG_LENIENT);
-    const common_peg_parse_result result = parser.parser.parse(context);
-    // Some parsers end before the text does, and what they left would be lost.
-    const bool all = context.input.find_first_not_of(" \n\r\t", result.end) == std::string::npos;
-    return result.need_more_input() || (result.success() && all);
-}
-
 // The longest beginning of the text up to `length` that follows the format.
 size_t AnswerReader::followed(size_t length) const {
     size_t good = 0;
     for (size_t bad = length; bad - good > 1;) {
         const size_t middle = good + (bad - good) / 2;
-        (follows(middle) ? good : bad) = middle;
+        (follows(format->parser, text.substr(0, middle)) ? good : bad) = middle;
     }
     return whole_characters(text.substr(0, good));
 }
@@ -74,7 +63,7 @@ bool AnswerReader::parse_to(size_t length, bool partial) {
 bool AnswerReader::parse(bool final) {
     if (broken) return false;
     const size_t length = final ? text.size() : whole_characters(text);
-    if (parse_to(length, !final) && (!final || follows(length))) return true;
+    if (parse_to(length, !final) && (!final || follows(format->parser, text.substr(0, length)))) return true;
     broken = true;
     parse_to(followed(length), true);
     return false;

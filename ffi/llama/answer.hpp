@@ -16,7 +16,6 @@ class AnswerReader {
     common_json read(bool final);
 
   private:
-    bool follows(size_t length) const;
     size_t followed(size_t length) const;
     bool parse_to(size_t length, bool partial);
     bool parse(bool final);

@@ -2,6 +2,7 @@
 
 import { dlopen } from "bun:ffi";
 import { join } from "node:path";
+import { allocate } from "./allocate.ts";
 import {
   LlamaError,
   PLAIN_FORMAT,
@@ -282,7 +283,8 @@ class Binding implements NativeLlama {
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
     const size = this.native.svc_kv_save_begin(sequence, from, to);
     if (size <= 0) return undefined;
-    const saved = new Uint8Array(size);
+    const saved = allocate(size);
+    if (!saved) return undefined;
     const written = this.native.svc_kv_save(saved, size);
     return written > 0 ? saved.subarray(0, written) : undefined;
   }
@@ -348,7 +350,11 @@ class Binding implements NativeLlama {
   }
 }
 
-/** Half a surrogate pair has no UTF-8; the native side would refuse its escape. */
+/** Half a surrogate pair has no UTF-8, in a value or in a name; the native side would refuse its escape. */
 function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === "string" ? value.toWellFormed() : value;
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value);
+  if (entries.every(([name]) => name.isWellFormed())) return value;
+  return Object.fromEntries(entries.map(([name, inner]) => [name.toWellFormed(), inner]));
 }

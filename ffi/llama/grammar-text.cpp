@@ -2,11 +2,14 @@
 
 #include "grammar-text.hpp"
 
+#include "grammar-watch.hpp"
+
 #include <cctype>
 
 namespace svc {
 
 bool compiles(const std::string & grammar) {
+    const GrammarWatch watch(true);
     llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, grammar.c_str(), "root");
     if (sampler) llama_sampler_free(sampler);
     return sampler != nullptr;

@@ -1,5 +1,7 @@
 #include "sampler.hpp"
 
+#include "grammar-watch.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -140,6 +142,7 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
         params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TEMPERATURE};
     }
     if (!sampler->greedy) {
+        const GrammarWatch watch(sampler->constrained);
         sampler->chain.reset(common_sampler_init(state.model, params));
         if (!sampler->chain) throw std::runtime_error("llama.cpp refused the sampling settings");
         const size_t window = std::max<size_t>(64, static_cast<size_t>(std::max(params.penalty_last_n, params.dry_penalty_last_n)));
@@ -162,10 +165,12 @@ int32_t place_sampler(std::unique_ptr<Sampler> sampler) {
 llama_token Sampler::sample(int32_t row) {
     float * logits = llama_get_logits_ith(state.context, row);
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
+    const GrammarWatch watch(constrained);
     const llama_token token = choose(logits, row);
     if (top_logprobs >= 0) keep_logprobs(logits, token);
     generated++;
     if (!stuck) accept(token);
+    if (watch.is_late()) stuck = true;
     return token;
 }
 

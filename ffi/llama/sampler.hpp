@@ -16,7 +16,7 @@ struct Sampler {
     // What a greedy choice has to follow; others have theirs in the chain.
     std::unique_ptr<llama_sampler, decltype(&llama_sampler_free)> grammar{nullptr, llama_sampler_free};
     bool constrained = false;
-    // The grammar forbids every token, or llama.cpp gave it up: the answer ends here.
+    // The grammar forbids every token, is too ambiguous, or llama.cpp gave it up: the answer ends here.
     bool stuck = false;
     // Tokens before which the model cannot end its turn.
     int32_t min_tokens = 0;

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
+import { resolveReasoning } from "../domain/reasoning.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
@@ -59,7 +60,8 @@ async function generate({ generation, config }: Runtime, request: GenerateReques
   process.stdout.write(last.endsWith("\n") ? held : `${held}\n`);
 }
 
-function toRequest(config: Config, prompt: string, instructions: string | undefined): GenerateRequest {
+/** What a one-shot run asks the model. */
+export function toRequest(config: Config, prompt: string, instructions: string | undefined): GenerateRequest {
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   return {
     id: newRequestId(),
@@ -67,8 +69,7 @@ function toRequest(config: Config, prompt: string, instructions: string | undefi
     tools: [],
     toolChoice: "auto",
     parallelToolCalls: true,
-    templateKwargs: config.templateKwargs,
-    thinking: config.think && config.templateKwargs["enable_thinking"] === true,
+    ...resolveReasoning({}, config),
     sampling: {},
     stop: config.stop,
     choices: 1,

@@ -19,12 +19,20 @@ const KV_BITS: Readonly<Record<string, Config["kvType"]>> = { "4": "q4_0", "8": 
 /** Merges layers, the strongest first, over the defaults of the options table. */
 export function mergeValues(layers: readonly Values[]): Map<string, OptionValue> {
   const merged = new Map<string, OptionValue>();
+  const told = withVerbose(layers);
   for (const option of options) {
-    const given = layers.find((layer) => layer.has(option.name))?.get(option.name);
+    const given = told.find((layer) => layer.has(option.name))?.get(option.name);
     const value = given ?? ("default" in option ? option.default : undefined);
     if (value !== undefined) merged.set(option.name, value);
   }
   return merged;
+}
+
+/** `verbose` is a log level by another name, as strong as the layer that says it; a stronger layer may take it back. */
+function withVerbose(layers: readonly Values[]): readonly Values[] {
+  const says = layers.find((layer) => layer.has("verbose"));
+  if (says?.get("verbose") !== true) return layers;
+  return layers.map((layer) => (layer === says ? new Map([...layer, ["log-level", "debug"]]) : layer));
 }
 
 /** Builds the Config from values that the options table parsed, so their types are known. Throws UsageError. */
@@ -116,7 +124,7 @@ export function resolveConfig(values: Values, environment: Environment): Config 
     ...given("reasoningBudget", number("reasoning-budget")),
     ...given("guidedJson", guidedJson(values)),
     constrain: flag("grammar-constraints"),
-    logLevel: flag("verbose") ? "debug" : (text("log-level") as Config["logLevel"]),
+    logLevel: text("log-level") as Config["logLevel"],
     logFormat: text("log-format") as Config["logFormat"],
     ...given("traceFile", text("trace-file")),
     cacheDir: text("cache-dir") ?? defaultPaths(environment).cacheDir,

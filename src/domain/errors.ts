@@ -55,6 +55,8 @@ export class SvcError extends Error {
       readonly retryAfterSeconds?: number;
       /** With `server_busy`: why, for the metrics. */
       readonly busy?: BusyReason;
+      /** With a server that is out of reach: the request got there before, and may be why. */
+      readonly sent?: true;
     } = {},
   ) {
     super(message);

@@ -33,7 +33,7 @@ export const noUsage = (promptTokens = 0): Usage => ({
 });
 
 /** The usage of several answers to one prompt, which was computed once, for the first of them. */
-export const addUsage = (first: Usage, other: Usage): Usage => ({
+const addUsage = (first: Usage, other: Usage): Usage => ({
   ...first,
   completionTokens: first.completionTokens + other.completionTokens,
   reasoningTokens: first.reasoningTokens + other.reasoningTokens,
@@ -49,6 +49,19 @@ export const joinUsage = (one: Usage, other: Usage): Usage => ({
   queueMs: Math.max(one.queueMs, other.queueMs),
   promptMs: Math.max(one.promptMs, other.promptMs),
 });
+
+/**
+ * The usage of one or several prompts that were asked for together, with `made` answers each: those of the first prompt come
+ * first. What did not end is left out.
+ */
+export function usageOf(answers: readonly ({ readonly usage: Usage } | undefined)[], made: number): Usage {
+  const prompts = Array.from({ length: Math.ceil(answers.length / made) }, (_, prompt) => {
+    const ended = answers.slice(prompt * made, (prompt + 1) * made).flatMap((answer) => answer?.usage ?? []);
+    const [first = noUsage(), ...others] = ended;
+    return others.reduce(addUsage, first);
+  });
+  return prompts.reduce(joinUsage, noUsage());
+}
 
 export interface TokenLogprob {
   /** The token's text; bytes that are not valid UTF-8 alone show as U+FFFD, `bytes` has them exactly. */

@@ -80,7 +80,7 @@ export class EngineHost implements EnginePort {
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    const pending = this.enqueue(request.id, (key) => ({ type: "generate", key, request }));
+    const pending = this.enqueue(request.id, generation(request));
     const { events } = pending;
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
@@ -176,7 +176,7 @@ export class EngineHost implements EnginePort {
 
   private submit(pending: PendingRequest): void {
     pending.sent();
-    this.process?.send(pending.message);
+    if (pending.message) this.process?.send(pending.message);
   }
 
   /** The consumer is gone or done: whatever the engine still does for it is wasted. */
@@ -233,7 +233,7 @@ export class EngineHost implements EnginePort {
         for (const key of message.keys) {
           const pending = this.pending.get(key);
           if (!pending) continue;
-          pending.progress = "started";
+          pending.started();
           pending.events.push({ type: "started" });
         }
         return;
@@ -330,3 +330,8 @@ export class EngineHost implements EnginePort {
     this.loaded.reject(new Error(reason));
   }
 }
+
+/** Outside of the generator, which would hold on to the request, and its media, for the whole answer. */
+const generation =
+  (request: GenerateRequest) =>
+  (key: RequestKey): ToEngine => ({ type: "generate", key, request });

@@ -15,6 +15,8 @@ export class PendingRequest {
   readonly events = new EventQueue<EngineEvent | Int32Array | string>();
   progress: Progress = "unsent";
   accepted = false;
+  /** What an engine is sent; nothing once one computes it: images and sound are large. */
+  message: ToEngine | undefined;
   private lives = MOST_LIVES;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -22,8 +24,10 @@ export class PendingRequest {
     readonly key: RequestKey,
     /** Correlation id; empty for work that cannot be cancelled by name. */
     readonly id: string,
-    readonly message: ToEngine,
-  ) {}
+    message: ToEngine,
+  ) {
+    this.message = message;
+  }
 
   /** Calls `expire` unless the request is sent or settled within `ms`. */
   waitForEngine(ms: number, expire: () => void): void {
@@ -34,6 +38,12 @@ export class PendingRequest {
   sent(): void {
     clearTimeout(this.timer);
     this.progress = "sent";
+  }
+
+  /** The engine computes it: no other one will be sent it. */
+  started(): void {
+    this.progress = "started";
+    this.message = undefined;
   }
 
   /** The engine died while holding this request untouched. False when it has been through that too often. */

@@ -1,6 +1,6 @@
 // Which replicas a request is sent to, one after another, as long as asking again is safe and may help.
 
-import type { ErrorCode, SvcError } from "../domain/errors.ts";
+import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import { pause } from "./deadline.ts";
 import type { Replica } from "./replica.ts";
 import type { Upstream } from "./upstream.ts";
@@ -24,6 +24,8 @@ export class Attempts {
   private readonly tried = new Set<Replica>();
   /** What went wrong with each, the last time. */
   private readonly failures = new Map<Replica, UpstreamFailure>();
+  /** One of them was lost with the request, whatever became of it later. */
+  private sent = false;
 
   constructor(
     private readonly upstream: Upstream,
@@ -36,6 +38,7 @@ export class Attempts {
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;
     if (error.retry === "never") throw error.error;
+    this.sent ||= error.error.details.sent === true;
     const isTooLong = error.error.code === "context_length_exceeded";
     const alike = isTooLong ? this.upstream.noLonger(this.model, replica) : [];
     for (const one of [...alike, replica]) {
@@ -76,8 +79,10 @@ export class Attempts {
     }
     const rank = ({ code }: SvcError) => TOLD_FIRST.indexOf(code) >>> 0;
     const waitOf = ({ details }: SvcError) => details.retryAfterSeconds ?? 0;
-    const [first] = errors.toSorted((a, b) => rank(a) - rank(b) || waitOf(a) - waitOf(b));
-    return first ?? this.upstream.unavailable(this.model);
+    const [first = this.upstream.unavailable(this.model)] = errors.toSorted(
+      (a, b) => rank(a) - rank(b) || waitOf(a) - waitOf(b),
+    );
+    return this.sent ? new SvcError(first.code, first.message, { ...first.details, sent: true }) : first;
   }
 }
 

@@ -44,12 +44,13 @@ export class Discovery {
     return this.ask(ports.length > 0 ? ports : [...KNOWN_PORTS.keys()]);
   }
 
-  /** Asks every listening port at which a server may be. */
+  /** Asks every listening port at which a server may be, and those at which one was. */
   async askAll(): Promise<void> {
     await this.askKnown();
     if (this.options.ports.length > 0) return;
     const listening = await this.options.listeningPorts();
-    await this.ask(listening.filter((port) => !KNOWN_PORTS.has(port) && isCandidate(port)));
+    const ports = new Set([...listening.filter(isCandidate), ...this.found.keys()]);
+    await this.ask([...ports].filter((port) => !KNOWN_PORTS.has(port)));
   }
 
   private async ask(ports: readonly number[]): Promise<void> {

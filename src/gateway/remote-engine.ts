@@ -16,7 +16,7 @@ import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
-import { passedOnAlready, streamedFailure, unreachable, type UpstreamFailure } from "./upstream-failure.ts";
+import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
@@ -133,21 +133,20 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     let heard = false;
     try {
       const response = await client.post(path, body, headersOf(replica, request), signal);
-      yield* this.accept(job, isDowngraded(request, replica, response));
+      yield* this.start(job, isDowngraded(request, replica, response));
       for await (const message of readMessages(response, (next) => client.waiting(next, signal))) {
         const failure = streamedFailure(message);
         if (failure) throw failure;
         if (!heard) breaker.succeeded();
         heard = true;
         for (const event of answer.add(decode(message))) {
-          if (job.firstAt === undefined) yield { type: "started" };
           job.firstAt ??= this.clock.now();
           job.answered = true;
           yield event;
         }
         if (answer.isCut) return;
       }
-      if (!answer.isFinished) throw unreachable("ended in the middle of the answer");
+      if (!answer.isFinished) throw lost("ended in the middle of the answer");
     } catch (error) {
       if (signal.aborted) throw error;
       throw this.told(replica, error, job);
@@ -159,6 +158,13 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     if (!job.answered) return failure;
     if (!failure.sick) return failure.error;
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
+  }
+
+  /** Its server does not tell when it begins to compute: what it took is taken for started. */
+  private *start(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
+    if (job.accepted) return;
+    yield* this.accept(job, downgraded);
+    yield { type: "started" };
   }
 
   private *accept(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {

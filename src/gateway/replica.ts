@@ -6,7 +6,7 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { lost, UpstreamFailure } from "./upstream-failure.ts";
 
 /** A server in front of many others may take its time to list what they have. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -78,7 +78,7 @@ export class Replica {
 
   /** Counts the failure of a request for its health, and makes it one that clients understand. */
   failed(error: unknown): UpstreamFailure {
-    const failure = error instanceof UpstreamFailure ? error : unreachable("broke the connection");
+    const failure = error instanceof UpstreamFailure ? error : lost("broke the connection");
     if (failure.sick) this.breaker.failed();
     // Whoever refuses is well.
     else this.breaker.succeeded();
@@ -113,8 +113,8 @@ export class Replica {
         const known = this.shown.get(key);
         if (known) return { ...known, loaded: model.loaded };
         const shown = await describeOllamaModel(this.client, model, AbortSignal.timeout(PROBE_TIMEOUT_MS));
-        this.shown.set(key, shown);
-        return shown;
+        if (shown) this.shown.set(key, shown);
+        return shown ?? model;
       }),
     );
   }

@@ -3,8 +3,7 @@
 import { connect } from "node:net";
 import { within } from "./deadline.ts";
 import { parseJson } from "./fields.ts";
-import { beginningOf, failureOf, malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
-import { SvcError } from "../domain/errors.ts";
+import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** Another svc that gets this answers by itself or not at all. */
 export const HOP_HEADER = { name: "Via", value: "1.1 svc" } as const;
@@ -87,24 +86,19 @@ export class ServerClient {
       // What is given up here ends there as well.
       call.abort();
       signal.throwIfAborted();
-      throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
+      if (error instanceof UpstreamFailure) throw error;
+      throw wasSent(error) ? lost("broke the connection") : unreachable("cannot be reached");
     }
   }
 
   /** Waits for the next part of an answer. Throws UpstreamFailure when nothing comes, or the signal's reason. */
   readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
-    within(next, { ms: this.timeouts.silenceMs, signal, late: () => this.silent() }).then((value) => {
-      this.heardAt = this.now();
-      return value;
-    });
-
-  private silent(): UpstreamFailure {
-    const seconds = this.timeouts.silenceMs / 1000;
-    const error = new SvcError("upstream_unavailable", `The server of this model was silent for ${seconds} s.`, {
-      retryAfterSeconds: 5,
-    });
-    return new UpstreamFailure(error, "never", true);
-  }
+    within(next, { ms: this.timeouts.silenceMs, signal, late: () => silent(this.timeouts.silenceMs / 1000) }).then(
+      (value) => {
+        this.heardAt = this.now();
+        return value;
+      },
+    );
 
   private fetch(path: string, init: BunFetchRequestInit): Promise<Response> {
     const { url, key } = this.address;
@@ -135,3 +129,8 @@ export class ServerClient {
     }
   }
 }
+
+/** What `fetch` says of a connection that it had; all else keeps it from getting one. */
+const AFTER_CONNECTING: ReadonlySet<unknown> = new Set(["ECONNRESET", "Malformed_HTTP_Response"]);
+const wasSent = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && AFTER_CONNECTING.has(error.code);

@@ -149,14 +149,16 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
   };
 }
 
-/** What Ollama knows of one of its models beyond the list; the model as it is where it says nothing. */
+/** A model with what Ollama knows of it beyond the list; undefined when it does not answer. */
 export async function describeOllamaModel(
   client: ServerClient,
   model: RemoteModel,
   signal: AbortSignal,
-): Promise<RemoteModel> {
+): Promise<RemoteModel | undefined> {
   const response = await client.post("/api/show", { model: model.id }, {}, signal).catch(() => undefined);
-  const shown = fields(await response?.json().catch(() => undefined));
+  const body: unknown = await response?.json().catch(() => undefined);
+  if (body === undefined) return undefined;
+  const shown = fields(body);
   const told = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
   const capabilities = told.flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
   const info = fields(shown["model_info"]);

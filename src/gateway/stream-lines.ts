@@ -1,7 +1,7 @@
 // The body of another server's answer as JSON values: server-sent events, lines of JSON, or one JSON text.
 
 import { parseJson } from "./fields.ts";
-import { malformed, unreachable } from "./upstream-failure.ts";
+import { lost, malformed } from "./upstream-failure.ts";
 
 /** A line is one message; no server makes longer ones, and a broken one must not fill the memory. */
 const LONGEST_LINE = 16 * 2 ** 20;
@@ -63,6 +63,6 @@ function parse(json: string): unknown {
 /** A line without an end: part of a message, where the connection broke. */
 function parseLast(json: string): unknown {
   const value = parseJson(json);
-  if (value === undefined) throw unreachable("ended in the middle of a message");
+  if (value === undefined) throw lost("ended in the middle of a message");
   return value;
 }

@@ -18,11 +18,19 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** Nothing can be sent to the server, or nothing comes back. `what` goes on from "The server of this model". */
-export const unreachable = (what: string): UpstreamFailure => {
-  const error = new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5 });
-  return new UpstreamFailure(error, "later", true);
-};
+/** Nothing can be sent to the server. `what` goes on from "The server of this model". */
+export const unreachable = (what: string): UpstreamFailure => new UpstreamFailure(unavailable(what), "later", true);
+
+/** The request was sent, and the connection lost before the answer was over. `what` as above. */
+export const lost = (what: string): UpstreamFailure =>
+  new UpstreamFailure(unavailable(what, { sent: true }), "later", true);
+
+/** The request was sent, and nothing came back for so many seconds. */
+export const silent = (seconds: number): UpstreamFailure =>
+  new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "never", true);
+
+const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
+  new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5, ...details });
 
 /** What comes back is no answer. `what` goes on from "The server of this model". */
 export const malformed = (what: string): UpstreamFailure =>

@@ -95,7 +95,7 @@ export function createApp(deps: AppDeps): App {
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
-    .use(fileRoutes(jobs.files))
+    .use(fileRoutes(jobs.files, contexts))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))

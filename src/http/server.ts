@@ -45,13 +45,10 @@ export function listen(app: App, config: Config, generation: GenerationService):
     async stop() {
       const closed = server.stop();
       await app.batches.stop();
-      const drained = generation.drain();
+      const drained = generation.drain().then(() => idle(app));
       await atMost(config.drainTimeoutMs, drained);
       generation.cancelAll();
-      await atMost(
-        LAST_BYTES_MS,
-        drained.then(() => idle(app)),
-      );
+      await atMost(LAST_BYTES_MS, drained);
       await atMost(50, closed);
       await server.stop(true);
     },

@@ -3,6 +3,7 @@
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
 import { Refusal } from "./refusal.ts";
+import { MOST_CHUNKS } from "./webp-header.ts";
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
@@ -17,17 +18,18 @@ export function readPng(bytes: Uint8Array): ImageHeader | undefined {
   const view = viewOf(bytes);
   if (view.getUint32(12) !== IHDR) return undefined;
   let alpha = (view.getUint8(25) & 4) !== 0;
-  let orientation: number | undefined;
+  let exif: Uint8Array | undefined;
   let complete = false;
-  for (let at = 8; !complete && at + 12 <= bytes.length;) {
+  for (let at = 8, chunks = 0; !complete && at + 12 <= bytes.length && chunks < MOST_CHUNKS; chunks++) {
     const length = view.getUint32(at);
     const type = view.getUint32(at + 4);
     if (type === TRNS) alpha = true;
-    else if (type === EXIF) orientation = exifOrientation(bytes.subarray(at + 8, at + 8 + length));
+    else if (type === EXIF) exif ??= bytes.subarray(at + 8, at + 8 + length);
     complete = type === IEND;
     at += 12 + length;
   }
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  const orientation = exif && exifOrientation(exif);
   return { ...size, complete, alpha, ...(orientation && { orientation }) };
 }
 

@@ -15,7 +15,7 @@ interface Chunk {
 const FRAME_HEAD = 16;
 const HAS_ALPHA = 0x10;
 /** A file of nothing but empty chunks has millions. */
-const MOST_CHUNKS = 10_000;
+export const MOST_CHUNKS = 10_000;
 
 /** The size is the one of the first picture, also where the canvas of an animation is larger. */
 export function readWebp(bytes: Uint8Array): ImageHeader | undefined {

@@ -101,7 +101,9 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvMode }): ContextCh
       ? Math.min(trained, LARGEST_DEFAULT) * parallel
       : Math.min(trained * parallel, LARGEST_DEFAULT);
   const room = free * KV_SHARE;
-  const affordable = Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / cellBytes / ROUND) * ROUND;
+  // A recurrent model keeps nothing for each token.
+  const affordable =
+    cellBytes > 0 ? Math.floor(Math.min(room, LARGEST_DEFAULT_BYTES) / cellBytes / ROUND) * ROUND : wanted;
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < LARGEST_DEFAULT_BYTES);

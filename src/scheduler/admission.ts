@@ -28,11 +28,11 @@ export class Admission {
   constructor(
     private readonly limits: AdmissionLimits,
     private readonly kv: KvCache,
-    private readonly cost: StepCost,
+    cost: StepCost,
     /** A request stops running; it has its sequence id yet. */
     private readonly stopping: (sequence: Sequence) => void,
   ) {
-    this.loads = new DiskLoads(limits, kv);
+    this.loads = new DiskLoads(limits, kv, cost);
   }
 
   /** Times that a running request made room for others. */
@@ -82,7 +82,8 @@ export class Admission {
       }
       if (victim) this.preempt(victim, now, true);
       this.queue.take(next);
-      this.kv.acquire(next, now, this.cost.prefillTokenMs);
+      this.kv.acquire(next, now);
+      next.preempted = false;
       next.cached ??= next.computed;
       next.admittedAt = now;
       this.queue.charge(next.client, next.remaining, 0);
@@ -95,12 +96,12 @@ export class Admission {
     if (!this.limits.reuse || !this.limits.cut) return false;
     if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
-    let length = this.kv.reusable(sequence, now, this.cost.prefillTokenMs).tokens + WORTH_WAITING;
+    let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;
     for (const leader of this.running) {
       // Nobody waits for what yields to him.
       if (leader.decoding || (leader.background && !sequence.background)) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
-      if (shared < length || shared <= leader.computed) continue;
+      if (shared < length || shared <= leader.computed || !this.kv.copyPays(shared)) continue;
       sequence.awaits = { leader, length: shared };
       length = shared;
     }
@@ -109,14 +110,14 @@ export class Admission {
 
   /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
   private waitsForDisk(sequence: Sequence, now: number): boolean {
-    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now, this.cost.prefillTokenMs);
+    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now);
   }
 
   /** Whether the cache has room for a request beside the running ones and their growth. */
   private fits(sequence: Sequence, now: number): boolean {
     if (this.limits.layout === "streams" || this.running.length === 0) return true;
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
-    const { cells } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    const { cells } = this.kv.reusable(sequence, now);
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
@@ -132,10 +133,12 @@ export class Admission {
   remove(sequence: Sequence, now: number): void {
     if (!this.queue.take(sequence)) this.stop(sequence, now, true);
     this.queue.forget(sequence);
+    sequence.preempted = false;
   }
 
   /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
+    sequence.preempted = true;
     this.stop(sequence, now, keep);
     sequence.computed = 0;
     this.queue.putBack(sequence);

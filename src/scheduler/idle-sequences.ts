@@ -1,9 +1,12 @@
 // Sequences of the KV cache that nobody runs: what finished requests left.
 
 import type { MediaSpan } from "./media-span.ts";
+import type { Sequence } from "./sequence.ts";
 
 export interface Idle {
   readonly media: readonly MediaSpan[];
+  /** The request that left it, if that made room for others. */
+  readonly owner?: Pick<Sequence, "preempted">;
   /** When a request last used it. */
   readonly at: number;
   /** Requests that it has served. */

@@ -7,16 +7,13 @@ import { cutBefore, positionAt } from "./media-span.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
 import type { Saved } from "./saved-prefixes.ts";
 import type { Sequence } from "./sequence.ts";
+import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
 import { FEWEST_SAVED, Spill, type Movable, type SpillLimits } from "./spill.ts";
-import type { CellsInUse } from "./step-cost.ts";
+import type { CellsInUse, StepCost } from "./step-cost.ts";
 
-export interface KvLimits extends SpillLimits {
-  /** Unified: all sequences divide the cells, and share what they have in common. Streams: each has a fixed share. */
-  readonly layout: "unified" | "streams";
+export interface KvLimits extends SpillLimits, IdLimits {
   /** Cells of all sequences. */
   readonly cells: number;
-  /** Sequence ids; at least as many as requests may run. */
-  readonly sequences: number;
   /** Whether finished requests leave their cells to later ones. */
   readonly reuse: boolean;
   /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
@@ -44,13 +41,18 @@ export class KvCache {
   private readonly idle = new IdleSequences();
   /** Ids of running requests, with how many requests used the sequence before. */
   private readonly running = new Map<number, number>();
+  private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
   private evictedTokens = 0;
   /** Cells that a chunk fills whose tokens do not count as computed yet. */
   private reserved = 0;
 
-  constructor(private readonly limits: KvLimits) {
-    this.spill = new Spill(limits, (command) => this.commands.push(command));
+  constructor(
+    private readonly limits: KvLimits,
+    private readonly cost: Pick<StepCost, "prefillExceeds">,
+  ) {
+    this.spill = new Spill(limits, cost, (command) => this.commands.push(command));
+    this.ids = new SequenceIds(limits, this.tree, this.idle, this.running, this.spill);
   }
 
   /** Cells that hold tokens. */
@@ -81,27 +83,22 @@ export class KvCache {
     return commands;
   }
 
-  /**
-   * Tokens of a request that need not be computed, and cells that running requests have for them already. `ms`: what
-   * computing a token costs, if that is known.
-   */
-  reusable(
-    sequence: Sequence,
-    now: number,
-    ms: number | undefined,
-  ): { readonly tokens: number; readonly cells: number } {
-    const reuse = this.find(sequence, now, ms);
+  /** Tokens of a request that need not be computed, and cells that running requests have for them already. */
+  reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
+    const reuse = this.find(sequence, now);
     if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
     const { holder, length } = reuse;
     return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
   }
 
-  /**
-   * Gives a request a sequence id, with as many of its tokens as are in the cache. There must be one that nobody runs.
-   * `ms`: what computing a token costs, if that is known.
-   */
-  acquire(sequence: Sequence, now: number, ms: number | undefined): void {
-    const reuse = this.find(sequence, now, ms);
+  /** Whether a copy of so many tokens takes less time than computing them does. */
+  copyPays(length: number): boolean {
+    return this.limits.layout === "unified" || this.cost.prefillExceeds(length, this.limits.copyMs);
+  }
+
+  /** Gives a request a sequence id, with as many of its tokens as are in the cache. There must be one that nobody runs. */
+  acquire(sequence: Sequence, now: number): void {
+    const reuse = this.find(sequence, now);
     const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
     if (!reuse) sequence.id = this.freeId(now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.saved, reuse.length, now);
@@ -141,12 +138,12 @@ export class KvCache {
 
   /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
   release(sequence: Sequence, now: number, keep: boolean): void {
-    const { id, media } = sequence;
+    const { id, media, preempted } = sequence;
     const uses = this.running.get(id) ?? 0;
     this.running.delete(id);
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses });
+    this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
     // Somebody else holds all of it.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -172,7 +169,7 @@ export class KvCache {
     if (!this.canMove) return;
     if (!this.spill.isMoving && this.inUse.idle > limit) this.beginMoving(now);
     const moved = this.spill.moveOn();
-    if (moved !== undefined) this.drop(moved);
+    if (moved !== undefined) this.evict(moved);
   }
 
   /**
@@ -184,7 +181,7 @@ export class KvCache {
     while (this.inUse.idle > limit) {
       const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
       if (id === undefined || (this.tree.exclusive(id) >= FEWEST_SAVED && !this.save(id, now))) return;
-      this.drop(id);
+      this.evict(id);
     }
   }
 
@@ -212,25 +209,25 @@ export class KvCache {
     if (id === undefined) return;
     // What cannot be cut cannot be taken out in parts.
     const moved = this.limits.cut ? this.spill.beginMoving(this.movable(id), now) : this.save(id, now);
-    if (moved) this.drop(id);
+    if (moved) this.evict(id);
   }
 
-  private find(sequence: Sequence, now: number, ms: number | undefined): Reuse | undefined {
+  private find(sequence: Sequence, now: number): Reuse | undefined {
     const { reuse, cut, layout, cells } = this.limits;
     if (!reuse) return undefined;
-    const resident = this.findResident(sequence, now, ms);
+    const resident = this.findResident(sequence, now);
     const found = this.spill.find(sequence, sequence.length - 1, !cut);
     if (!found) return resident;
     const length = cutBefore(sequence.media, found.length);
     if (length < found.length && !cut) return resident;
     const gain = length - (resident?.length ?? 0);
-    const worth = ms === undefined || gain * ms > this.spill.restoreMs(found.saved);
+    const worth = this.cost.prefillExceeds(gain, this.spill.restoreMs(found.saved));
     const fits = layout === "streams" || this.runningCells + found.saved.ids.length <= cells;
     return gain >= FEWEST_SAVED && worth && fits ? { how: "restore", length, saved: found.saved } : resident;
   }
 
-  private findResident(sequence: Sequence, now: number, ms: number | undefined): Resident | undefined {
-    const { cut, layout, copyMs } = this.limits;
+  private findResident(sequence: Sequence, now: number): Resident | undefined {
+    const { cut } = this.limits;
     const limit = sequence.length - 1;
     const isIdle = (id: number) => this.idle.has(id);
     const { adapterKey, ids } = sequence;
@@ -240,16 +237,15 @@ export class KvCache {
     const idle = match.holders.find(({ id }) => isIdle(id));
     if (idle && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
     const [nearest] = match.holders;
-    const worth = layout === "unified" || ms === undefined || length * ms > copyMs;
-    return nearest && cut && worth ? { how: "copy", length, holder: idle ?? nearest } : undefined;
+    return nearest && cut && this.copyPays(length) ? { how: "copy", length, holder: idle ?? nearest } : undefined;
   }
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
     if (idle.length === length) return true;
-    if (this.unusedId() !== undefined) return false;
+    if (this.ids.unused() !== undefined) return false;
     // Somebody's sequence has to go: this one, where most of it is used again or it is the next to go anyway.
     const used = this.limits.layout === "streams" && 2 * length >= idle.length;
-    return used || this.leastValuableId(now) === idle.id;
+    return used || this.ids.leastValuable(now) === idle.id;
   }
 
   private takeOver({ holder, length }: Resident, { media }: Sequence, now: number): number {
@@ -281,47 +277,22 @@ export class KvCache {
     return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
   }
 
-  /** The lowest id that is not in use, so that ids stay compact. */
-  private unusedId(): number | undefined {
-    for (let id = 0; id < this.limits.sequences; id++) if (!this.tree.has(id)) return id;
-    return undefined;
-  }
-
-  /** An id costs the same whatever its sequence holds. */
-  private leastValuableId(now: number, except?: number): number | undefined {
-    return this.idle.leastValuable(now, (id) => (id === except ? 0 : Math.max(1, this.tree.exclusive(id))));
-  }
-
   private freeId(now: number, except?: number): number {
-    const id = this.neighbour(except) ?? this.unusedId() ?? this.leastValuableId(now, except);
-    if (id === undefined) throw new Error("every sequence is running");
+    const id = this.ids.next(now, except);
     if (this.idle.has(id)) {
       this.save(id, now);
-      this.drop(id);
+      this.evict(id);
     }
     return id;
-  }
-
-  /**
-   * An id next to the running ones: a step of the stream layout is computed in as many pieces as the ids have gaps. Not one
-   * whose tokens are many and would be lost.
-   */
-  private neighbour(except?: number): number | undefined {
-    if (this.limits.layout === "unified" || this.running.size === 0) return undefined;
-    const cheap = (id: number) => this.tree.exclusive(id) < FEWEST_SAVED || this.spill.affords(this.tree.lengthOf(id));
-    const beside = [...this.running.keys()].flatMap((id) => [id - 1, id + 1]);
-    const free = beside.filter((id) => id >= 0 && id < this.limits.sequences && !this.running.has(id) && id !== except);
-    const rank = (id: number) => (this.tree.has(id) ? this.limits.sequences : 0) + id;
-    return free.filter(cheap).toSorted((a, b) => rank(a) - rank(b))[0];
   }
 
   /** Takes cells from the end of an idle sequence, or all of it. */
   private shrink(id: number, cells: number, now: number): void {
     // What is in host memory need not be here in part.
-    if (this.save(id, now)) return this.drop(id);
+    if (this.save(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
     const length = cutBefore(media, this.tree.lengthOf(id) - cells);
-    if (!this.limits.cut || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.drop(id);
+    if (!this.limits.cut || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
     this.spill.stopMoving(id);
     this.trim(id, length, positionAt(media, length));
   }
@@ -334,18 +305,23 @@ export class KvCache {
 
   /** Puts an idle sequence into host memory, where that is worth it; true if it is there now. */
   private save(id: number, now: number): boolean {
-    if (this.tree.exclusive(id) < FEWEST_SAVED || !this.spill.affords(this.tree.lengthOf(id))) return false;
-    return this.spill.save(this.movable(id), now);
+    return this.tree.exclusive(id) >= FEWEST_SAVED && this.spill.save(this.movable(id), now);
   }
 
   private movable(id: number): Movable {
     const adapterKey = this.tree.adapterKeyOf(id);
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media: this.idle.get(id)?.media ?? [] };
+    const { media = [], owner } = this.idle.get(id) ?? {};
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
+  }
+
+  /** Gives up what a finished request left, because there is no room for it. */
+  private evict(id: number): void {
+    this.evictedTokens += this.tree.exclusive(id);
+    this.drop(id);
   }
 
   private drop(id: number): void {
     this.spill.stopMoving(id);
-    this.evictedTokens += this.tree.exclusive(id);
     this.idle.delete(id);
     this.tree.remove(id);
     this.commands.push({ type: "remove", sequence: id, position: 0 });

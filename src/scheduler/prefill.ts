@@ -6,9 +6,10 @@ import type { StepCost } from "./step-cost.ts";
 
 /** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
 const QUIET_STEP_MS = 1000;
-/** What each of several requests that wait for their first token adds to a step, and the longest such step. */
+/** What each of several requests that wait for their first token adds to a step. */
 const CROWD_SHARE_MS = 200;
-const CROWD_STEP_MS = 1500;
+/** The longest that streams wait in a step for what several requests need. */
+export const CROWD_STEP_MS = 1500;
 /** The same while nobody decodes: only newcomers wait for it to end, and together prompts start and end in step. */
 const QUIET_CROWD_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */

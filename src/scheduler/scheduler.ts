@@ -53,8 +53,9 @@ export class Scheduler {
     private readonly limits: SchedulerLimits,
     private readonly keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
-    this.kv = new KvCache(limits);
-    const { kv, cost, interlude } = this;
+    const { cost, interlude } = this;
+    const kv = new KvCache(limits, cost);
+    this.kv = kv;
     const budget = new PrefillBudget(limits, cost);
     this.speculation = new Speculation(limits, kv);
     this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
@@ -128,7 +129,7 @@ export class Scheduler {
   firstTokenMs(request: SequenceRequest, now: number): number {
     const sequence = new Sequence(request, now, this.keyOf);
     const waits = this.admission.waitsForEnd(sequence) && this.forecast.isInformed;
-    const { tokens } = this.kv.reusable(sequence, now, this.cost.prefillTokenMs);
+    const { tokens } = this.kv.reusable(sequence, now);
     const shared = this.limits.reuse ? this.running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
     return (waits ? this.forecast.firstEndMs(this.running) : 0) + this.forecast.promptMs(missing);
@@ -348,7 +349,7 @@ export class Scheduler {
 
   /** Starts what waits, as far as the streams leave room. */
   private admit(now: number): void {
-    this.kv.spill.patienceMs = this.streams.length > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY;
+    this.kv.spill.beginStep(this.streams.length > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
     while (!this.kv.makeRoom(this.streams.length, now) && this.preemptNewest(now));
     this.admission.admit(now);
   }

@@ -52,6 +52,8 @@ export class Sequence {
   cached: number | undefined;
   /** When it was admitted last. */
   admittedAt = 0;
+  /** It made room for others, and waits to go on. */
+  preempted = false;
   /** Some of its rows have been in a plan. */
   started = false;
   /** It waits for this request to compute what both begin with, up to so many tokens. */

@@ -3,7 +3,9 @@
 import { DiskTier, type DiskLimits } from "./disk-tier.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
+import { CROWD_STEP_MS } from "./prefill.ts";
 import { SavedPrefixes, shared, type Computed, type Saved, type SavedId } from "./saved-prefixes.ts";
+import type { StepCost } from "./step-cost.ts";
 import type { Stored } from "./stored-prefixes.ts";
 
 export interface SpillLimits extends DiskLimits {
@@ -19,14 +21,21 @@ export interface SpillLimits extends DiskLimits {
 export interface Movable extends Computed {
   readonly id: number;
   readonly media: readonly MediaSpan[];
+  /** Its request waits to go on. */
+  readonly resumes: boolean;
 }
 
 /** Less is not worth moving to host memory, nor back. */
 export const FEWEST_SAVED = 256;
 
+/** What is moved away is moved back, some day. */
+const MOVES = 2;
+
 export class Spill {
-  /** How long one step may be held up by this, in milliseconds. */
-  patienceMs = Number.POSITIVE_INFINITY;
+  /** How long what is moved may hold up the step, in milliseconds. */
+  private patienceMs = Number.POSITIVE_INFINITY;
+  /** The same for all of it together whose requests wait to go on. */
+  private resumingMs = CROWD_STEP_MS;
   /** What left host memory. */
   readonly disk: DiskTier;
   private readonly saved: SavedPrefixes;
@@ -38,6 +47,7 @@ export class Spill {
 
   constructor(
     private readonly limits: SpillLimits,
+    private readonly cost: Pick<StepCost, "prefillExceeds">,
     private readonly command: (command: KvCommand) => void,
   ) {
     this.saved = new SavedPrefixes(limits.savedBytes, limits.tokenBytes, limits.cut);
@@ -63,9 +73,25 @@ export class Spill {
     return this.moving !== undefined;
   }
 
-  /** Whether so many tokens can be moved within one step. */
-  affords(tokens: number): boolean {
-    return this.limits.savedBytes > 0 && tokens * this.limits.saveTokenMs <= this.patienceMs;
+  /** What moving a token to host memory and back takes, in milliseconds. */
+  get bothWaysTokenMs(): number {
+    return MOVES * this.limits.saveTokenMs;
+  }
+
+  /** A step begins, which each sequence that is moved may hold up for so many milliseconds. */
+  beginStep(patienceMs: number): void {
+    this.patienceMs = patienceMs;
+    this.resumingMs = CROWD_STEP_MS;
+  }
+
+  /**
+   * Whether so many tokens can be moved within the step. Those of a request that `resumes` are needed again for certain:
+   * streams wait longer for them, if computing them again took longer still.
+   */
+  affords(tokens: number, resumes = false): boolean {
+    const ms = tokens * this.limits.saveTokenMs;
+    const pays = resumes && this.cost.prefillExceeds(tokens, MOVES * ms);
+    return this.limits.savedBytes > 0 && (ms <= this.patienceMs || (pays && ms <= this.resumingMs));
   }
 
   /** Whether so many tokens find room in host memory together. */
@@ -76,13 +102,14 @@ export class Spill {
   /** Puts all of a sequence into host memory; true if it is there now. */
   save(movable: Movable, now: number): boolean {
     const { length } = movable.ids;
-    if (!this.affords(length)) return false;
+    if (!this.affords(length, movable.resumes)) return false;
     if (!this.saved.wants(movable)) return this.saved.fits(length);
     const saved = this.keep(movable, now);
     if (saved === undefined) return false;
     this.command({ type: "save", sequence: movable.id, saved, from: 0, to: -1 });
     this.saved.complete(saved);
     this.movedTokens += length;
+    if (movable.resumes) this.resumingMs -= length * this.limits.saveTokenMs;
     return true;
   }
 

@@ -65,6 +65,11 @@ export class StepCost {
     return this.prefillToken ?? this.chunkToken;
   }
 
+  /** Whether computing so many prompt tokens takes longer than `ms`; true until anything was measured. */
+  prefillExceeds(tokens: number, ms: number): boolean {
+    return this.prefillTokenMs === undefined || tokens * this.prefillTokenMs > ms;
+  }
+
   /** What so many prompt tokens take by themselves. */
   prefillMs(tokens: number): number {
     return tokens * (this.prefillTokenMs ?? 1);

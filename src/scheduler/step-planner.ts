@@ -22,8 +22,6 @@ const MULTI_STEP_MS = 10;
 /** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
 const SHORT_SHARE = 0.5;
 
-/** What is moved away is moved back, some day. */
-const MOVES = 2;
 /** Of short requests that have ended so many go on, at a guess: what is too short to be moved is computed again then. */
 const RETURNING = 0.1;
 
@@ -110,7 +108,7 @@ export class StepPlanner {
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
     const cellMs = this.cost.idleCellMs(tokens);
-    if (cellMs <= MOVES * this.limits.saveTokenMs) return;
+    if (cellMs <= this.kv.spill.bothWaysTokenMs) return;
     const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }

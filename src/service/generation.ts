@@ -4,7 +4,7 @@ import { defaultAdapters } from "../domain/adapters.ts";
 import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
-import { addUsage, noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import { noUsage, usageOf, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { EnginePort } from "../engine/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
@@ -76,7 +76,7 @@ export class GenerationService {
     options: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: readonly [GenerateRequest, ...GenerateRequest[]] = "id" in asked ? [asked] : asked;
-    const [{ id, deadline, model, background, adapters: chosen }] = requests;
+    const [{ id, deadline, model, background, adapters: chosen, choices: made }] = requests;
     const answers = requests.reduce((sum: number, { choices }) => sum + choices, 0);
     const { router, metrics, clock } = this.deps;
     const backend = router.route(model);
@@ -93,6 +93,7 @@ export class GenerationService {
       retryAfterSeconds: () => admission.retryAfterSeconds(),
       cut: entry.stop,
     });
+    const finishes: FinishEvent[] = [];
     let lastTextAt: number | undefined;
     let promptTokens = 0;
     metrics.generationStarted();
@@ -127,7 +128,8 @@ export class GenerationService {
             delete report.cancel;
           }
           report.reason = event.reason;
-          report.usage = report.usage ? addUsage(report.usage, event.usage) : event.usage;
+          finishes[event.choice ?? 0] = event;
+          report.usage = usageOf(finishes, made);
         } else {
           limits.answered();
           const now = clock.now();

@@ -102,6 +102,17 @@ describe("meaning", () => {
 
   test("--verbose shows everything", () => {
     expect(settings({ verbose: true, "log-level": "error" }).config.logLevel).toBe("debug");
+    expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).config.logLevel).toBe("debug");
+    expect(settings({}, { SVC_VERBOSE: "1" }).config.logLevel).toBe("debug");
+  });
+
+  test("--verbose is as strong as where it was said", () => {
+    expect(settings({ "log-level": "error" }, { SVC_VERBOSE: "1" }).config.logLevel).toBe("error");
+    expect(settings({ verbose: false }, { SVC_VERBOSE: "1" }).config.logLevel).toBe("info");
+    const loud = join(home, "etc/loud.toml");
+    writeFileSync(loud, "verbose = true\n");
+    expect(settings({ config: loud }, { SVC_LOG_LEVEL: "warn" }).config.logLevel).toBe("warn");
+    expect(settings({ config: loud }).config.logLevel).toBe("debug");
   });
 
   test("prompt and instructions are for one-shot runs", () => {

@@ -19,6 +19,13 @@ const V = "invalid_value";
 const M = "missing_required_parameter";
 const U = "unsupported_parameter";
 
+/** More than llama.cpp has stack, memory and time for. */
+const LARGE_GRAMMARS = [
+  `root ::= ${"(".repeat(129)}"SECRET"${")".repeat(129)}`,
+  `root ::= "${"SECRET".repeat(100)}"{2000}`,
+  `root ::= a0\na30 ::= "SECRET"\n${Array.from({ length: 30 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n")}`,
+] as const;
+
 const wrongObjects = [
   [[], T],
   ["SECRET", T],
@@ -128,7 +135,12 @@ const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: 
   ],
   chat_template_kwargs: [...wrongObjects, [{ enable_thinking: "SECRET" }, T, "chat_template_kwargs.enable_thinking"]],
   reasoning_budget_tokens: [...wrongNumbers, [-2, V], [1.5, T]],
-  grammar: [...wrongStrings, ["", V], ["G".repeat(1_000_001), V]],
+  grammar: [
+    ...wrongStrings,
+    ["", V],
+    ["G".repeat(1_000_001), V],
+    ...LARGE_GRAMMARS.map((grammar) => [grammar, V] as const),
+  ],
   reasoning_effort: [
     ["SECRET", V],
     [5, T],

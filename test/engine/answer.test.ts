@@ -10,7 +10,15 @@ const bytes = new TextEncoder().encode("x");
 /** An answer whose parser gives one entry for each token, and `last` at the end. */
 function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: Partial<ParsedAnswerOptions> = {}) {
   const parser = { push: () => {}, read: (final: boolean) => (final ? last : news.shift()) };
-  const options = { stops: [], tools: true, parallelToolCalls: true, logprobs: false, now: () => 0, ...changes };
+  const options = {
+    stops: [],
+    tools: ["f", "g"],
+    thinkingEnds: [],
+    parallelToolCalls: true,
+    logprobs: false,
+    now: () => 0,
+    ...changes,
+  };
   const answer = new ParsedAnswer(parser, options);
   const play = (whole: boolean) => {
     const events: OutputEvent[] = [];
@@ -128,7 +136,8 @@ describe("a parsed answer", () => {
     };
     const answer = new ParsedAnswer(parser, {
       stops: [],
-      tools: false,
+      tools: [],
+      thinkingEnds: [],
       parallelToolCalls: true,
       logprobs: false,
       now: () => clock,
@@ -139,6 +148,63 @@ describe("a parsed answer", () => {
     }).flat();
     expect([read, joined(events, "text")]).toEqual([1, "a"]);
     expect(joined(answer.end(true), "text")).toBe("b");
+  });
+});
+
+describe("a parser that reads slowly", () => {
+  const STOP = "OBSERVATION";
+
+  /** Writes a text token by token on a parser for which all is content; `seen`: how much of how much it has told of. */
+  function write(tokens: readonly string[], seen = (length: number) => length) {
+    let [clock, reads, count, text, told] = [0, 0, 0, "", 0];
+    const parser = {
+      push: (piece: Uint8Array) => void (text += Buffer.from(piece).toString("latin1")),
+      read: (final: boolean) => {
+        reads++;
+        clock += 10;
+        const content = text.slice(told, final ? undefined : Math.max(told, seen(text.length)));
+        told += content.length;
+        return content === "" ? undefined : { content };
+      },
+    };
+    const answer = new ParsedAnswer(parser, {
+      stops: [STOP],
+      tools: [],
+      thinkingEnds: [],
+      parallelToolCalls: true,
+      logprobs: false,
+      now: () => clock,
+    });
+    const events: OutputEvent[] = [];
+    for (const token of tokens) {
+      if (answer.complete) break;
+      clock += 5;
+      count++;
+      events.push(...answer.push(Buffer.from(token), false));
+    }
+    events.push(...answer.end(true));
+    return { reads, count, text: joined(events, "text"), stop: answer.stopSequence };
+  }
+
+  test("reads few of 5,000 tokens when the stop sequence never comes", () => {
+    const tokens = Array.from({ length: 5000 }, (_, at) => (at % 7 === 0 ? "OBSERVE " : "on "));
+    const { reads, text } = write(tokens);
+    expect(text).toBe(tokens.join(""));
+    expect(reads).toBeLessThan(250);
+  });
+
+  const before = "so it goes ".repeat(40);
+  const stopped = before.length + STOP.length;
+  const tokens = [...`${before}${STOP}: ${"and on ".repeat(200)}`];
+
+  test.each([0, 30, 200])("reads the token that brings the stop sequence, told %i bytes late", (late) => {
+    const { count, text, stop } = write(tokens, (length) => length - late);
+    expect([text, stop, count]).toEqual([before, STOP, stopped + late]);
+  });
+
+  test("reads on while the parser keeps to itself what it saw", () => {
+    const { count, stop } = write(tokens, (length) => (length < stopped + 900 ? Math.min(length, 400) : length));
+    expect([stop, count]).toEqual([STOP, stopped + 900]);
   });
 });
 

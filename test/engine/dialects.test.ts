@@ -51,6 +51,21 @@ describe("messages", () => {
     expect(await count("x-anthropic-billing-header: cc=1; cch=abcdef;\nBe brief.")).toBe(await count("Be brief."));
   });
 
+  test("a beginning that nests without end ends no engine, and is refused where a call must follow", async () => {
+    const tools = [{ name: "f", input_schema: { type: "object" } }];
+    const ask = async (levels: number, choice: object) => {
+      const content = `<tool_call>{"name": "f", "arguments": {"a": ${"[".repeat(levels)}`;
+      const messages = [...turns, { role: "assistant", content }];
+      const response = await post("/v1/messages", { max_tokens: 4, messages, tools, tool_choice: choice });
+      return { status: response.status, text: await response.text() };
+    };
+    expect((await ask(3000, { type: "auto" })).status).toBe(200);
+    expect((await ask(1_000_000, { type: "auto" })).status).toBe(400);
+    const refused = await ask(3000, { type: "any" });
+    expect([refused.status, refused.text.includes("more than 200 values inside one another")]).toEqual([400, true]);
+    expect((await server.health()).engine.restarts).toBe(0);
+  });
+
   test("the stop sequence that ended it is told", async () => {
     const body = { max_tokens: 50, messages: turns, temperature: 0, stop_sequences: ["xyz", " is"] };
     const [answer] = await objects(await post("/v1/messages", body));

@@ -1,6 +1,7 @@
 // The engine loop on a native library without a model. A prompt "say héllo|" is answered with "héllo" and the end token.
 
 import { describe, expect, test } from "bun:test";
+import { LlamaError } from "../../ffi/llama/api.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { Engine } from "../../src/engine/child/engine.ts";
 import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
@@ -121,6 +122,39 @@ describe("refusals", () => {
     const rejected = messages.find((message) => message.type === "rejected");
     expect(rejected).toMatchObject({ code: "invalid_value" });
     expect(JSON.stringify(rejected)).not.toContain("template says no");
+  });
+});
+
+describe("a complaint of the native library", () => {
+  const secret = "my secret";
+  const complaints = [
+    `[json.exception.parse_error.101] parse error at line 1, column 5: invalid string; last read: '"${secret}'`,
+    `Failed to parse tools: no name; tools = [{"a": "${secret}"}]`,
+    `Unexpected empty grammar stack after accepting piece: ${secret} (7)`,
+  ];
+
+  test.each(complaints)("is logged without what it quotes: %s", async (complaint) => {
+    const { engine, until, messages, llama } = startEngine();
+    llama.complaint = complaint;
+    engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+    await until(() => messages.some((message) => message.type === "rejected"));
+    expect(messages.find((message) => message.type === "log")?.text).toContain(complaint.slice(0, 20));
+    expect(JSON.stringify(messages)).not.toContain(secret);
+  });
+
+  test("about a prompt that it does not take refuses that request alone", async () => {
+    const { engine, until, messages, llama, finished, text } = startEngine();
+    llama.complaint = new LlamaError(`cannot submit a prompt: ${complaints[0]}`);
+    engine.receive({ type: "generate", key: 1, request: ask("say abc|") });
+    for (const [at, type] of (["generate", "count", "render"] as const).entries()) {
+      engine.receive({ type, key: 2 + at, request: ask("bad template") });
+    }
+    engine.receive({ type: "tokenize", key: 5, text: "bad template" });
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe("abc");
+    const rejected = messages.filter((message) => message.type === "rejected");
+    expect(rejected.map(({ key, code }) => [key, code])).toEqual([2, 3, 4, 5].map((key) => [key, "invalid_value"]));
+    expect(JSON.stringify(messages)).not.toContain(secret);
   });
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { allocate } from "../../ffi/llama/allocate.ts";
 import type { Llama } from "../../ffi/llama/api.ts";
+import type { KvDisk } from "../../src/engine/child/kv-disk.ts";
 import { KvCommands } from "../../src/engine/child/kv-commands.ts";
 
 test("a copy of what could not be restored is lost with it", () => {
@@ -25,4 +27,40 @@ test("a copy of what could not be restored is lost with it", () => {
   ]);
   expect(calls).toEqual(["copy 0 3", "remove 0", "remove 1", "remove 2"]);
   expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7 }])).toEqual([]);
+});
+
+test("what no array can hold is not saved: it is lost, and nothing else", () => {
+  const size = 2 ** 33 + 1;
+  const events: unknown[][] = [];
+  const llama = {
+    kvSave: (sequence: number) => (sequence === 4 ? allocate(size) : new Uint8Array(3)),
+    kvRestore: () => true,
+    kvRemove: () => true,
+  } as unknown as Llama;
+  const disk = {
+    store: (_: unknown, parts: readonly unknown[]) => void events.push(["stored", parts.length]),
+    fail: (_: unknown, reason: string) => void events.push(["failed", reason]),
+  } as unknown as KvDisk;
+  const kv = new KvCommands(llama, (saved, bytes) => void events.push(["wrote", saved, bytes]), disk);
+  const entry = { ids: Int32Array.of(1), adapterKey: "", media: [] };
+  const lost = kv.run([
+    { type: "save", sequence: 4, saved: 8, from: 0, to: -1 },
+    { type: "save", sequence: 5, saved: 9, from: 0, to: -1 },
+    { type: "restore", sequence: 4, saved: 8 },
+    { type: "restore", sequence: 5, saved: 9 },
+    { type: "store", saved: 8, ...entry },
+    { type: "store", saved: 9, ...entry },
+  ]);
+  expect(lost).toEqual([{ sequence: 4, saved: 8 }]);
+  expect(events).toEqual([
+    ["wrote", 8, 0],
+    ["wrote", 9, 3],
+    ["failed", "a conversation could not be taken out of the KV cache"],
+    ["stored", 1],
+  ]);
+});
+
+test("memory is there up to what an array can hold", () => {
+  expect(allocate(3)).toEqual(new Uint8Array(3));
+  expect(allocate(2 ** 33 + 1)).toBeUndefined();
 });

@@ -2,12 +2,25 @@ import { expect, test } from "bun:test";
 import { Discovery } from "../../src/gateway/discovery.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { parseSockets } from "../../src/gateway/listening-ports.ts";
+import { isCandidate, KNOWN_PORTS } from "../../src/gateway/known-servers.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { RecordingLog, serve, until } from "../http/harness.ts";
 import { chatServer, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
 
 const timeouts = { connectMs: 1000, silenceMs: 2000 };
+
+/** At a port that is no usual one and is asked all the same; the kernel does not always give such. */
+function serverAtCandidate() {
+  for (let port = 61_000; isCandidate(port); port++) {
+    try {
+      return chatServer(helloStream, port);
+    } catch {
+      // Somebody else has it.
+    }
+  }
+  throw new Error("no port is free");
+}
 
 /** Looks at these ports alone: tests never ask the well-known ones. */
 function gatewayAt(ports: readonly number[]) {
@@ -47,6 +60,27 @@ test("excluded ports, such as svc's own, are not asked", async () => {
   await gateway.start();
   gateway.stop();
   expect([far.asked, [...gateway.models()]]).toEqual([[], []]);
+});
+
+test("a server at an unusual port is forgotten a minute after it stopped listening", async () => {
+  const far = serverAtCandidate();
+  let listening: readonly number[] = [far.port];
+  let now = 0;
+  const clock = { now: () => now, wall: () => now };
+  const discovery = new Discovery({ ports: [], listeningPorts: async () => listening, timeouts, clock });
+  // Whatever listens there on the machine of the test.
+  for (const port of KNOWN_PORTS.keys()) discovery.exclude(port);
+  const names = () => discovery.upstreams().map(({ name }) => name);
+  await discovery.askAll();
+  expect(names()).toEqual([`localhost:${far.port}`]);
+  await far.stop();
+  listening = [];
+  now = 60_000;
+  await discovery.askAll();
+  expect(names()).toHaveLength(1);
+  now = 60_001;
+  await discovery.askAll();
+  expect(names()).toEqual([]);
 });
 
 test("two svc that look for each other list each other's own models once", async () => {

@@ -2,40 +2,16 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { systemClock } from "../../src/domain/clock.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog, serve, until } from "../http/harness.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
+import { head, rawServer } from "./raw-server.ts";
 import { generate, remote, textOf, type Remote } from "./remote.ts";
 
-const running = new Set<Server>();
-afterEach(() => {
-  for (const server of running) server.close();
-  running.clear();
-});
-
-/** A server below HTTP: `answer` gets the socket of each request for an answer; models are listed as they should be. */
-async function rawServer(answer: (socket: Socket) => void, listsModels = true): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on("error", () => {});
-    socket.on("data", (data) => {
-      const list = JSON.stringify(modelList("far"));
-      if (!listsModels || data.toString().startsWith("POST")) answer(socket);
-      else if (data.toString().startsWith("GET")) socket.end(head("application/json") + list);
-    });
-  });
-  running.add(server);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-}
-
-const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;
 const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
 const half = (text: string) => text.slice(0, text.length / 2);
 const hello = event(delta({ content: "Hello" }));
@@ -94,7 +70,9 @@ describe("an upstream that", () => {
         answer(socket);
       });
       const far = await remote([url], { silenceMs: 200 });
-      expect(await fails(far)).toMatchObject({ code });
+      // Whoever asks again knows that the request may be what broke it.
+      const details = code === "upstream_unavailable" ? { sent: true } : {};
+      expect(await fails(far)).toMatchObject({ code, details });
       const before = openFiles();
       far.replicas[0]?.breaker.succeeded();
       const failures = await Promise.all(Array.from({ length: 5 }, (_none, number) => fails(far, `r${number}`)));
@@ -113,6 +91,25 @@ describe("an upstream that", () => {
       generate(far, { id: content, messages: [{ role: "user", content }] }),
     );
     expect((await Promise.all(answers)).map(textOf)).toEqual(answers.map(() => "Hello"));
+  });
+
+  test("breaks on a request is told of although another replica is busy", async () => {
+    const busy = chatServer(() => Response.json({}, { status: 503, headers: { "retry-after": "60" } }));
+    const far = await remote([await rawServer((socket) => socket.resetAndDestroy()), busy.url]);
+    expect(await fails(far)).toMatchObject({ code: "server_busy", details: { sent: true } });
+  });
+
+  test("ends with a request is told apart from one that was gone before", async () => {
+    const url = await rawServer((socket, server) => {
+      server.close();
+      socket.resetAndDestroy();
+    });
+    const far = await remote([url]);
+    expect(await fails(far)).toMatchObject({ code: "upstream_unavailable", details: { sent: true } });
+    far.replicas[0]?.breaker.succeeded();
+    const gone = await fails(far);
+    expect(gone).toMatchObject({ code: "upstream_unavailable" });
+    expect(gone).not.toHaveProperty("details.sent");
   });
 
   test("ends without a line break after its last message has said all", async () => {

@@ -45,6 +45,25 @@ test("its models are listed with what they can do and how long they may be", asy
   ]);
 });
 
+test("a model that was not told of is asked about again, one that was is not", async () => {
+  let failures = 1;
+  const server = fixtureServer(({ path }) => {
+    if (path === "/api/tags") return Response.json({ models: [{ name: "far", modified_at: "2026-01-01T00:00:00Z" }] });
+    if (path !== "/api/show") return undefined;
+    return failures-- > 0
+      ? new Response(null, { status: 500 })
+      : Response.json({ capabilities: ["completion", "tools"] });
+  });
+  const { replicas } = await remote([server.url]);
+  const tells = () => replicas[0]?.model("far")?.capabilities;
+  expect(tells()).toEqual(["chat", "completion", "streaming"]);
+  for (let time = 0; time < 2; time++) {
+    await replicas[0]?.refresh(0);
+    expect(tells()).toEqual(["chat", "completion", "streaming", "tools"]);
+  }
+  expect(server.asked.filter(({ path }) => path === "/api/show")).toHaveLength(2);
+});
+
 test("a conversation with tools, thoughts and settings goes there and back", async () => {
   const { server, hidden } = ollamaOnly({
     steps: [

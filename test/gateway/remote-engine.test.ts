@@ -45,6 +45,17 @@ test("an answer streams through: text, usage, reason; the request says what was 
   expect(headers.get("x-request-id")).toBe("r1");
 });
 
+test("a schema is strict there when it was asked to be", async () => {
+  const server = chatServer(helloStream);
+  const far = await remote([server.url]);
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+  for (const strict of [true, false]) {
+    await generate(far, { constraint: { schema, strict, inexpressible: false } });
+    const json_schema = { name: "answer", schema, strict };
+    expect(server.asked.at(-1)?.body["response_format"]).toEqual({ type: "json_schema", json_schema });
+  }
+});
+
 test("an effort goes to a server that knows no values for templates only where thinking is wanted", async () => {
   const server = chatServer(helloStream);
   const far = await remote([server.url]);

@@ -37,7 +37,7 @@ export async function create(server: TestServer, lines: readonly unknown[], extr
 }
 
 export async function untilStatus(server: TestServer, id: string, ...statuses: readonly string[]): Promise<Batch> {
-  for (let tries = 0; tries < 1000; tries++) {
+  for (let tries = 0; tries < 3000; tries++) {
     const batch = await get(server, id);
     if (statuses.includes(batch.status)) return batch;
     await Bun.sleep(10);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Batch } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
+import { rawServer } from "../gateway/raw-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { cancel, create, customIds, get, jsonl, lineOf, many, output, untilStatus, upload } from "./batch-client.ts";
 import { hello, messages, serve, until } from "./harness.ts";
@@ -196,6 +197,21 @@ describe("a line with a model of another server", () => {
     const written = await output(server, await untilStatus(server, id, "completed"));
     expect(written[0]?.response?.body).toMatchObject({ model: "up/far", choices: [{ message: { content: "Hello" } }] });
   }, 30_000);
+
+  test("that breaks the connection of its server is not sent for ever", async () => {
+    let posts = 0;
+    const url = await rawServer((socket) => {
+      posts++;
+      socket.resetAndDestroy();
+    });
+    const server = serve(hello, {}, [(await remote([url])).gateway]);
+    const { id } = await create(server, [lineOf(0, { model: "up/far", messages }), lineOf(1)]);
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+    const failed = (await output(server, done)).find(({ custom_id }) => custom_id === "line-0");
+    expect([failed?.error?.code, failed?.response?.status_code]).toEqual(["upstream_unavailable", 503]);
+    expect(posts).toBeGreaterThanOrEqual(3);
+  }, 60_000);
 
   test("holds up no other batch while that is out of reach", async () => {
     const far = chatServer(helloStream);

@@ -61,6 +61,26 @@ describe("a model of another server", () => {
     await until(() => far.left.length === 1);
   });
 
+  test("does not wait in a queue while its server computes", async () => {
+    const far = chatServer(
+      () =>
+        new Response(
+          new ReadableStream({
+            async start(controller) {
+              controller.enqueue(": prefill\n\n");
+              await Bun.sleep(600);
+              for await (const chunk of helloStream().body ?? []) controller.enqueue(chunk);
+              controller.close();
+            },
+          }),
+          { headers: { "content-type": "text/event-stream" } },
+        ),
+    );
+    const server = serve(hello, { queueTimeoutMs: 200 }, [(await remote([far.url])).gateway]);
+    const answer = await server.chat({ model: "up/far" });
+    expect(await body(answer)).toMatchObject({ choices: [{ message: { content: "Hello" } }] });
+  });
+
   test("has places of its own: a full queue there holds up nobody here", async () => {
     const { server } = await gatewayServer(() => eventStream([], { hold: true }));
     const left = new AbortController();

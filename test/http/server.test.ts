@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { ListenError } from "../../src/http/server.ts";
-import { messages, serve, until } from "./harness.ts";
+import { messages, serve, testConfig, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const never = new Promise<void>(() => {});
@@ -46,6 +47,43 @@ describe("stopping", () => {
     expect((await json).status).toBe(200);
     await stopped;
     expect(serve(undefined, { port: server.port }).port).toBe(server.port);
+  });
+
+  test("lets vectors be finished, too", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(undefined, { drainTimeoutMs: 60_000 });
+    const [embedder] = server.embedders;
+    if (!embedder) throw new Error("no embedder");
+    embedder.gate = gate.promise;
+    const answer = server.post("/v1/embeddings", { input: "hi" });
+    await until(() => embedder.asked.length === 1);
+    const stopped = server.stop();
+    // Longer than what is cancelled has to leave.
+    await Bun.sleep(1200);
+    gate.resolve();
+    expect((await answer).status).toBe(200);
+    await stopped;
+  });
+
+  test("lets a download be read to its end", async () => {
+    const bytes = 32 * 2 ** 20;
+    const files = { ...testConfig.files, bytes, lines: 1 };
+    const server = serve(undefined, { drainTimeoutMs: 60_000, files });
+    const content = JSON.stringify({ text: "x".repeat(bytes - 12) });
+    const made = (await (await fetch(`${server.url}/v1/files`, { method: "POST", body: content })).json()) as {
+      id: string;
+    };
+    const socket = connect(server.port, "127.0.0.1").pause();
+    socket.write(`GET /v1/files/${made.id}/content HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => server.metrics.connections === 1);
+    const stopped = server.stop();
+    await Bun.sleep(1200);
+    let received = 0;
+    const ended = new Promise((resolve) => socket.on("end", resolve));
+    socket.on("data", (chunk) => void (received += chunk.length)).resume();
+    await Promise.all([stopped, ended]);
+    expect(received).toBeGreaterThan(bytes);
+    expect(server.metrics.connections).toBe(0);
   });
 
   test("cancels what is left after the drain timeout; streams still end properly", async () => {

@@ -126,6 +126,12 @@ export function pngWithExif(png: Uint8Array, orientation: number): Uint8Array {
   return join(png.subarray(0, 33), pngChunk("eXIf", exif(orientation, false)), png.subarray(33));
 }
 
+/** The PNG with so many empty chunks before its end. */
+export function pngWithChunks(png: Uint8Array, type: string, count: number): Uint8Array {
+  const chunk = pngChunk(type, new Uint8Array(0));
+  return join(png.subarray(0, -12), ...Array.from({ length: count }, () => chunk), png.subarray(-12));
+}
+
 /** The PNG, which has a palette, with this colour of it made this transparent (0 to 255). */
 export function pngWithTransparency(png: Uint8Array, color: Rgb, alpha: number): Uint8Array {
   const file = Buffer.from(png);

@@ -13,6 +13,7 @@ import {
   limitsWith,
   loadImage,
   pngHeader,
+  pngWithChunks,
   pngWithExif,
   pngWithTransparency,
   quarters,
@@ -155,6 +156,13 @@ test("a header that claims a huge picture is refused before anything is decoded"
 
 test("a picture without pixels is refused", async () => {
   expect(await refusal(load(pngHeader(0, 5)))).toBe("have pixels; got a PNG image of 0 × 5 pixels.");
+});
+
+test("a png of more chunks than pictures have is refused, and its first orientation is the one that counts", async () => {
+  const stored = await image(flag(64, 32)).rotate(270).png().bytes();
+  const upTo = async (chunks: number) => load(pngWithChunks(pngWithExif(stored, 6), "eXIf", chunks));
+  expect(quarters(await upTo(9000))).toEqual(upright);
+  expect(await refusal(upTo(10_000))).toMatch(/^be a whole image; got /);
 });
 
 test("a file that is cut off is refused, also where the decoder would make up the rest", async () => {

@@ -67,7 +67,10 @@ describe("without --ctx", () => {
 
   test("a model that keeps no keys and values is not limited by them", () => {
     const recurrent = { ...model, trainedContext: 8192, kvHeads: [] };
-    expect(chooseContext({ ...needs, model: recurrent }).maxModelLen).toBe(8192);
+    for (const availableBytes of [64 * GIB, 0]) {
+      const choice = chooseContext({ ...needs, model: recurrent, availableBytes });
+      expect(choice).toMatchObject({ context: 32_768, maxModelLen: 8192, tokenBytes: 0 });
+    }
   });
 });
 

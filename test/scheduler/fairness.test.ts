@@ -51,6 +51,70 @@ describe("clients take turns", () => {
   });
 });
 
+/** Every sequence runs: whoever makes room has none to leave its tokens in. A token takes 112 KB, moved at 1 GB/s. */
+const NONE_SPARE = { ...ROOMY, parallel: 4, sequences: 4, savedBytes: 100_000, saveTokenMs: 0.112 };
+
+describe.each([
+  ["streams", { ...NONE_SPARE, layout: "streams" }],
+  ["a model whose sequences cannot be cut", { ...NONE_SPARE, cut: false }],
+] as const)("%s, no sequence to spare: who makes room goes on later where it was", (_, limits) => {
+  test("for another client", () => {
+    const engine = new FakeEngine(limits, cost);
+    for (let key = 1; key <= 8; key++) engine.add(key, 2000, 200, "batch");
+    while (engine.output(4).length < 5) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.run(100_000);
+    expect(engine.scheduler.preemptions).toBe(1);
+    expect(engine.prefilled).toBeLessThanOrEqual(8 * 2000 + 20 + 2);
+    for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(200);
+  });
+
+  test("for whoever is not in the background", () => {
+    const engine = new FakeEngine({ ...limits, parallel: 2, sequences: 2 }, cost);
+    for (let key = 1; key <= 8; key++) engine.add(key, 2000, 100, "batch", { background: true });
+    while (engine.output(2).length < 5) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.add(101, 20, 10, "chat");
+    engine.run(100_000);
+    expect(engine.scheduler.preemptions).toBe(2);
+    expect(engine.prefilled).toBeLessThanOrEqual(8 * 2000 + 2 * 20 + 4);
+    for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(100);
+  });
+
+  test("unless moving its tokens takes longer than computing them, or holds up streams for more than 1.5 seconds", () => {
+    const parts = (saveTokenMs: number, promptMs: number) => {
+      const engine = new FakeEngine({ ...limits, parallel: 3, sequences: 3, saveTokenMs }, (decodeRows, prefillRows) =>
+        cost(decodeRows, promptMs * prefillRows),
+      );
+      for (let key = 1; key <= 3; key++) engine.add(key, 2000, 1000, "batch", { background: true });
+      while (engine.output(3).length < 5) engine.step();
+      for (const key of [100, 101]) engine.add(key, 20, 10, "chat");
+      engine.step();
+      expect(engine.scheduler.preemptions).toBe(2);
+      return engine.saveSizes.filter((tokens) => tokens > 0).length;
+    };
+    expect(parts(0.3, 1)).toBe(2);
+    expect(parts(0.6, 1)).toBe(0);
+    expect(parts(0.6, 2)).toBe(1);
+    expect(parts(0.8, 2)).toBe(0);
+  });
+
+  test("and nothing is moved for who made room and has left since", () => {
+    const engine = new FakeEngine({ ...limits, parallel: 2, sequences: 3 }, cost);
+    for (const key of [1, 2]) engine.add(key, 2000, 200, "batch", { background: true });
+    while (engine.output(2).length < 5) engine.step();
+    engine.add(100, 20, 10, "chat");
+    engine.step();
+    engine.leave(2);
+    while (engine.output(100).length < 10) engine.step();
+    for (const key of [101, 102]) engine.add(key, 20, 100, "chat");
+    engine.run(100_000);
+    expect(engine.scheduler.preemptions).toBe(2);
+    expect(engine.saved.size).toBe(0);
+    expect(engine.prefilled).toBeLessThanOrEqual(2 * 2000 + 3 * 20 + 2);
+  });
+});
+
 describe("background requests", () => {
   const background = true;
 

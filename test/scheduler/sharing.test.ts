@@ -90,6 +90,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     engine.run();
     expect(engine.prefilled).toBe(900);
     expect(engine.scheduler.cellsCached).toBe(0);
+    expect(engine.scheduler.evictedTokens).toBe(0);
   });
 
   test("a model that cannot be cut goes on where a whole sequence is the beginning", () => {
@@ -209,6 +210,16 @@ describe("streams", () => {
     engine.add(2, [...header, 1], 2);
     engine.run();
     expect(engine.cached.get(2)).toBe(0);
+  });
+
+  test("nor waited for: requests that begin alike are computed side by side", () => {
+    const engine = new FakeEngine({ ...STREAMS, copyMs: 1000, batch: 1024 });
+    engine.add(1, 100, 2);
+    engine.run();
+    for (const key of [2, 3, 4]) engine.add(key, [...header, key], 2);
+    const plan = engine.step();
+    expect(new Set(plan?.rows.map(({ key }) => key))).toEqual(new Set([2, 3, 4]));
+    engine.run();
   });
 
   test("requests that run together lie side by side, whatever was left around them", () => {

@@ -2,6 +2,7 @@
 // text after "say " in its prompt, then the end token.
 
 import {
+  LlamaError,
   PLAIN_FORMAT,
   type AdapterScale,
   type AnswerNews,
@@ -31,6 +32,8 @@ export class FakeLlama implements Llama {
   readonly chats: ChatPrompt[] = [];
   /** Whether wrong guesses can be taken back. */
   canRollBack = true;
+  /** What is said of the prompt "bad template"; it is not even taken when this is an exception. */
+  complaint: string | LlamaError = "template says no";
   /** Sequences that were saved so far. */
   saves = 0;
   /** Whether restoring fails. */
@@ -94,7 +97,8 @@ export class FakeLlama implements Llama {
       "messages" in request ? (request.messages.at(-1) as { content: string }) : { content: textOf(request) };
     if ("messages" in request) this.chats.push(request);
     if (last.content === "bad template") {
-      this.finished.push({ job, error: "template says no", badGrammar: false });
+      if (typeof this.complaint !== "string") throw this.complaint;
+      this.finished.push({ job, error: this.complaint, badGrammar: false });
       return job;
     }
     const tokens = Int32Array.from(encoder.encode(last.content));

@@ -3,6 +3,7 @@
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
+import { grammarConstraint } from "../fields/grammar.ts";
 import { schemaConstraint, type ChosenTools } from "../fields/tools.ts";
 
 /** A constraint, and the client's own schema for a prompt that has to ask for it in words. */
@@ -22,7 +23,7 @@ export function decodeConstraint(
   const { response_format: format, grammar } = chat;
   if (grammar != null) {
     refuseBesideGrammar(tools, format?.type);
-    return { constraint: { grammar, strict: false, inexpressible: false } };
+    return { constraint: grammarConstraint(grammar) };
   }
   const asked = schemaOf(format) ?? (format == null ? guided : undefined);
   if (asked === undefined) return {};

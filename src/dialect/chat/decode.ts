@@ -3,9 +3,9 @@
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import type { GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import type { ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
-import type { ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";

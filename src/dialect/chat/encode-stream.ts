@@ -5,7 +5,7 @@ import { errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import type { Profile } from "../../domain/profile.ts";
-import { addUsage, type Usage } from "../../domain/usage.ts";
+import { usageOf, type Usage } from "../../domain/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
@@ -54,9 +54,8 @@ export async function* encodeChatChunks(
   options: ChatChunkOptions,
 ): AsyncGenerator<string, void, void> {
   const chunk = chunkWriter(options.answer);
-  let usage: Usage | undefined;
+  const finishes: FinishEvent[] = [];
   let profile: Profile | undefined;
-  let cancelled = false;
   try {
     for (let choice = 0; choice < options.choices; choice++) yield chunk.role(choice);
     for (;;) {
@@ -64,13 +63,14 @@ export async function* encodeChatChunks(
       if (done) break;
       if (event.type === "finish") {
         yield chunk.finish(event);
-        usage = usage ? addUsage(usage, event.usage) : event.usage;
+        finishes[event.choice ?? 0] = event;
         profile = event.profile ?? profile;
-        cancelled ||= event.reason === "cancelled";
       } else if (event.type !== "accepted") yield chunk.output(event);
     }
-    if (options.includeUsage && usage && !cancelled) yield chunk.usage(usage);
-    if (options.profile && usage && !cancelled) yield JSON.stringify(encodeProfile(options.profile, usage, profile));
+    if (finishes.length === 0 || finishes.some(({ reason }) => reason === "cancelled")) return;
+    const usage = usageOf(finishes, options.choices);
+    if (options.includeUsage) yield chunk.usage(usage);
+    if (options.profile) yield JSON.stringify(encodeProfile(options.profile, usage, profile));
   } finally {
     await events.return?.();
   }

@@ -3,7 +3,7 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { addUsage, type TokenLogprob } from "../../domain/usage.ts";
+import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
@@ -73,7 +73,7 @@ export async function encodeChat(
     if (!finish) throw new SvcError("internal_error", "The generation ended without a finish.");
     return finish;
   });
-  const usage = finishes.map((finish) => finish.usage).reduce(addUsage);
+  const usage = usageOf(finishes, choices);
   return {
     id: answer.id,
     object: "chat.completion",

@@ -1,7 +1,8 @@
 // The chat dialect's fields about reasoning.
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
-import { decodeKwargs, resolveReasoning, type Reasoning, type ReasoningSettings } from "../fields/reasoning.ts";
+import { resolveReasoning, type Reasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
+import { decodeKwargs } from "../fields/reasoning.ts";
 
 /** Throws SvcError about an `enable_thinking` that is no boolean. */
 export function decodeReasoning(chat: ChatCompletionRequest, settings: ReasoningSettings): Reasoning {

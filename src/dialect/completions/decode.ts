@@ -5,6 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
+import { grammarConstraint } from "../fields/grammar.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 
@@ -44,6 +45,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
   // Of several candidates the likeliest are chosen, so each must say how likely it is.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
+  const constraint = asked.grammar == null ? undefined : grammarConstraint(asked.grammar);
   const requests = prompts.map((prompt): Request => ({
     ...decodeModel(asked.model),
     messages: [],
@@ -52,9 +54,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     tools: [],
     toolChoice: "auto",
     parallelToolCalls: true,
-    ...(asked.grammar != null && {
-      constraint: { grammar: asked.grammar, strict: false, inexpressible: false },
-    }),
+    ...(constraint && { constraint }),
     templateKwargs: {},
     thinking: false,
     sampling: decodeSampling(asked, CompletionRequest),

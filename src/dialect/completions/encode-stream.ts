@@ -2,12 +2,13 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import { usageOf } from "../../domain/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import type { StreamContext } from "../fields/stream.ts";
 import { typedError } from "../fields/typed-error.ts";
 import { encodeUsage } from "../chat/usage.ts";
 import type { CompletionCall } from "./decode.ts";
-import { encodeLogprobs, finishReason, usageOf } from "./encode.ts";
+import { encodeLogprobs, finishReason } from "./encode.ts";
 
 /**
  * Yields echo and text chunks, a finish chunk for each answer, a usage chunk when it is wanted, and `[DONE]`. A failure

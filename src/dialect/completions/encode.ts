@@ -3,7 +3,7 @@
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { addUsage, joinUsage, type TokenLogprob, type Usage } from "../../domain/usage.ts";
+import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { encodeUsage } from "../chat/usage.ts";
 import type { AnswerOrigin } from "../fields/answer-origin.ts";
 import type { CompletionCall } from "./decode.ts";
@@ -52,22 +52,11 @@ export async function encodeCompletion(
     choices: choices.map((choice, index) => ({ ...choice, index })),
     usage: encodeUsage(
       usageOf(
-        candidates.map(({ finish }) => finish as FinishEvent),
+        candidates.map(({ finish }) => finish),
         call.made,
       ),
     ),
   };
-}
-
-/** Answers to one prompt share its computation; several prompts add up. */
-export function usageOf(finishes: readonly FinishEvent[], made: number): Usage {
-  const prompts = Array.from({ length: finishes.length / made }, (_, prompt) =>
-    finishes
-      .slice(prompt * made, (prompt + 1) * made)
-      .map(({ usage }) => usage)
-      .reduce(addUsage),
-  );
-  return prompts.reduce(joinUsage);
 }
 
 function likeliest(candidates: readonly Candidate[], count: number): readonly Candidate[] {

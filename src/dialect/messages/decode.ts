@@ -4,10 +4,10 @@ import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from 
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, JsonSchema } from "../../domain/generate.ts";
+import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
-import { resolveReasoning, type ReasoningSettings } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";

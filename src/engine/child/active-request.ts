@@ -2,7 +2,7 @@
 
 import type { Llama, SamplerId } from "../../../ffi/llama/api.ts";
 import type { Clock } from "../../domain/clock.ts";
-import type { FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
+import type { FinishEvent, OutputEvent } from "../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
 import type { RequestKey, StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
@@ -11,7 +11,10 @@ import type { ReadyPrompt } from "./intake.ts";
 export class ActiveRequest {
   readonly key: RequestKey;
   readonly sampler: SamplerId;
-  private readonly request: GenerateRequest;
+  // What is needed of the request, and not all of it: its images and sound are large.
+  private readonly stop: readonly string[];
+  private readonly maxTokens: number | undefined;
+  private readonly withLogprobs: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
   private readonly answer: Answer;
@@ -32,7 +35,9 @@ export class ActiveRequest {
   ) {
     this.key = key;
     this.sampler = sampler;
-    this.request = request;
+    this.stop = request.stop;
+    this.maxTokens = request.maxTokens;
+    this.withLogprobs = request.topLogprobs !== undefined;
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
     this.preserved = new Set(format.preserved);
@@ -46,9 +51,10 @@ export class ActiveRequest {
           },
           {
             stops,
-            tools: request.tools.length > 0,
+            tools: request.tools.map(({ name }) => name),
+            thinkingEnds: format.thinkingEnds,
             parallelToolCalls: request.parallelToolCalls,
-            logprobs: request.topLogprobs !== undefined,
+            logprobs: this.withLogprobs,
             now: clock.now,
           },
         )
@@ -73,7 +79,7 @@ export class ActiveRequest {
       this.stopped = true;
       return [];
     }
-    const logprob = this.request.topLogprobs === undefined ? undefined : this.logprob();
+    const logprob = this.withLogprobs ? this.logprob() : undefined;
     const events = this.answer.push(llama.piece(token, this.preserved.has(token)), more, logprob);
     this.stopped = this.answer.complete || (this.constrained && !more && llama.isStuck(this.sampler));
     return events;
@@ -103,8 +109,8 @@ export class ActiveRequest {
     const event: FinishEvent = {
       type: "finish",
       reason: ended === "stop" && called ? "tool_calls" : ended,
-      ...(stopSequence !== undefined && this.request.stop.includes(stopSequence) && { stopSequence }),
-      ...(ended === "length" && this.completionTokens !== this.request.maxTokens && { contextFull: true }),
+      ...(stopSequence !== undefined && this.stop.includes(stopSequence) && { stopSequence }),
+      ...(ended === "length" && this.completionTokens !== this.maxTokens && { contextFull: true }),
       usage,
     };
     return { key: this.key, event };

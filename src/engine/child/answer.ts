@@ -8,6 +8,7 @@ import { closeJson } from "../../text/json-close.ts";
 import { JsonText } from "../../text/json-text.ts";
 import { TextPipeline } from "../../text/pipeline.ts";
 import { VisibleText, type Released } from "../../text/visible-text.ts";
+import { WordWatch } from "../../text/word-watch.ts";
 
 /** Turns the tokens of one answer into events; nothing that was told is ever taken back. */
 export interface Answer {
@@ -59,8 +60,10 @@ export interface AnswerParser {
 
 export interface ParsedAnswerOptions {
   readonly stops: readonly string[];
-  /** Tools may be called. */
-  readonly tools: boolean;
+  /** Names of what may be called. */
+  readonly tools: readonly string[];
+  /** Texts that end reasoning. */
+  readonly thinkingEnds: readonly string[];
   readonly parallelToolCalls: boolean;
   /** Every token's log probability is wanted. */
   readonly logprobs: boolean;
@@ -71,6 +74,8 @@ export interface ParsedAnswerOptions {
 /** Reading starts over at the first token each time. When that has become slow, so much of the time may go into it. */
 const READING_SHARE = 1 / 30;
 const SLOW_READING_MS = 0.25;
+/** Bytes that the parser may want to see behind something before it tells of it. */
+const PARSER_LAG = 256;
 
 /** An answer of reasoning, text and tool calls. */
 export class ParsedAnswer implements Answer {
@@ -86,7 +91,10 @@ export class ParsedAnswer implements Answer {
   /** Tokens, and their log probabilities, that no news has told of yet. */
   private untold = 0;
   private logprobs: TokenLogprob[] = [];
-  private readonly readsEach: boolean;
+  /** Of what the model writes when its reasoning, or its answer, may be over: every format spells the name of a call. */
+  private readonly watch: WordWatch;
+  /** Of a watched word nothing was told yet. */
+  private expected = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
 
@@ -95,8 +103,8 @@ export class ParsedAnswer implements Answer {
     private readonly options: ParsedAnswerOptions,
   ) {
     this.visible = new VisibleText(options.stops);
-    // What may end the answer must be seen with the token that brings it, or others would follow and count.
-    this.readsEach = options.logprobs || options.stops.length > 0 || !options.parallelToolCalls;
+    const names = options.parallelToolCalls ? [] : options.tools;
+    this.watch = new WordWatch([...options.stops, ...options.thinkingEnds, ...names], PARSER_LAG);
   }
 
   get called(): boolean {
@@ -107,15 +115,21 @@ export class ParsedAnswer implements Answer {
     this.parser.push(bytes);
     this.untold++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
+    // What ends the answer must be seen with the token that brings it, or others would follow and count. And the parser does
+    // not say which tokens it made a text of: whoever wants their log probabilities gets each as it is read.
+    this.expected = this.watch.push(bytes) || this.expected;
+    const atOnce = this.expected || this.options.logprobs;
     // Until the visible text begins, each is read, to tell how many of them were reasoning.
-    if (more && !this.readsEach && (this.written || this.called)) return [];
+    if (more && !atOnce && (this.written || this.called)) return [];
     const before = this.options.now();
-    if (!this.readsEach && before - this.readAt < this.readCost / READING_SHARE) return [];
+    if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
     const news = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
     this.readCost = cost > SLOW_READING_MS ? cost : 0;
-    return news ? this.tell(news) : [];
+    if (!news) return [];
+    this.expected = false;
+    return this.tell(news);
   }
 
   end(whole: boolean): OutputEvent[] {
@@ -149,7 +163,7 @@ export class ParsedAnswer implements Answer {
   }
 
   private write(content: string): OutputEvent[] {
-    if (this.options.tools && !this.written && content.trim() === "") {
+    if (this.options.tools.length > 0 && !this.written && content.trim() === "") {
       this.blank += content;
       return [];
     }

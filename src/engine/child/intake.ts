@@ -1,7 +1,15 @@
 // From a request to a prompt that can be computed: rendered and tokenized on the prompt thread, cut and encoded by the
 // media library where there are media, and checked for length. Until a prompt is ready, what belongs to it is freed here.
 
-import type { AnswerFormat, Llama, PromptResult, SamplerConfig, SamplerId } from "../../../ffi/llama/api.ts";
+import {
+  LlamaError,
+  type AnswerFormat,
+  type Llama,
+  type PromptRequest,
+  type PromptResult,
+  type SamplerConfig,
+  type SamplerId,
+} from "../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary } from "../../../ffi/media/api.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 import type { GenerateRequest } from "../../domain/generate.ts";
@@ -57,9 +65,13 @@ type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 const NO_GAPS = "the model has no tokens for filling gaps";
 /** And of a prompt of token ids with a wrong one. */
 const BAD_TOKEN = "a token is not in the vocabulary";
+/** And of a last message that a constrained answer goes on from. */
+const DEEP_BEGINNING = "the beginning of the answer nests too deep";
 /** What stands for a medium where a prompt is only shown. */
 const MEDIUM = "<__media__>";
 const UNSUPPORTED = "unsupported_parameter";
+/** Where llama.cpp's sentences begin to quote what they are about. */
+const QUOTE = /[;:,]? *(last read:|tools = |after accepting piece:)[^]*$/;
 
 export class Intake {
   /** Generations received so far. */
@@ -103,7 +115,7 @@ export class Intake {
   show(key: RequestKey, request: GenerateRequest): void {
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, false, MEDIUM);
-    this.jobs.set(this.llama.submitPrompt({ ...prompt, media: true }), { kind: "show", key });
+    this.start({ ...prompt, media: true }, { kind: "show", key });
   }
 
   detokenize(key: RequestKey, tokens: readonly number[]): void {
@@ -121,13 +133,23 @@ export class Intake {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
-    const job = this.llama.submitPrompt(promptOf(request, sampler, this.options.constrain, this.marker));
-    this.jobs.set(job, { kind: "generate", key, request, counts });
+    const prompt = promptOf(request, sampler, this.options.constrain, this.marker);
+    this.start(prompt, { kind: "generate", key, request, counts });
   }
 
   submitText(key: RequestKey, text: string): void {
-    const job = this.llama.submitPrompt({ text, parseSpecial: false, addSpecial: false });
-    this.jobs.set(job, { kind: "tokenize", key });
+    this.start({ text, parseSpecial: false, addSpecial: false }, { kind: "tokenize", key });
+  }
+
+  /** What the library cannot even take is the one request's fault. */
+  private start(prompt: PromptRequest, job: PromptJob): void {
+    try {
+      this.jobs.set(this.llama.submitPrompt(prompt), job);
+    } catch (error) {
+      if (!(error instanceof LlamaError)) throw error;
+      this.handlers.warn(`the native library refused a request: ${withoutQuote(error.message)}`);
+      this.refuse(job.key, "This request cannot be handed to the model.");
+    }
   }
 
   /** Forgets a request, as far as it is here. */
@@ -224,11 +246,17 @@ export class Intake {
     }
     if (error === NO_GAPS)
       return this.refuse(key, "'suffix': the loaded model cannot fill gaps.", UNSUPPORTED, "suffix");
+    if (error === DEEP_BEGINNING) {
+      return this.refuse(
+        key,
+        "The last message has more than 200 values inside one another; the answer cannot go on from it.",
+      );
+    }
     if (badGrammar) {
       const message = "'grammar' must be a GBNF grammar with a rule named root.";
       return this.refuse(key, message, "invalid_value", "grammar");
     }
-    this.handlers.warn(`the model's chat template refused a request: ${error}`);
+    this.handlers.warn(`the model's chat template refused a request: ${withoutQuote(error)}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
 
@@ -242,3 +270,6 @@ export class Intake {
     this.handlers.refused(key, { code, message, param });
   }
 }
+
+/** Prompts are private: nothing of one may be in a log. */
+const withoutQuote = (sentence: string): string => sentence.replace(QUOTE, "");

@@ -97,11 +97,11 @@ function encodeTools({ tools, toolChoice, parallelToolCalls, constraint }: Gener
 }
 
 function encodeFormat({ constraint }: GenerateRequest) {
-  const schema = constraint?.schema;
-  if (schema === undefined) return {};
+  if (constraint?.schema === undefined) return {};
+  const { schema, strict } = constraint;
   const anyObject = Object.keys(schema).length === 1 && schema["type"] === "object";
   if (anyObject) return { response_format: { type: "json_object" } };
-  return { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict: true } } };
+  return { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict } } };
 }
 
 function encodeThinking({ thinking, templateKwargs, reasoningBudget }: GenerateRequest, traits: ServerTraits) {

@@ -9,6 +9,8 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { byteRange } from "../byte-range.ts";
 import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+import { trackedBody } from "../tracked-body.ts";
 import { readUpload } from "../upload-body.ts";
 
 const PAGE = { usual: 10_000, most: 10_000 };
@@ -23,7 +25,7 @@ const upload = {
 };
 
 /** Files on the server's disk. */
-export const fileRoutes = (files: FilesService) =>
+export const fileRoutes = (files: FilesService, contexts: RequestContexts) =>
   new Elysia({ name: "route.files" })
     .post(
       "/v1/files",
@@ -52,7 +54,7 @@ export const fileRoutes = (files: FilesService) =>
     .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), {
       detail: { responses: { 200: jsonContent(FileObject) } },
     })
-    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
+    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request, contexts), {
       detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
     })
     .delete(
@@ -65,7 +67,8 @@ export const fileRoutes = (files: FilesService) =>
     );
 
 /** A content never changes, so its id is all that identifies it. */
-function contentOf(files: FilesService, id: string, asked: Headers): Response {
+function contentOf(files: FilesService, id: string, request: Request, contexts: RequestContexts): Response {
+  const { headers: asked, signal } = request;
   const { path, bytes, filename } = files.content(id);
   const etag = `"${id}"`;
   const headers = {
@@ -78,11 +81,16 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
   // As a stream: Bun would answer Range for a file in its own way.
+  const stream = (content: Blob): ReadableStream => {
+    const { body, ended } = trackedBody(content.stream(), signal);
+    contexts.of(request).bodyEnded = ended;
+    return body;
+  };
   if (range === "all")
-    return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
+    return new Response(stream(Bun.file(path)), { headers: { ...headers, "Content-Length": String(bytes) } });
   if (!range) return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${bytes}` } });
   const { start, end } = range;
-  return new Response(Bun.file(path).slice(start, end).stream(), {
+  return new Response(stream(Bun.file(path).slice(start, end)), {
     status: 206,
     headers: {
       ...headers,

@@ -18,9 +18,10 @@ export interface LineDeps {
   readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
-/** A line may be what ended the engine, or broke another server: it is not tried for ever. */
+/** A line may be what ended the engine, or broke or silenced another server: it is not tried for ever. */
 const MOST_SUSPICIONS = 3;
 const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
+const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
 const RETRY_S = 1;
 /** What says nothing about the line: it is asked again. */
 const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstream_unavailable", "shutting_down"]);
@@ -49,9 +50,8 @@ export async function answerLine(
     } finally {
       release();
     }
-    const isSuspect = SUSPECT.has(known.code) && ++suspicions < MOST_SUSPICIONS;
-    if (!isSuspect && !TRANSIENT.has(known.code)) return failedLine(ids, known);
-    const waits = suspicions === 0;
+    const waits = !isSuspicious(known);
+    if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
     await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal);
     if (waits) onWait(false);

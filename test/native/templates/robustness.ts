@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 import type { OutputEvent } from "../../../src/domain/generate.ts";
-import { ParsedAnswer } from "../../../src/engine/child/answer.ts";
+import { ParsedAnswer, type ParsedAnswerOptions } from "../../../src/engine/child/answer.ts";
 import { chat } from "../harness.ts";
 import type { Family } from "./family.ts";
 import { randomNumbers, RandomTexts, randomTools, type RandomText } from "./random.ts";
@@ -82,7 +82,12 @@ export function tell(
 }
 
 /** The answer to a prompt, as the engine makes it. */
-export function answerOf(llama: NativeLlama, { parallelToolCalls }: ChatPrompt, result: PromptResult): ParsedAnswer {
+export function answerOf(
+  llama: NativeLlama,
+  { parallelToolCalls, tools }: ChatPrompt,
+  result: PromptResult,
+  changes: Partial<ParsedAnswerOptions> = {},
+): ParsedAnswer {
   if (!("sampler" in result) || result.sampler === undefined) throw new Error("no sampler was made");
   const { sampler } = result;
   const parser = {
@@ -90,7 +95,15 @@ export function answerOf(llama: NativeLlama, { parallelToolCalls }: ChatPrompt, 
     read: (final: boolean) => llama.readAnswer(sampler, final),
   };
   // On a clock that stands still reading takes no time, so every piece is read.
-  return new ParsedAnswer(parser, { stops: [], tools: true, parallelToolCalls, logprobs: false, now: () => 0 });
+  return new ParsedAnswer(parser, {
+    stops: [],
+    tools: (tools as readonly { readonly function: { readonly name: string } }[]).map((tool) => tool.function.name),
+    thinkingEnds: result.format.thinkingEnds,
+    parallelToolCalls,
+    logprobs: false,
+    now: () => 0,
+    ...changes,
+  });
 }
 
 /** Adds what events tell. */

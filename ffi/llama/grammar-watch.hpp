@@ -1,0 +1,31 @@
+// An eye on grammars that take too long: an ambiguous one doubles llama.cpp's work with each character.
+#pragma once
+
+#include <chrono>
+#include <list>
+
+namespace svc {
+
+// Lives as long as llama.cpp handles a grammar. That cannot be stopped: after half a minute it ends the process, whose
+// successor takes the other requests. Any thread.
+class GrammarWatch {
+  public:
+    // `is_needed`: there is a grammar.
+    explicit GrammarWatch(bool is_needed);
+    ~GrammarWatch();
+    GrammarWatch(const GrammarWatch &) = delete;
+    GrammarWatch & operator=(const GrammarWatch &) = delete;
+
+    // It took so long that the next token, or the one after that, would end the process.
+    bool is_late() const { return is_needed && Clock::now() - began > LATE; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds LATE{2};
+
+    const bool is_needed;
+    const Clock::time_point began = Clock::now();
+    std::list<int>::iterator entry;
+};
+
+} // namespace svc

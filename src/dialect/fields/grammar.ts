@@ -1,0 +1,23 @@
+// A grammar of the client's own.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { Constraint } from "../../domain/generate.ts";
+import { grammarSize, type GrammarSize } from "../../text/gbnf.ts";
+
+/** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token. */
+const LIMITS: readonly (readonly [keyof GrammarSize, number, string])[] = [
+  ["depth", 128, "brackets inside one another"],
+  ["elements", 1_000_000, "elements with its repetitions spelled out"],
+  ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
+];
+
+/** The constraint that an answer follows the grammar. Throws SvcError `invalid_value` where it is too large for that. */
+export function grammarConstraint(grammar: string): Constraint {
+  const size = grammarSize(grammar);
+  for (const [name, most, what] of LIMITS) {
+    if (size[name] <= most) continue;
+    const message = `'grammar' may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}.`;
+    throw new SvcError("invalid_value", message, { param: "grammar" });
+  }
+  return { grammar, strict: false, inexpressible: false };
+}

@@ -1,0 +1,55 @@
+// Whether, how hard and how long the model may think before it answers: what was asked and the launch options come to.
+
+import type { TemplateKwargs } from "./generate.ts";
+
+/** Levels of effort that clients may name; templates know three. */
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "high",
+  high: "high",
+  xhigh: "max",
+  max: "max",
+} as const;
+
+export type Effort = keyof typeof EFFORTS | "none";
+
+/** Launch options. */
+export interface ReasoningSettings {
+  readonly templateKwargs: TemplateKwargs;
+  /** False: no request may think. */
+  readonly think: boolean;
+  readonly reasoningBudget?: number;
+}
+
+export interface AskedReasoning {
+  /** An explicit yes or no; wins over the effort. */
+  readonly enabled?: boolean;
+  readonly effort?: Effort;
+  /** Tokens; -1 lifts the server's default. */
+  readonly budget?: number;
+  /** The request's own values for the chat template. */
+  readonly kwargs?: TemplateKwargs;
+}
+
+export interface Reasoning {
+  readonly thinking: boolean;
+  readonly templateKwargs: TemplateKwargs;
+  readonly reasoningBudget?: number;
+}
+
+/**
+ * Thinking is off unless the request or a launch option asks for it. A `reasoning_effort` among the template's values
+ * stays all the same, for templates that always think.
+ */
+export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
+  const { effort } = asked;
+  const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...asked.kwargs };
+  const wanted = asked.enabled ?? (effort === undefined ? kwargs["enable_thinking"] === true : effort !== "none");
+  const thinking = settings.think && wanted;
+  delete kwargs["enable_thinking"];
+  if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
+  else if (effort !== undefined && thinking) kwargs["reasoning_effort"] = EFFORTS[effort];
+  const budget = asked.budget ?? settings.reasoningBudget ?? -1;
+  return { thinking, templateKwargs: kwargs, ...(budget >= 0 && { reasoningBudget: budget }) };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
+import { answerLine } from "../../../src/service/batch/line-attempts.ts";
+import { Slots } from "../../../src/service/batch/slots.ts";
+
+const retryAfterSeconds = 0.001;
+const gone = new SvcError("upstream_unavailable", "cannot be reached", { retryAfterSeconds });
+const lost = new SvcError("upstream_unavailable", "broke the connection", { retryAfterSeconds, sent: true });
+const busy = new SvcError("server_busy", "one is busy, the other broke", { retryAfterSeconds, sent: true });
+const answer = { id: "chatcmpl-1" } as Awaited<ReturnType<AnswerLine>>;
+
+/** What becomes of a line whose answers are these, how often it was asked, and which pauses had nothing to do with it. */
+async function attempt(answers: readonly (SvcError | typeof answer)[]) {
+  let asked = 0;
+  const waits: boolean[] = [];
+  const deps = {
+    slots: new Slots(1),
+    onWait: (begins: boolean) => void (begins && waits.push(true)),
+    onUnexpected: (error: unknown) => {
+      throw error;
+    },
+    answer: async () => {
+      const next = answers[asked++];
+      if (next === undefined || next instanceof SvcError) throw next;
+      return next;
+    },
+  };
+  const { signal } = new AbortController();
+  const place = await deps.slots.take(signal);
+  if (!place) throw new Error("no place");
+  const line = await answerLine(deps, { customId: "a", body: {} }, "batch", place, signal);
+  return [line?.error?.code, asked, waits.length];
+}
+
+test("a server that is out of reach before a line is sent says nothing about the line", async () => {
+  expect(await attempt([gone, gone, gone, gone, answer])).toEqual([undefined, 5, 4]);
+});
+
+test("a line that its server broke on three times has failed, however long that was away between", async () => {
+  expect(await attempt([lost, gone, lost, gone, gone, lost, answer])).toEqual(["upstream_unavailable", 6, 3]);
+  expect(await attempt([lost, lost, answer])).toEqual([undefined, 3, 0]);
+});
+
+test("a replica that broke on it counts also where another one's failure is told", async () => {
+  expect(await attempt([busy, busy, busy, answer])).toEqual(["server_busy", 3, 0]);
+});
