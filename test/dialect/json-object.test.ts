@@ -20,4 +20,13 @@ describe("arguments for templates", () => {
   ])("what is %s goes in as one string", (_, text) => {
     expect(JSON.parse(jsonArguments(text))).toBe(text);
   });
+
+  test.each([
+    ["pairs stay", '["\\ud83d\\ude00 \\\\ud83d \\u00e9 \\n"]', '["\\ud83d\\ude00 \\\\ud83d \\u00e9 \\n"]'],
+    ["a first half alone is replaced", '{"\\uD83D": "\\ud83dx"}', '{"\\ufffd": "\\ufffdx"}'],
+    ["a second half alone, too", '"\\ude00\\ud83d"', '"\\ufffd\\ufffd"'],
+    ["and in what was cut", '{"a": "\ud83d', '"{\\"a\\": \\"\\ufffd"'],
+  ])("%s", (_, text, expected) => {
+    expect(jsonArguments(text)).toBe(expected);
+  });
 });

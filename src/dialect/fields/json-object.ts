@@ -18,11 +18,22 @@ export function objectOf(json: string): Record<string, unknown> {
  */
 export function jsonArguments(text: string): string {
   if (text === "") return "{}";
-  if (deeperThan(DEEPEST_JSON, new TextEncoder().encode(text))) return JSON.stringify(text);
+  return withWholePairs(isReadable(text) ? text : JSON.stringify(text));
+}
+
+function isReadable(text: string): boolean {
+  if (deeperThan(DEEPEST_JSON, new TextEncoder().encode(text))) return false;
   try {
     JSON.parse(text);
-    return text;
+    return true;
   } catch {
-    return JSON.stringify(text);
+    return false;
   }
 }
+
+/** Pairs of escapes, other surrogates, and every other escape. */
+const ESCAPES = /\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|u(d[89a-f][0-9a-f]{2})|.)/gis;
+
+/** Half a pair, as of a text that was cut, is allowed in JSON and refused by llama.cpp. */
+const withWholePairs = (json: string): string =>
+  json.replace(ESCAPES, (escape, half: string | undefined) => (half === undefined ? escape : "\\ufffd"));
