@@ -55,8 +55,6 @@ export interface AppDeps {
 export interface App {
   /** `connection` names the connection that the request came on. */
   readonly fetch: (request: Request, connection?: string) => Promise<Response>;
-  /** Responses whose body is not closed yet. */
-  readonly activeCount: () => number;
   /** What runs without a request, once it is started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
@@ -95,7 +93,7 @@ export function createApp(deps: AppDeps): App {
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
-    .use(fileRoutes(jobs.files, contexts))
+    .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
@@ -106,7 +104,6 @@ export function createApp(deps: AppDeps): App {
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return {
     fetch: lifecycle.fetch,
-    activeCount: () => lifecycle.activeCount,
     batches: jobs.batches,
     routes: elysia.routes,
   };

@@ -45,7 +45,7 @@ export function listen(app: App, config: Config, generation: GenerationService):
     async stop() {
       const closed = server.stop();
       await app.batches.stop();
-      const drained = generation.drain().then(() => idle(app));
+      const drained = generation.drain().then(() => idle(server));
       await atMost(config.drainTimeoutMs, drained);
       generation.cancelAll();
       await atMost(LAST_BYTES_MS, drained);
@@ -97,6 +97,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-async function idle(app: App): Promise<void> {
-  while (app.activeCount() > 0) await Bun.sleep(5);
+/** Waits for all requests, until the last byte of each answer is sent. */
+async function idle(server: Pick<Bun.Server<undefined>, "pendingRequests">): Promise<void> {
+  while (server.pendingRequests > 0) await Bun.sleep(5);
 }

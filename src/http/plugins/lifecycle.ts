@@ -25,10 +25,8 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
 /** Looking at the server does not count as using it. */
 const UNCOUNTED = new Set(["/", "/metrics", "/health", "/openapi.json", "/docs"]);
 
-/** Encloses `handle`; `activeCount` is the number of responses whose body is not closed yet. */
+/** Encloses `handle`. */
 export class Lifecycle {
-  activeCount = 0;
-
   constructor(
     private readonly handle: Fetch,
     private readonly deps: LifecycleDeps,
@@ -40,14 +38,12 @@ export class Lifecycle {
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
     const counted = pathname === undefined || !UNCOUNTED.has(pathname);
-    this.activeCount++;
     if (counted) metrics.connectionOpened();
     const response = await this.respond(request, pathname, context);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
     if (isMessagesRoute(pathname ?? "")) response.headers.set("Request-ID", context.id);
     const ended = () => {
-      this.activeCount--;
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
     };

@@ -9,8 +9,6 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { byteRange } from "../byte-range.ts";
 import { jsonContent } from "../json-content.ts";
-import type { RequestContexts } from "../request-context.ts";
-import { trackedBody } from "../tracked-body.ts";
 import { readUpload } from "../upload-body.ts";
 
 const PAGE = { usual: 10_000, most: 10_000 };
@@ -25,7 +23,7 @@ const upload = {
 };
 
 /** Files on the server's disk. */
-export const fileRoutes = (files: FilesService, contexts: RequestContexts) =>
+export const fileRoutes = (files: FilesService) =>
   new Elysia({ name: "route.files" })
     .post(
       "/v1/files",
@@ -54,7 +52,7 @@ export const fileRoutes = (files: FilesService, contexts: RequestContexts) =>
     .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), {
       detail: { responses: { 200: jsonContent(FileObject) } },
     })
-    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request, contexts), {
+    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
       detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
     })
     .delete(
@@ -67,8 +65,7 @@ export const fileRoutes = (files: FilesService, contexts: RequestContexts) =>
     );
 
 /** A content never changes, so its id is all that identifies it. */
-function contentOf(files: FilesService, id: string, request: Request, contexts: RequestContexts): Response {
-  const { headers: asked, signal } = request;
+function contentOf(files: FilesService, id: string, asked: Headers): Response {
   const { path, bytes, filename } = files.content(id);
   const etag = `"${id}"`;
   const headers = {
@@ -81,16 +78,11 @@ function contentOf(files: FilesService, id: string, request: Request, contexts: 
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
   // As a stream: Bun would answer Range for a file in its own way.
-  const stream = (content: Blob): ReadableStream => {
-    const { body, ended } = trackedBody(content.stream(), signal);
-    contexts.of(request).bodyEnded = ended;
-    return body;
-  };
   if (range === "all")
-    return new Response(stream(Bun.file(path)), { headers: { ...headers, "Content-Length": String(bytes) } });
+    return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
   if (!range) return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${bytes}` } });
   const { start, end } = range;
-  return new Response(stream(Bun.file(path).slice(start, end)), {
+  return new Response(Bun.file(path).slice(start, end).stream(), {
     status: 206,
     headers: {
       ...headers,
