@@ -2,8 +2,10 @@
 
 #include "state.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <mutex>
 #include <thread>
 
@@ -11,6 +13,7 @@ namespace svc {
 namespace {
 
 constexpr int MOST_SECONDS = 30;
+constexpr double LATE_SECONDS = 1;
 constexpr int EXIT_CODE = 70;
 
 // Seconds that each watch has been there for. Counted, not read from a clock: time in which the whole process stood
@@ -29,9 +32,16 @@ void serve(void *) {
     }
 }
 
+// What this thread has computed: others may keep it from doing so.
+double thread_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 } // namespace
 
-GrammarWatch::GrammarWatch(bool is_needed) : is_needed(is_needed) {
+GrammarWatch::GrammarWatch(bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
     if (!is_needed) return;
     std::lock_guard<std::mutex> lock(mutex);
     if (!started) start_thread(serve, nullptr);
@@ -44,5 +54,7 @@ GrammarWatch::~GrammarWatch() {
     std::lock_guard<std::mutex> lock(mutex);
     watches.erase(entry);
 }
+
+bool GrammarWatch::is_late() const { return is_needed && thread_seconds() - began > LATE_SECONDS; }
 
 } // namespace svc

@@ -1,7 +1,6 @@
 // An eye on grammars that take too long: an ambiguous one doubles llama.cpp's work with each character.
 #pragma once
 
-#include <chrono>
 #include <list>
 
 namespace svc {
@@ -16,15 +15,12 @@ class GrammarWatch {
     GrammarWatch(const GrammarWatch &) = delete;
     GrammarWatch & operator=(const GrammarWatch &) = delete;
 
-    // It took so long that the next token, or the one after that, would end the process.
-    bool is_late() const { return is_needed && Clock::now() - began > LATE; }
+    // It took so much of this thread's time that the next token, or the one after that, would end the process.
+    bool is_late() const;
 
   private:
-    using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds LATE{2};
-
     const bool is_needed;
-    const Clock::time_point began = Clock::now();
+    const double began;
     std::list<int>::iterator entry;
 };
 

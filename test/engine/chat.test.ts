@@ -204,17 +204,6 @@ describe("svc-mini", () => {
     expect([broken.status, broken.error?.param]).toEqual([400, "grammar"]);
   });
 
-  test("a grammar whose meanings double with each letter ends its answer, and nobody else's", async () => {
-    const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= "a" a${i + 1} "b" | "a" a${i + 1} "c"`);
-    const grammar = `root ::= a0\n${rules.join("\n")}\na60 ::= "x"`;
-    const ambiguous = ask({ messages: user("hi"), grammar });
-    const other = await ask({ messages: user("What is the capital of France?") });
-    expect([other.status, other.choices[0]?.finish_reason]).toEqual([200, "stop"]);
-    const { status, choices } = await ambiguous;
-    expect([status, choices[0]?.finish_reason]).toEqual([200, "stop"]);
-    expect(choices[0]?.message.content).toMatch(/^a{10,59}$/);
-  });
-
   test("thinks when asked, apart from the content, and counts it", async () => {
     const messages = user("What is 12 + 30?");
     const answer = await ask({ messages, reasoning_effort: "low" });

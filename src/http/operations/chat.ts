@@ -27,7 +27,7 @@ out of the enforcement: with strict true (of the schema or a tool) the header X-
 \`downgraded\`; so it does where the server runs with --no-grammar-constraints, which puts the schema into the prompt
 instead. A schema that is none, or has references beyond itself, is a 400 that names the place. At the token limit the
 JSON is cut and finish_reason is \`length\`. A grammar may nest brackets 128 deep and have 1,000,000 elements with its
-repetitions spelled out; an answer ends where it leaves no way on, or is so ambiguous that a token takes over two seconds.
+repetitions spelled out; an answer ends where it leaves no way on, or is so ambiguous that a token takes a second to choose.
 
 **Reasoning** is off unless asked for: reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max;
 none off) or chat_template_kwargs.enable_thinking, whose false wins. chat_template_kwargs.reasoning_effort alone turns nothing

@@ -1,0 +1,35 @@
+// A grammar with which llama.cpp's work doubles at each letter.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startServer, type ServerProcess } from "../support/server.ts";
+
+interface Answer {
+  readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
+}
+
+let server: ServerProcess;
+beforeAll(async () => {
+  server = await startServer(["--ctx", "4096", "--threads", "1"]);
+});
+afterAll(() => server.stop());
+
+async function ask(content: string, grammar?: string): Promise<Answer> {
+  const response = await fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ messages: [{ role: "user", content }], temperature: 0, max_tokens: 200, grammar }),
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Answer;
+}
+
+test("ends its own answer early, and nobody else's", async () => {
+  const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= "a" a${i + 1} "b" | "a" a${i + 1} "c"`);
+  const ambiguous = ask("hi", `root ::= a0\n${rules.join("\n")}\na60 ::= "x"`);
+  const [other] = (await ask("What is the capital of France?")).choices;
+  expect(other?.finish_reason).toBe("stop");
+  expect(other?.message.content).toContain("Paris");
+  const [cut] = (await ambiguous).choices;
+  expect(cut?.finish_reason).toBe("stop");
+  expect(cut?.message.content).toMatch(/^a{10,59}$/);
+}, 60_000);
