@@ -14,10 +14,11 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
 }
 
 /**
- * Decode steps on end take so long together, those of all sets of adapters: nobody sees a stream halt for it, and messages
- * are sent once for all.
+ * Decode steps on end take so long together, those of all sets of adapters, or the stall budget if that is less: text comes
+ * twenty times a second at least, and messages are sent once for all. On few cores each message costs the computation more
+ * than it takes itself.
  */
-const MULTI_STEP_MS = 10;
+const MULTI_STEP_MS = 50;
 
 /** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
 const SHORT_SHARE = 0.5;
@@ -117,7 +118,8 @@ export class StepPlanner {
   private stepsOnEnd(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
-    const steps = this.cost.decodeStepsWithin(MULTI_STEP_MS / setsOf(streams), decoding.length);
+    const ms = Math.min(MULTI_STEP_MS, this.limits.stallBudgetMs);
+    const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const rows = this.limits.batch / decoding.length;
     const room = (this.limits.cells - this.kv.runningCells) / streams.length;

@@ -21,7 +21,7 @@ test("fast decode steps are made on end, and give the same tokens", () => {
 });
 
 test("slow ones are not", () => {
-  expect(Math.max(...steps(run(20, [60])))).toBe(1);
+  expect(Math.max(...steps(run(60, [60])))).toBe(1);
 });
 
 test("they end with the first request that has all it wanted", () => {
@@ -61,14 +61,14 @@ describe("requests of different adapters", () => {
   test("make their steps on end in turns, and share the time that these may take", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, () => 1);
     engine.multiStep = true;
-    engine.add(1, 10, 80);
-    engine.add(2, 10, 80, "", { adapters });
+    engine.add(1, 10, 400);
+    engine.add(2, 10, 400, "", { adapters });
     engine.run();
     const together = engine.plans.slice(2).filter(({ steps: made }) => made > 1);
     const keys = together.map(({ rows }) => rows[0]?.key);
     expect(keys.length).toBeGreaterThan(10);
     keys.slice(1).forEach((key, at) => expect(key).not.toBe(keys[at]));
-    const alone = Math.max(...steps(run(1, [80])));
+    const alone = Math.max(...steps(run(1, [400])));
     expect(Math.max(...together.slice(0, 10).map(({ steps: made }) => made))).toBeLessThanOrEqual(alone / 2);
   });
 
