@@ -172,7 +172,8 @@ describe("many requests", () => {
   test("with adapters is computed in slices with its own, beside a stream without any", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 5;
-    const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 1000, stallBudgetMs: 0 });
+    const options = { maxModelLen: 1000, stallBudgetMs: 0, speculation: false };
+    const { engine, until, finished, text } = startEngine(llama, options);
     const adapters = [{ id: 0, scale: 0.5 }];
     engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
     await until(() => text(1).length > 3);
