@@ -19,6 +19,8 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
  * than it takes itself.
  */
 const MULTI_STEP_MS = 50;
+/** The same between two slices of a prompt, which take the stall budget already. */
+const MULTI_STEP_BETWEEN_SLICES_MS = 10;
 
 /** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
 const SHORT_SHARE = 0.5;
@@ -118,7 +120,8 @@ export class StepPlanner {
   private stepsOnEnd(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
-    const ms = Math.min(MULTI_STEP_MS, this.limits.stallBudgetMs);
+    const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : MULTI_STEP_MS;
+    const ms = Math.min(longest, this.limits.stallBudgetMs);
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const rows = this.limits.batch / decoding.length;

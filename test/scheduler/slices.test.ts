@@ -38,6 +38,20 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect([1, 2].map((key) => engine.output(key).length)).toEqual([200, 3]);
   });
 
+  test("leave less time for steps on end than there is without them", () => {
+    const engine = new FakeEngine({ ...limits, stallBudgetMs: 50 });
+    engine.multiStep = true;
+    const longest = (from: number) => Math.max(...engine.plans.slice(from).map(({ steps }) => steps));
+    engine.add(1, 4, 300);
+    for (let step = 0; step < 6; step++) engine.step();
+    expect(longest(0)).toBeGreaterThan(40);
+    const before = engine.plans.length;
+    engine.add(2, 450, 3);
+    until(engine, () => engine.output(2).length > 0);
+    expect(longest(before)).toBeGreaterThan(1);
+    expect(longest(before)).toBeLessThanOrEqual(10);
+  });
+
   test("end where what comes next would take too long", () => {
     const engine = streaming({ stallBudgetMs: 50 });
     engine.pieceMs = 30;
