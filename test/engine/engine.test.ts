@@ -266,6 +266,20 @@ test("an abort stops a shared step for everybody, and nobody else notices", asyn
   expect([text(1), text(2)]).toEqual(["", "second"]);
 });
 
+test("many token ids are looked up between the steps of a stream", async () => {
+  const { engine, llama, until, finished, messages } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
+  engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
+  await until(() => llama.decodes.length > 2);
+  const before = llama.decodes.length;
+  // Every piece ends within a character.
+  const tokens = [...new TextEncoder().encode("€".repeat(33_333))];
+  engine.receive({ type: "detokenize", key: 2, tokens });
+  await until(() => messages.some(({ type }) => type === "text"));
+  expect(messages.find(({ type }) => type === "text")).toEqual({ type: "text", key: 2, text: "€".repeat(33_333) });
+  expect(llama.decodes.length - before).toBeGreaterThan(10);
+  await until(() => finished(1) !== undefined);
+});
+
 test("a request shows as running while its prompt is being computed", async () => {
   const { engine, until, messages } = startEngine();
   engine.receive({ type: "generate", key: 1, request: ask("say hello|") });

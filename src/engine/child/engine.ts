@@ -135,7 +135,7 @@ export class Engine {
         this.intake.show(message.key, message.request);
         return this.wake?.();
       case "detokenize":
-        return this.intake.detokenize(message.key, message.tokens);
+        return void this.intake.detokenize(message.key, message.tokens);
       case "tokenize":
         this.intake.submitText(message.key, message.text);
         return this.wake?.();

@@ -67,6 +67,8 @@ const NO_GAPS = "the model has no tokens for filling gaps";
 const BAD_TOKEN = "a token is not in the vocabulary";
 /** And of a last message that a constrained answer goes on from. */
 const DEEP_BEGINNING = "the beginning of the answer nests too deep";
+/** Token ids that are looked up between two steps; reading one for the first time takes about a microsecond. */
+const DETOKENIZED_AT_ONCE = 4096;
 /** What stands for a medium where a prompt is only shown. */
 const MEDIUM = "<__media__>";
 const UNSUPPORTED = "unsupported_parameter";
@@ -118,14 +120,21 @@ export class Intake {
     this.start({ ...prompt, media: true }, { kind: "show", key });
   }
 
-  detokenize(key: RequestKey, tokens: readonly number[]): void {
+  /** In pieces: others' tokens are computed between them. */
+  async detokenize(key: RequestKey, tokens: readonly number[]): Promise<void> {
     const { vocabulary } = this.llama.model();
     const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
     if (wrong >= 0) {
       return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
     }
-    const bytes = tokens.map((token) => this.llama.piece(token, true));
-    this.handlers.text(key, new TextDecoder().decode(Buffer.concat(bytes)));
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    let text = "";
+    for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
+      if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+      const bytes = tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true));
+      text += decoder.decode(Buffer.concat(bytes), { stream: true });
+    }
+    this.handlers.text(key, text + decoder.decode());
   }
 
   private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
