@@ -1,11 +1,12 @@
 // The graph of a schema → a schema for the converter.
 
 import type { ArrayForm } from "./array-plan.ts";
+import { enumerationPattern } from "./enumeration.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import type { JsonObject } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
-import { MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
+import { MAX_EXPANSION_DEPTH, MAX_FLAT_VALUES, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import { numberPlan } from "./number-plan.ts";
 import type { ObjectForm } from "./object-plan.ts";
 import { isLarge, Plans } from "./plans.ts";
@@ -99,7 +100,7 @@ class Emitter {
     }
     this.lose(unit.lost);
     const options: JsonObject[] = [];
-    if (values) options.push(values.length === 1 ? { const: values[0] } : { enum: values });
+    if (values) options.push(...this.values(values));
     else {
       options.push(...this.objects(unit, path), ...this.arrays(unit, path));
       if (alive & KIND.string) options.push(this.string(unit));
@@ -109,6 +110,14 @@ class Emitter {
     }
     this.depth--;
     return options;
+  }
+
+  private values(values: readonly unknown[]): JsonObject[] {
+    const texts = new Set(values.filter((value) => typeof value === "string"));
+    if (texts.size <= MAX_FLAT_VALUES) return [valuesSchema(values)];
+    const plan = { type: "string", pattern: enumerationPattern([...texts]) };
+    const others = values.filter((value) => typeof value !== "string");
+    return [this.strings.write(plan, 0) ?? plan, ...(others.length > 0 ? [valuesSchema(others)] : [])];
   }
 
   private objects(unit: Unit, path: string): JsonObject[] {
@@ -192,6 +201,9 @@ class Emitter {
 }
 
 const isAny = ({ nodes, kinds }: Unit): boolean => nodes.length === 0 && kinds === EVERY_KIND;
+
+const valuesSchema = (values: readonly unknown[]): JsonObject =>
+  values.length === 1 ? { const: values[0] } : { enum: values };
 
 const boolean = (excluded: readonly unknown[]): JsonObject => {
   const left = [true, false].filter((value) => !excluded.includes(value));

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { prepareSchema } from "../../src/json-schema/prepare.ts";
+import { library, load } from "../native/harness.ts";
+import { seeded } from "./grammar-walk.ts";
+
+let llama: NativeLlama;
+
+beforeAll(async () => {
+  llama = library();
+  await load(llama, { warmup: false });
+});
+afterAll(() => llama.unload());
+
+const grammarOf = (values: readonly unknown[]) => {
+  const { schema, inexpressible } = prepareSchema({ enum: values }, "schema");
+  expect(inexpressible).toEqual([]);
+  return llama.schemaGrammar(schema);
+};
+const accepts = (grammar: string, value: unknown) => llama.grammarAccepts(grammar, JSON.stringify(value));
+
+const AWKWARD = [
+  "",
+  'say "hi"',
+  "a\\b",
+  "a\nb",
+  "\t",
+  "\u0001",
+  "é",
+  "日本",
+  "\u{1F600}",
+  "\u{1F601}x",
+  "(a|b)*",
+  "$^.",
+  "/",
+  "\u2028",
+];
+
+test("a long list of strings lets exactly these through", () => {
+  const random = seeded(5);
+  const word = () => Array.from({ length: 1 + random() * 9 }, () => "abcdé-"[Math.floor(random() * 6)]).join("");
+  const values = [...new Set([...AWKWARD, ...Array.from({ length: 300 }, word)])];
+  const grammar = grammarOf(values);
+  for (const value of values) expect([value, accepts(grammar, value)]).toEqual([value, true]);
+  for (let other = word(), round = 0; round < 300; round++, other = word()) {
+    expect([other, accepts(grammar, other)]).toEqual([other, values.includes(other)]);
+  }
+  for (const value of values.slice(0, 60)) {
+    const longer = `${value}abcdabcdabcd`;
+    expect(accepts(grammar, longer)).toBe(false);
+  }
+});
+
+test("also where each begins with the one before, and beside values of other kinds", () => {
+  const chain = Array.from({ length: 150 }, (_, length) => "ab".repeat(75).slice(0, length));
+  const grammar = grammarOf([...chain, 1, null, true, { a: 1 }]);
+  for (const value of [...chain, 1, null, true, { a: 1 }]) expect(accepts(grammar, value)).toBe(true);
+  for (const value of ["b", `${chain.at(-1)}c`, 2, false, "abb"]) expect(accepts(grammar, value)).toBe(false);
+});
+
+test("few alternatives are open at once", () => {
+  const values = Array.from(
+    { length: 5000 },
+    (_, i) => `${["north", "south", "nowhere"][i % 3]} ${(i * 7919) % 10_007}`,
+  );
+  const grammar = grammarOf(values);
+  expect(accepts(grammar, values[4321])).toBe(true);
+  const most = Math.max(...[...grammar.matchAll(/[^()]*/g)].map(([part]) => part.split("|").length));
+  expect(most).toBeLessThanOrEqual(11);
+});
