@@ -13,6 +13,9 @@ export function objectOf(json: string): Record<string, unknown> {
   }
 }
 
+/** The text of arguments that came as an object; none are an empty one. */
+export const argumentsOf = (value: unknown): string => withWholePairs(JSON.stringify(value ?? {}));
+
 /**
  * Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. So does what
  * nests deeper than a request may, because they read it level by level on a native stack.
