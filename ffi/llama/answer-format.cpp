@@ -5,6 +5,7 @@
 #include "bounded-parser.hpp"
 #include "chat-template.hpp"
 #include "grammar-text.hpp"
+#include "grammar-watch.hpp"
 #include "json-schema-to-grammar.h"
 #include "silent-stderr.hpp"
 
@@ -106,16 +107,20 @@ common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bo
 // What the template has written of the answer belongs to the grammars that llama.cpp makes, not to a client's own.
 std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
     if (format.grammar.empty() || format.lazy) return nullptr;
+    constexpr double MOST_SECONDS = 1;
+    const GrammarWatch watch(true);
     std::shared_ptr<llama_sampler> sampler(
         llama_sampler_init_grammar(state.vocab, common_grammar_value(format.grammar).c_str(), "root"), llama_sampler_free);
     if (!sampler || !common_grammar_needs_prefill(format.grammar)) return sampler;
     const std::string & written = format.generation_prompt;
     const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     const auto tokens = common_tokenize(state.vocab, written, false, true);
+    const double before = watch.seconds();
     for (size_t i = 0; i < tokens.size(); i++) {
         const std::string piece = common_token_to_piece(state.vocab, tokens[i], true);
         // Some tokenizers put a space before the first token.
         if (i == 0 && !piece.empty() && is_space(piece[0]) && !is_space(written[0])) continue;
+        if (watch.seconds() - before > MOST_SECONDS) throw AmbiguousBeginning();
         llama_sampler_accept(sampler.get(), tokens[i]);
     }
     return sampler;

@@ -48,6 +48,11 @@ struct DeepBeginning : std::runtime_error {
     DeepBeginning() : std::runtime_error("the beginning of the answer nests too deep") {}
 };
 
+// The same, and its grammar can be read in so many ways that a token of it takes seconds.
+struct AmbiguousBeginning : std::runtime_error {
+    AmbiguousBeginning() : std::runtime_error("the beginning of the answer is too ambiguous") {}
+};
+
 // Whether a text can still become what the format says. Any thread.
 bool follows(const common_chat_parser_params & parser, const std::string & text);
 

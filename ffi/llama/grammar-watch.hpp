@@ -15,8 +15,8 @@ class GrammarWatch {
     GrammarWatch(const GrammarWatch &) = delete;
     GrammarWatch & operator=(const GrammarWatch &) = delete;
 
-    // It took so much of this thread's time that the next token, or the one after that, would end the process.
-    bool is_late() const;
+    // What it took of this thread's time so far; 0 where there is no grammar.
+    double seconds() const;
 
   private:
     const bool is_needed;

@@ -137,12 +137,12 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     sampler->constrained = !params.grammar.empty();
     const bool compiled = format && format->compiled;
     sampler->greedy = params.temp <= 0 && !changes_logits(params) && (params.grammar.empty() || compiled);
+    const GrammarWatch watch(sampler->constrained);
     if (sampler->greedy && compiled) sampler->grammar.reset(llama_sampler_clone(format->compiled.get()));
     if (params.temp <= 0) {
         params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TEMPERATURE};
     }
     if (!sampler->greedy) {
-        const GrammarWatch watch(sampler->constrained);
         sampler->chain.reset(common_sampler_init(state.model, params));
         if (!sampler->chain) throw std::runtime_error("llama.cpp refused the sampling settings");
         const size_t window = std::max<size_t>(64, static_cast<size_t>(std::max(params.penalty_last_n, params.dry_penalty_last_n)));
@@ -170,8 +170,18 @@ llama_token Sampler::sample(int32_t row) {
     if (top_logprobs >= 0) keep_logprobs(logits, token);
     generated++;
     if (!stuck) accept(token);
-    if (watch.is_late()) stuck = true;
+    note_grammar_seconds(watch.seconds());
     return token;
+}
+
+// Where an ambiguous grammar doubles the work with each character, the next token, or the one after that, would end the
+// process. Many alternatives take long as well, but once: what is said then leaves few of them.
+void Sampler::note_grammar_seconds(double seconds) {
+    constexpr double SLOW = 1, LEAST_BEFORE = 1.0 / 16, GROWTH = 1.5, MOST = 10;
+    if (seconds > SLOW) slow_seconds += seconds;
+    const bool grows = seconds > SLOW && last_seconds > LEAST_BEFORE && seconds > GROWTH * last_seconds;
+    if (grows || slow_seconds > MOST) stuck = true;
+    last_seconds = seconds;
 }
 
 void Sampler::accept(llama_token token) {

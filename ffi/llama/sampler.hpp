@@ -16,7 +16,7 @@ struct Sampler {
     // What a greedy choice has to follow; others have theirs in the chain.
     std::unique_ptr<llama_sampler, decltype(&llama_sampler_free)> grammar{nullptr, llama_sampler_free};
     bool constrained = false;
-    // The grammar forbids every token, is too ambiguous, or llama.cpp gave it up: the answer ends here.
+    // The grammar forbids every token, takes too long, or llama.cpp gave it up: the answer ends here.
     bool stuck = false;
     // Tokens before which the model cannot end its turn.
     int32_t min_tokens = 0;
@@ -39,9 +39,13 @@ struct Sampler {
     // Whether a chosen token may be accepted.
     bool possible(llama_token token) const;
     void accept(llama_token token);
+    void note_grammar_seconds(double seconds);
     void keep_logprobs(const float * logits, llama_token chosen);
 
     int32_t generated = 0;
+    // What the grammar took for the last token, and for all that took long.
+    double last_seconds = 0;
+    double slow_seconds = 0;
 };
 
 // Makes a sampler of `config` (see svc_prompt_submit in shim.h), constrained by `format` when there is one. `prompt` fills

@@ -312,7 +312,7 @@ export class EngineHost implements EnginePort {
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
-      if (pending.progress === "started" || !pending.survives()) this.settle(pending, crashed);
+      if (pending.progress === "started" || !pending.survives(exit.code)) this.settle(pending, crashed);
       else this.await(pending);
     }
     const delay = this.restart.schedule(() => {

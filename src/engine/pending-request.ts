@@ -10,6 +10,15 @@ type Progress = "unsent" | "sent" | "started";
 
 /** Engine deaths that an untouched request survives; more than this and it may be their cause. */
 const MOST_LIVES = 3;
+/** With which an engine ends that a grammar held up for too long: `ffi/llama/grammar-watch.cpp`. */
+const HELD_UP = 70;
+
+/** A grammar is made for it. */
+function isConstrained(message: ToEngine | undefined): boolean {
+  if (!message || !("request" in message)) return false;
+  const { constraint, tools } = message.request;
+  return constraint !== undefined || tools.length > 0;
+}
 
 export class PendingRequest {
   readonly events = new EventQueue<EngineEvent | Int32Array | string>();
@@ -46,8 +55,12 @@ export class PendingRequest {
     this.message = undefined;
   }
 
-  /** The engine died while holding this request untouched. False when it has been through that too often. */
-  survives(): boolean {
+  /**
+   * The engine died, with an exit code or by a signal, while holding this request untouched. False when it has been through
+   * that too often, or may have been what the engine was held up by.
+   */
+  survives(code: number | null): boolean {
+    if (code === HELD_UP && !this.accepted && isConstrained(this.message)) return false;
     return --this.lives > 0;
   }
 

@@ -9,6 +9,10 @@ export interface GrammarSize {
   readonly elements: number;
   /** Elements that are looked at on all paths by which rules begin with other rules. */
   readonly paths: number;
+  /** Most alternatives that a rule may begin with: each is looked at with each token of the vocabulary. */
+  readonly beginnings: number;
+  /** Letters of rules' names: each bracket and each repetition, spelled out, has that of the rule it is in. */
+  readonly letters: number;
 }
 
 interface Item {
@@ -35,15 +39,16 @@ const DEFINED = /[ \t]*::=/y;
 const REPETITION = /\{\s*(\d*)\s*(,?)\s*(\d*)\s*\}?/y;
 
 export function grammarSize(text: string): GrammarSize {
-  const { rules, depth } = scan(text);
+  const { rules, depth, letters } = scan(text);
   const elements = rules.reduce((sum, rule) => sum + elementsOf(rule), 0);
-  const opening = new Openings();
-  const paths = rules.reduce((sum, rule) => sum + opening.of(rule).paths, 0);
-  return { depth, elements, paths };
+  const openings = new Openings();
+  const paths = rules.reduce((sum, rule) => sum + openings.of(rule).paths + openings.ofRepetitions(rule), 0);
+  const beginnings = rules.reduce((most, rule) => Math.max(most, openings.of(rule).beginnings), 0);
+  return { depth, elements, paths, beginnings, letters };
 }
 
 /** The rules of a grammar, those of its brackets among them. */
-function scan(text: string): { readonly rules: readonly Rule[]; readonly depth: number } {
+function scan(text: string): { readonly rules: readonly Rule[]; readonly depth: number; readonly letters: number } {
   const rules: Rule[] = [];
   const named = new Map<string, Rule>();
   const newRule = (): Rule => {
@@ -58,6 +63,9 @@ function scan(text: string): { readonly rules: readonly Rule[]; readonly depth: 
   };
   let open: Rule[] = [newRule()];
   let depth = 0;
+  let nameLength = 0;
+  let letters = 0;
+  const again = (fewest: number, most: number) => (letters += nameLength * repeat(open, fewest, most));
   const add = (size: number, rule?: Rule) => {
     open.at(-1)?.alternatives.at(-1)?.push({ size, rule, fewest: 1, copies: 1 });
   };
@@ -69,6 +77,7 @@ function scan(text: string): { readonly rules: readonly Rule[]; readonly depth: 
       const defined = match(DEFINED, text, at);
       if (defined) {
         at += defined[0].length;
+        letters += nameLength = name[0].length;
         const rule = ruleOf(name[0]);
         rule.alternatives = [[]];
         open = [rule];
@@ -79,26 +88,27 @@ function scan(text: string): { readonly rules: readonly Rule[]; readonly depth: 
       at = end + 1;
     } else if (character === "{") {
       const [whole, fewest, comma, most] = match(REPETITION, text, at) as RegExpExecArray;
-      repeat(open, Number(fewest), comma === "" ? Number(fewest) : most === "" ? Number(fewest) + 1 : Number(most));
+      again(Number(fewest), comma === "" ? Number(fewest) : most === "" ? Number(fewest) + 1 : Number(most));
       at += whole.length;
     } else {
       at++;
       if (character === "#") at = endOf(text, at, "\n");
       else if (character === ".") add(1);
-      else if (character === "*") repeat(open, 0, 1);
-      else if (character === "+") repeat(open, 1, 2);
-      else if (character === "?") repeat(open, 0, 1);
+      else if (character === "*") again(0, 1);
+      else if (character === "+") again(1, 2);
+      else if (character === "?") again(0, 1);
       else if (character === "|") open.at(-1)?.alternatives.push([]);
       else if (character === ")" && open.length > 1) open.pop();
       else if (character === "(") {
         const group = newRule();
         add(1, group);
+        letters += nameLength;
         open.push(group);
         depth = Math.max(depth, open.length - 1);
       }
     }
   }
-  return { rules, depth };
+  return { rules, depth, letters };
 }
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -113,11 +123,12 @@ function endOf(text: string, from: number, close: string): number {
   return at;
 }
 
-function repeat(open: readonly Rule[], fewest: number, most: number): void {
+/** How often that spells the last item out. */
+function repeat(open: readonly Rule[], fewest: number, most: number): number {
   const item = open.at(-1)?.alternatives.at(-1)?.at(-1);
-  if (!item) return;
+  if (!item) return 0;
   item.fewest *= fewest;
-  item.copies *= Math.max(1, Math.min(Math.max(fewest, most), MOST_REPETITIONS));
+  return (item.copies *= Math.max(1, Math.min(Math.max(fewest, most), MOST_REPETITIONS)));
 }
 
 const elementsOf = ({ alternatives }: Rule): number =>
@@ -125,6 +136,7 @@ const elementsOf = ({ alternatives }: Rule): number =>
 
 interface Opening {
   readonly paths: number;
+  readonly beginnings: number;
   readonly mayBeEmpty: boolean;
 }
 
@@ -137,24 +149,40 @@ class Openings {
     const known = this.known.get(rule);
     if (known) return known;
     // Left recursion, which llama.cpp refuses.
-    if (this.entered.has(rule)) return { paths: 0, mayBeEmpty: false };
-    if (this.entered.size >= LONGEST_CHAIN) return { paths: Number.POSITIVE_INFINITY, mayBeEmpty: false };
+    if (this.entered.has(rule)) return { paths: 0, beginnings: 0, mayBeEmpty: false };
+    if (this.entered.size >= LONGEST_CHAIN) {
+      return { paths: Number.POSITIVE_INFINITY, beginnings: 0, mayBeEmpty: false };
+    }
     this.entered.add(rule);
     let paths = elementsOf(rule);
+    let beginnings = 0;
     let mayBeEmpty = false;
     for (const items of rule.alternatives) {
       let goesOn = true;
       for (let i = 0; goesOn && i < items.length; i++) {
         const { size, rule: begun, fewest, copies } = items[i] as Item;
-        const opening = begun ? this.of(begun) : { paths: 0, mayBeEmpty: size === 0 };
+        const opening = begun ? this.of(begun) : { paths: 0, beginnings: 1, mayBeEmpty: size === 0 };
         paths += opening.paths * (opening.mayBeEmpty ? copies : 1);
+        beginnings += opening.beginnings;
         goesOn = opening.mayBeEmpty || fewest === 0;
       }
       mayBeEmpty ||= goesOn;
     }
     this.entered.delete(rule);
-    const opening = { paths, mayBeEmpty };
+    const opening = { paths, beginnings, mayBeEmpty };
     this.known.set(rule, opening);
     return opening;
+  }
+
+  /** Paths that the rules begin which llama.cpp makes of repetitions: one for each, and each begins with what is repeated. */
+  ofRepetitions(rule: Rule): number {
+    let paths = 0;
+    for (const { rule: repeated, copies } of rule.alternatives.flat()) {
+      if (!repeated || copies === 1) continue;
+      const opening = this.of(repeated);
+      // Where that may be empty, with the next of them, too.
+      paths += opening.paths * copies * (opening.mayBeEmpty ? copies / 2 : 1);
+    }
+    return paths;
   }
 }

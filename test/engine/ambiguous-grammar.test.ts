@@ -33,3 +33,16 @@ test("ends its own answer early, and nobody else's", async () => {
   expect(cut?.finish_reason).toBe("stop");
   expect(cut?.message.content).toMatch(/^a{10,59}$/);
 }, 60_000);
+
+test("is not one with many alternatives: an answer that the prompt does not tell is among them, and whole", async () => {
+  const values = Array.from({ length: 3000 }, (_, i) => `${(i * 7919) % 10_007}-${i}`);
+  const [first] = (await ask("Which?", `root ::= ${values.map((value) => `"${value}"`).join(" | ")}`)).choices;
+  expect(first?.finish_reason).toBe("stop");
+  expect(values).toContain(first?.message.content as string);
+}, 60_000);
+
+test("nor one with brackets inside one another, as converters write a longest length", async () => {
+  const upTo = (count: number) => `${"([a-z] ".repeat(count)}${")?".repeat(count)}`;
+  const [answer] = (await ask("Say hello.", `root ::= ${upTo(400)}`)).choices;
+  expect(answer?.message.content).toMatch(/^[a-z]{0,400}$/);
+}, 60_000);

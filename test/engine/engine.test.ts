@@ -125,6 +125,20 @@ describe("refusals", () => {
   });
 });
 
+test.each([
+  ["the beginning of the answer nests too deep", /more than 200 values inside one another/],
+  ["the beginning of the answer is too ambiguous", /can be read in too many ways/],
+])("what an answer cannot go on from is told: %s", async (complaint, told) => {
+  const { engine, until, messages, llama } = startEngine();
+  llama.complaint = complaint;
+  engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+  await until(() => messages.some((message) => message.type === "rejected"));
+  const rejected = messages.find((message) => message.type === "rejected");
+  expect(rejected).toMatchObject({ code: "invalid_value", param: "messages" });
+  expect(rejected?.message).toMatch(told);
+  expect(messages.filter((message) => message.type === "log")).toEqual([]);
+});
+
 describe("a complaint of the native library", () => {
   const secret = "my secret";
   const complaints = [

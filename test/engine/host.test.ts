@@ -178,6 +178,15 @@ describe("a dying engine", () => {
     expect(host.status().restarts).toBeGreaterThan(0);
   }, 15_000);
 
+  test("gives up at once on a request whose grammar may have held it up", async () => {
+    const host = startHost();
+    const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
+    const heldUp = { ...request("be held up"), constraint };
+    expect(await codeOf(collect(host.generate(heldUp, live())))).toBe("engine_crashed");
+    expect(types(await collect(host.generate(request("hi"), live())))).toContain("finish");
+    expect(host.status().restarts).toBe(1);
+  });
+
   test("a model that cannot be loaded is reported and not tried again", async () => {
     const host = startHost("unloadable");
     expect(host.ready()).rejects.toThrow("no such architecture");

@@ -86,6 +86,17 @@ describe("an answer that goes on from the last message", () => {
   });
 });
 
+test("a schema that can be read in many ways is refused behind what doubles them, and the next prompt is answered", () => {
+  const list = (rest: object) => ({ type: "array", items: { $ref: "#/$defs/a" }, ...rest });
+  const schema = { $defs: { a: { anyOf: [list({}), list({ minItems: 1 })] } }, $ref: "#/$defs/a" };
+  const asked = { schema, continueLast: true } as const;
+  const behind = (content: string) => prompt(llama, chat(goOn(content), asked)).sampler;
+  expect(() => behind("[".repeat(40))).toThrow("the beginning of the answer is too ambiguous");
+  const sampler = behind("[[");
+  expect(sampler).toBeNumber();
+  if (sampler !== undefined) llama.freeSampler(sampler);
+}, 60_000);
+
 if (missing !== undefined) console.log(`skipped: ${missing}`);
 
 /** Formats whose values are not JSON. */

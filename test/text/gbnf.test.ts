@@ -49,6 +49,29 @@ test("paths by which rules begin with others", () => {
   expect(doubling(2000, (next) => next)).toBe(Number.POSITIVE_INFINITY);
 });
 
+test("rules that llama.cpp makes of repetitions begin with what is repeated", () => {
+  const doubling = Array.from({ length: 18 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
+  const grammar = (item: string) => `root ::= ${item}\n${doubling}\na18 ::= "x"`;
+  const { paths } = grammarSize(grammar('"y" a0'));
+  expect(grammarSize(grammar('"y" a0{0,2000}')).paths).toBeGreaterThan(100 * paths);
+  expect(grammarSize(grammar("a0{0,2000}")).paths).toBeGreaterThan(100 * paths);
+  const list = 'root ::= "[" (value ("," value)*){0,2000} "]"\nvalue ::= [a-z]+ | [0-9]+ | "(" value ")"';
+  expect(grammarSize(list).paths).toBeLessThan(100_000);
+});
+
+test("letters of names are in each bracket and each repetition", () => {
+  const letters = (item: string) => grammarSize(`${"n".repeat(100)} ::= ${item}`).letters;
+  expect(letters('"x"')).toBe(100);
+  expect(letters('("x" ("y"))')).toBe(300);
+  expect(letters('"x"{3,2000} "y"*')).toBe(100 * 2002);
+});
+
+test("what rules begin with", () => {
+  const words = (count: number) => Array.from({ length: count }, (_, i) => `"w${i}"`).join(" | ");
+  expect(grammarSize(`root ::= "x" (${words(300)}) end\nend ::= "." | "!"`).beginnings).toBe(300);
+  expect(grammarSize('root ::= a? b "c"\na ::= "1" | "2"\nb ::= ("3" | "4")* "5"').beginnings).toBe(5);
+});
+
 test("what is no grammar has sizes, too", () => {
   for (const text of ["", "root", "::=", "root ::=", '"', "[", "<", "{", "root ::= }{2,", "root ::= *", ")))", "\\"]) {
     expect(Number.isFinite(grammarSize(text).paths)).toBe(true);

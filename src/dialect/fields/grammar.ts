@@ -6,9 +6,11 @@ import { grammarSize, type GrammarSize } from "../../text/gbnf.ts";
 
 /** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token. */
 const LIMITS: readonly (readonly [keyof GrammarSize, number, string])[] = [
-  ["depth", 128, "brackets inside one another"],
+  ["depth", 1000, "brackets inside one another"],
   ["elements", 1_000_000, "elements with its repetitions spelled out"],
   ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
+  ["beginnings", 20_000, "alternatives that a rule begins with"],
+  ["letters", 50_000_000, "letters in names of rules with its repetitions spelled out"],
 ];
 
 /** The constraint that an answer follows the grammar. Throws SvcError `invalid_value` where it is too large for that. */

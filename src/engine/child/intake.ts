@@ -67,6 +67,7 @@ const NO_GAPS = "the model has no tokens for filling gaps";
 const BAD_TOKEN = "a token is not in the vocabulary";
 /** And of a last message that a constrained answer goes on from. */
 const DEEP_BEGINNING = "the beginning of the answer nests too deep";
+const AMBIGUOUS_BEGINNING = "the beginning of the answer is too ambiguous";
 /** Token ids that are looked up between two steps; reading one for the first time takes about a microsecond. */
 const DETOKENIZED_AT_ONCE = 4096;
 /** What stands for a medium where a prompt is only shown. */
@@ -259,6 +260,12 @@ export class Intake {
       return this.refuse(
         key,
         "The last message has more than 200 values inside one another; the answer cannot go on from it.",
+      );
+    }
+    if (error === AMBIGUOUS_BEGINNING) {
+      return this.refuse(
+        key,
+        "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
       );
     }
     if (badGrammar) {
