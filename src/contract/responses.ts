@@ -9,9 +9,11 @@ import { MOST_TOOLS } from "./tools.ts";
 
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
-/** Items and parts are told apart by `type`; an item with a role and no type is a message. */
+/** Items and parts are told apart by `type`; of items without one, those with a role are messages, others references. */
 const InputItem = t.Object({
-  type: opt(t.String()),
+  type: opt(
+    t.String({ description: "Absent: message where there is a role, else item_reference where there is an id." }),
+  ),
   role: opt(oneOf("user", "assistant", "system", "developer")),
   content: opt(
     t.Unknown({ description: "Of a message: a string, or input_text, output_text, input_image, input_audio." }),

@@ -76,7 +76,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     } catch (error) {
       signal.throwIfAborted();
       if (!job.cancelled) throw error;
-      yield* this.accept(job, false);
+      if (!job.accepted) yield accepted(false);
     } finally {
       signal.removeEventListener("abort", leave);
       job.stop.abort();
@@ -163,14 +163,9 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
   /** Its server does not tell when it begins to compute: what it took is taken for started. */
   private *start(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
     if (job.accepted) return;
-    yield* this.accept(job, downgraded);
-    yield { type: "started" };
-  }
-
-  private *accept(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
-    if (job.accepted) return;
     job.accepted = true;
-    yield { type: "accepted", promptTokens: 0, downgraded };
+    yield accepted(downgraded);
+    yield { type: "started" };
   }
 
   private encode(replica: Replica, request: GenerateRequest) {
@@ -190,6 +185,8 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     });
   }
 }
+
+const accepted = (downgraded: boolean): EngineEvent => ({ type: "accepted", promptTokens: 0, downgraded });
 
 function lastText({ messages }: GenerateRequest): string {
   const content = messages.at(-1)?.content;

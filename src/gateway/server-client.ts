@@ -1,6 +1,7 @@
 // HTTP to one other server: its address, its key, time-outs for each phase, and the header that breaks circles.
 
 import { connect } from "node:net";
+import { withWholePairs } from "../domain/whole-pairs.ts";
 import { within } from "./deadline.ts";
 import { parseJson } from "./fields.ts";
 import { beginningOf, failureOf, lost, malformed, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
@@ -73,7 +74,8 @@ export class ServerClient {
     try {
       const sent = this.fetch(path, {
         method: "POST",
-        body: JSON.stringify(body),
+        // Servers answer half a surrogate pair as if they had failed, and would seem to be sick.
+        body: withWholePairs(JSON.stringify(body)),
         headers: { "Content-Type": "application/json", ...headers },
         signal: AbortSignal.any([signal, call.signal]),
         // What is silent is given up by us: this one would end after five minutes, whatever was asked for.

@@ -116,7 +116,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     const why = "'model': its server does not answer requests of this kind (501).";
     return never(new SvcError("unsupported_parameter", why, { param: "model" }));
   }
-  if (status === 502) return unreachable("cannot reach what it needs (502)");
+  // A proxy says so of a server that ended with the request, too.
+  if (status === 502) return lost("cannot reach what it needs (502)");
   const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
   return new UpstreamFailure(failed, "never", status >= 500);
 }

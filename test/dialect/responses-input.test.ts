@@ -53,21 +53,34 @@ describe("references", () => {
     const asked = await (await server.post("/v1/responses", { input: "hi" })).json();
     const items = (asked as { readonly output: readonly OutputItem[] }).output;
     const question = { role: "user", content: "hi" };
-    for (const again of [items, items.map(({ id }) => ({ type: "item_reference", id }))]) {
+    const named = items.map(({ id }) => ({ type: "item_reference", id }));
+    for (const again of [items, named, items.map(({ id }) => ({ type: null, id })), [...named, ...named]]) {
       expect((await server.post("/v1/responses", { input: [question, ...again] })).status).toBe(200);
     }
-    const [, inline, referred] = server.engine.requests;
+    const [, inline, ...referred] = server.engine.requests;
     expect(inline?.messages[1]?.toolCalls).toHaveLength(2);
-    expect(referred?.messages).toEqual(inline?.messages ?? []);
+    expect(referred.map(({ messages }) => messages)).toEqual(Array(3).fill(inline?.messages));
   });
 
-  test("to what is not stored, or was referred to before, are refused by their place", () => {
+  test.each([{}, { type: null }])("may go without a type: %j", (without) => {
+    const untyped = output.map(({ id }) => ({ ...without, id }));
+    expect(decodeInput(untyped, stored)).toEqual(decodeInput(references, stored));
+  });
+
+  test("to what was referred to before add nothing", () => {
+    const again = [...references, ...references.toReversed(), ...output.map(({ id }) => ({ id }))];
+    expect(decodeInput(again, stored)).toEqual(decodeInput(references, stored));
+  });
+
+  test("to what is not stored are refused by their place", () => {
     const [reference] = references as [(typeof references)[number]];
     const refused = (code: string) => expect.objectContaining({ code, details: { param: "input.1.id" } });
     const decode = (...input: object[]) => decodeInput(input, stored);
     expect(() => decode(reference, { type: "item_reference", id: "msg_x" })).toThrow(refused("not_found"));
-    expect(() => decode(reference, reference)).toThrow(refused("invalid_value"));
+    expect(() => decode(reference, { type: null, id: "msg_x" })).toThrow(refused("not_found"));
     expect(() => decode(reference, { type: "item_reference" })).toThrow(refused("missing_required_parameter"));
+    const untold = expect.objectContaining({ code: "missing_required_parameter", details: { param: "input.1.type" } });
+    expect(() => decode(reference, {})).toThrow(untold);
     expect(findOutputItem([], "msg_1")).toBeUndefined();
   });
 });

@@ -4,17 +4,25 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
+import { TEMPLATES } from "../native/templates/sources.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
 // A model that never ends by itself writes until all requests are answered.
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
+// It reads the arguments of calls as JSON.
+const template = join(TEMPLATES, "Qwen-Qwen2.5-7B-Instruct.jinja");
 
 const HALF = "\ud800";
 const messages = [{ role: "user", content: "hi" }];
 const schema = { type: "object", properties: { [HALF]: { type: "string" } } };
 const tool = { name: "f", description: HALF, parameters: schema };
-const call = { id: HALF, type: "function", function: { name: "f", arguments: JSON.stringify({ [HALF]: 1 }) } };
+const given = { [HALF]: HALF };
+const callWith = (given: unknown) => ({ id: HALF, type: "function", function: { name: "f", arguments: given } });
+const called = (given: unknown) => ({
+  messages: [...messages, { role: "assistant", content: null, tool_calls: [callWith(given)] }],
+});
+const used = { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "f", input: given }] };
 
 const chat = "/v1/chat/completions";
 const REQUESTS: readonly (readonly [what: string, path: string, body: object])[] = [
@@ -37,45 +45,57 @@ const REQUESTS: readonly (readonly [what: string, path: string, body: object])[]
   ["adapter", chat, { messages, lora: [{ id: HALF, scale: 1 }] }],
   ["role", chat, { messages: [{ role: HALF, content: "hi" }] }],
   ["name of a speaker", chat, { messages: [{ role: "user", name: HALF, content: "hi" }] }],
-  ["call", chat, { messages: [...messages, { role: "assistant", content: null, tool_calls: [call] }] }],
+  ["call", chat, called(JSON.stringify(given))],
+  ["call with an object", chat, called(given)],
+  ["messages: call", "/v1/messages", { messages: [...messages, used, ...messages] }],
+  ["Ollama: call", "/api/chat", { ...called(given), options: { num_predict: 1 } }],
   ["tokenized text", "/v1/tokenize", { content: HALF }],
   ["prompt", "/v1/completions", { prompt: HALF, suffix: HALF }],
 ];
 
 test("half a surrogate pair ends no engine", async () => {
-  await withServer(["--model", model, "--ctx", "16384", "--parallel", "2"], async (server) => {
-    const engine = server.enginePid();
-    const leave = new AbortController();
-    const first = Promise.withResolvers<void>();
-    let texts = 0;
-    const onText = () => {
-      texts++;
-      first.resolve();
-    };
-    const other = streamChat(server.url, { messages, max_tokens: 12_000 }, { onText, signal: leave.signal });
-    await first.promise;
-    const statuses: Record<string, number> = {};
-    for (const [what, path, body] of REQUESTS) {
-      const response = await fetch(server.url + path, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ max_tokens: 1, ...body }),
+  await withServer(
+    ["--model", model, "--chat-template", template, "--ctx", "16384", "--parallel", "2"],
+    async (server) => {
+      const engine = server.enginePid();
+      const leave = new AbortController();
+      const first = Promise.withResolvers<void>();
+      let texts = 0;
+      const onText = () => {
+        texts++;
+        first.resolve();
+      };
+      const other = streamChat(server.url, { messages, max_tokens: 12_000 }, { onText, signal: leave.signal }).catch(
+        () => {},
+      );
+      await first.promise;
+      const statuses: Record<string, number> = {};
+      for (const [what, path, body] of REQUESTS) {
+        const response = await fetch(server.url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ max_tokens: 1, ...body }),
+        });
+        statuses[what] = response.status;
+        await response.text();
+      }
+      expect(statuses).toMatchObject({
+        "name of a template value": 400,
+        "responses: template value": 400,
+        "name inside a template value": 200,
+        "template value": 200,
+        call: 200,
+        "call with an object": 200,
+        "messages: call": 200,
+        "Ollama: call": 200,
       });
-      statuses[what] = response.status;
-      await response.text();
-    }
-    expect(statuses).toMatchObject({
-      "name of a template value": 400,
-      "responses: template value": 400,
-      "name inside a template value": 200,
-      "template value": 200,
-    });
-    expect(Object.entries(statuses).filter(([, status]) => status >= 500)).toEqual([]);
-    const before = texts;
-    while (texts === before) await Bun.sleep(5);
-    leave.abort();
-    await other.catch(() => {});
-    expect(server.enginePid()).toBe(engine);
-    expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
-  });
+      expect(Object.entries(statuses).filter(([, status]) => status >= 500)).toEqual([]);
+      const before = texts;
+      while (texts === before) await Bun.sleep(5);
+      leave.abort();
+      await other;
+      expect(server.enginePid()).toBe(engine);
+      expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
+    },
+  );
 }, 120_000);

@@ -203,7 +203,7 @@ const responses: readonly Seed[] = [
   },
   { input: MARK, max_output_tokens: 4, background: true, store: true },
   {
-    input: [{ type: "item_reference", id: `msg_${MARK}` }],
+    input: [{ type: "item_reference", id: `msg_${MARK}` }, { id: `msg_${MARK}` }],
     previous_response_id: `resp_${MARK}`,
     max_output_tokens: 4,
   },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
 import type { Batch } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
@@ -198,20 +199,30 @@ describe("a line with a model of another server", () => {
     expect(written[0]?.response?.body).toMatchObject({ model: "up/far", choices: [{ message: { content: "Hello" } }] });
   }, 30_000);
 
-  test("that breaks the connection of its server is not sent for ever", async () => {
-    let posts = 0;
-    const url = await rawServer((socket) => {
-      posts++;
-      socket.resetAndDestroy();
-    });
-    const server = serve(hello, {}, [(await remote([url])).gateway]);
-    const { id } = await create(server, [lineOf(0, { model: "up/far", messages }), lineOf(1)]);
-    const done = await untilStatus(server, id, "completed");
-    expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
-    const failed = (await output(server, done)).find(({ custom_id }) => custom_id === "line-0");
-    expect([failed?.error?.code, failed?.response?.status_code]).toEqual(["upstream_unavailable", 503]);
-    expect(posts).toBeGreaterThanOrEqual(3);
-  }, 60_000);
+  test.each([
+    ["breaks the connection of its server", (socket: Socket) => socket.resetAndDestroy()],
+    [
+      "ends its server behind a proxy",
+      (socket: Socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+    ],
+  ])(
+    "that %s is not sent for ever",
+    async (_, answer) => {
+      let posts = 0;
+      const url = await rawServer((socket) => {
+        posts++;
+        answer(socket);
+      });
+      const server = serve(hello, {}, [(await remote([url])).gateway]);
+      const { id } = await create(server, [lineOf(0, { model: "up/far", messages }), lineOf(1)]);
+      const done = await untilStatus(server, id, "completed");
+      expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });
+      const failed = (await output(server, done)).find(({ custom_id }) => custom_id === "line-0");
+      expect([failed?.error?.code, failed?.response?.status_code]).toEqual(["upstream_unavailable", 503]);
+      expect(posts).toBeGreaterThanOrEqual(3);
+    },
+    60_000,
+  );
 
   test("holds up no other batch while that is out of reach", async () => {
     const far = chatServer(helloStream);

@@ -5,7 +5,7 @@ import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
-import { jsonArguments } from "../fields/json-object.ts";
+import { argumentsOf, jsonArguments } from "../fields/json-object.ts";
 
 /** Throws SvcError when a message lacks content that its role needs, or has a part that its role cannot have. */
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
@@ -37,7 +37,7 @@ function decodeMessage(message: WireMessage, path: string): ChatMessage {
 type WireCall = NonNullable<WireMessage["tool_calls"]>[number];
 
 function decodeCall({ id, function: { name, arguments: given } }: WireCall): ToolCall {
-  return { id, name, arguments: typeof given === "string" ? jsonArguments(given) : JSON.stringify(given ?? {}) };
+  return { id, name, arguments: typeof given === "string" ? jsonArguments(given) : argumentsOf(given) };
 }
 
 type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];

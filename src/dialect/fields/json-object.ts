@@ -1,6 +1,7 @@
 // Arguments of a call: as an object, for dialects that do not pass them on as text, and as text for templates.
 
 import { DEEPEST_JSON, deeperThan } from "../../domain/json-depth.ts";
+import { withWholePairs } from "../../domain/whole-pairs.ts";
 
 /** The object that `json` is; an empty one for text that is none, as where the token limit has cut it. */
 export function objectOf(json: string): Record<string, unknown> {
@@ -11,6 +12,9 @@ export function objectOf(json: string): Record<string, unknown> {
     return {};
   }
 }
+
+/** The text of arguments that came as an object; none are an empty one. */
+export const argumentsOf = (value: unknown): string => withWholePairs(JSON.stringify(value ?? {}));
 
 /**
  * Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. So does what
@@ -30,10 +34,3 @@ function isReadable(text: string): boolean {
     return false;
   }
 }
-
-/** Pairs of escapes, other surrogates, and every other escape. */
-const ESCAPES = /\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|u(d[89a-f][0-9a-f]{2})|.)/gis;
-
-/** Half a pair, as of a text that was cut, is allowed in JSON and refused by llama.cpp. */
-const withWholePairs = (json: string): string =>
-  json.replace(ESCAPES, (escape, half: string | undefined) => (half === undefined ? escape : "\\ufffd"));

@@ -3,6 +3,7 @@
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { argumentsOf } from "../fields/json-object.ts";
 import { joinTurns } from "../fields/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
@@ -59,7 +60,7 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
     else if (block.type === "thinking") thoughts.push(need(block.thinking, `${path}.thinking`));
     else if (block.type === "tool_use") {
       const [id, name] = [need(block.id, `${path}.id`), need(block.name, `${path}.name`)];
-      calls.push({ id, name, arguments: JSON.stringify(block.input ?? {}) });
+      calls.push({ id, name, arguments: argumentsOf(block.input) });
     } else if (block.type !== "redacted_thinking") throw unknownBlock(path);
   }
   return {

@@ -7,6 +7,7 @@ import type { ChatMessage, Constraint, ContentPart, GenerateRequest, JsonSchema 
 import { resolveReasoning, type ReasoningSettings } from "../../domain/reasoning.ts";
 import { decodeAdapters, type AdapterSettings } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../fields/instruction.ts";
+import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import { chooseTools, schemaConstraint, withTools } from "../fields/tools.ts";
@@ -123,7 +124,7 @@ function decodeMessage(message: WireMessage, index: number): ChatMessage {
   const calls = (message.tool_calls ?? []).map((call, number) => ({
     id: `call_${index}_${number}`,
     name: call.function.name,
-    arguments: JSON.stringify(call.function.arguments ?? {}),
+    arguments: argumentsOf(call.function.arguments),
   }));
   return {
     role,

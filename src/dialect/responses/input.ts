@@ -22,16 +22,14 @@ export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem)
   return turns.finish();
 }
 
-/** The item that an id refers to. Throws SvcError `not_found`, or `invalid_value` about a second reference to it. */
-type Refer = (id: string, param: string) => OutputItem;
+/** The item that an id refers to; undefined for a second reference to it. Throws SvcError `not_found`. */
+type Refer = (id: string, param: string) => OutputItem | undefined;
 
 /** Each item once, or many short references to a long item would be a prompt that no memory holds. */
 function references(findItem: FindItem): Refer {
   const seen = new Set<string>();
   return (id, param) => {
-    if (seen.has(id)) {
-      throw new SvcError("invalid_value", `'${param}' names an item that an earlier reference names.`, { param });
-    }
+    if (seen.has(id)) return undefined;
     seen.add(id);
     const item = findItem(id);
     if (item) return item;
@@ -40,8 +38,7 @@ function references(findItem: FindItem): Refer {
 }
 
 function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void {
-  const type = item.type ?? (item.role == null ? undefined : "message");
-  switch (type) {
+  switch (typeOf(item)) {
     case "message":
       return turns.add(decodeMessage(item, path));
     case "function_call": {
@@ -59,7 +56,9 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       return turns.think((item.summary ?? []).map(({ text }) => text ?? "").join("\n"));
     case "item_reference": {
       const param = `${path}.id`;
-      return decodeItem(refer(need(item.id, param), param), path, turns, refer);
+      const referred = refer(need(item.id, param), param);
+      if (referred) decodeItem(referred, path, turns, refer);
+      return;
     }
     case undefined: {
       const param = `${path}.type`;
@@ -69,6 +68,12 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       // Agents send items of tools that run elsewhere; a conversation goes on without them.
       return;
   }
+}
+
+function typeOf({ type, role, id }: Item): string | undefined {
+  if (type != null) return type;
+  if (role != null) return "message";
+  return id == null ? undefined : "item_reference";
 }
 
 /** A turn to which calls are still added. */

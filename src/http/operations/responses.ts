@@ -9,9 +9,9 @@ export const responsesOperations: Operations = {
     tag: "Generation",
     summary: "Answer, in the responses convention",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file of text), function_call,
-function_call_output, reasoning, item_reference to an item of a stored answer. instructions are a system message of this
-turn alone. A user's turns in a row are one turn to the model; a system message after the first answer is told in the turn
-that it follows.
+function_call_output, reasoning, item_reference to an item of a stored answer (its type may be left out, and a second one to
+the same item adds nothing). instructions are a system message of this turn alone. A user's turns in a row are one turn to
+the model; a system message after the first answer is told in the turn that it follows.
 
 Tools are functions, alone or in namespaces: the model knows one of those as namespace__name, and its calls carry both names
 apart. Items and tools of types that would run elsewhere (web_search and others) are ignored, as agents send them.
