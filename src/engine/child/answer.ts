@@ -93,8 +93,6 @@ export class ParsedAnswer implements Answer {
   private logprobs: TokenLogprob[] = [];
   /** Of what the model writes when its reasoning, or its answer, may be over: every format spells the name of a call. */
   private readonly watch: WordWatch;
-  /** The same of stop sequences, which count in the text alone. */
-  private readonly stops: WordWatch;
   /** Of a watched word nothing was told yet. */
   private expected = false;
   private readAt = Number.NEGATIVE_INFINITY;
@@ -106,16 +104,11 @@ export class ParsedAnswer implements Answer {
   ) {
     this.visible = new VisibleText(options.stops);
     const names = options.parallelToolCalls ? [] : options.tools;
-    this.watch = new WordWatch([...options.thinkingEnds, ...names], PARSER_LAG);
-    this.stops = new WordWatch(options.stops, PARSER_LAG);
+    this.watch = new WordWatch([...options.stops, ...options.thinkingEnds, ...names], PARSER_LAG);
   }
 
   get called(): boolean {
     return this.calls.length > 0;
-  }
-
-  private get isReasoning(): boolean {
-    return this.reasoned && !this.written && !this.called;
   }
 
   push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[] {
@@ -124,8 +117,7 @@ export class ParsedAnswer implements Answer {
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
     // What ends the answer must be seen with the token that brings it, or others would follow and count. And the parser does
     // not say which tokens it made a text of: whoever wants their log probabilities gets each as it is read.
-    const stops = this.stops.push(bytes) && !this.isReasoning;
-    this.expected = this.watch.push(bytes) || stops || this.expected;
+    this.expected = this.watch.push(bytes) || this.expected;
     const atOnce = this.expected || this.options.logprobs;
     // Until the visible text begins, each is read, to tell how many of them were reasoning.
     if (more && !atOnce && (this.written || this.called)) return [];
