@@ -21,7 +21,7 @@ const U = "unsupported_parameter";
 
 /** More than llama.cpp has stack, memory and time for. */
 const LARGE_GRAMMARS = [
-  `root ::= ${"(".repeat(129)}"SECRET"${")".repeat(129)}`,
+  `root ::= ${"(".repeat(1001)}"SECRET"${")".repeat(1001)}`,
   `root ::= "${"SECRET".repeat(100)}"{2000}`,
   `root ::= a0\na30 ::= "SECRET"\n${Array.from({ length: 30 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n")}`,
 ] as const;
