@@ -2,7 +2,7 @@
 
 import { openFiles, processTree, residentBytes } from "../support/processes.ts";
 
-/** Growth after the first half of the rounds, in which caches and heaps find their size. */
+/** Growth after the first rounds, in which caches and heaps find their size. */
 const GROWTH_LIMIT = 1.15;
 const SETTLING_ROUNDS = 3;
 /** Files that may be open at one moment and not at another: connections that are closing, a file being read. */
@@ -32,14 +32,11 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 export const describeFootprint = ({ front, engine, files }: Footprint): string =>
   `front ${megabytes(front)}, engine ${megabytes(engine)}, ${files} files`;
 
-/** What the last round holds more of than the first half of them did; undefined after too few rounds to tell. */
+/** What has grown between the rounds in which it settled and the last one; undefined after too few rounds to tell. */
 export function growth(rounds: readonly Footprint[]): string[] | undefined {
+  const settled = rounds[SETTLING_ROUNDS - 1];
   const last = rounds.at(-1);
-  if (!last || rounds.length <= SETTLING_ROUNDS) return undefined;
-  // A KV cache takes memory as its cells are used first, and host memory fills when these do not suffice any more.
-  const first = rounds.slice(0, Math.max(SETTLING_ROUNDS, Math.floor(rounds.length / 2)));
-  const most = (part: keyof Footprint) => Math.max(...first.map((round) => round[part]));
-  const settled: Footprint = { front: most("front"), engine: most("engine"), files: most("files") };
+  if (!settled || !last || rounds.length === SETTLING_ROUNDS) return undefined;
   const grown = (["front", "engine"] as const)
     .filter((part) => last[part] > settled[part] * GROWTH_LIMIT)
     .map((part) => `${part} process grew from ${megabytes(settled[part])} to ${megabytes(last[part])}`);
