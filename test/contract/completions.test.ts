@@ -1,0 +1,62 @@
+// What raw completions do beyond the shape of their answers.
+
+import { describe, expect, test } from "bun:test";
+import { expectGolden } from "../http/golden.ts";
+import { serve } from "../http/harness.ts";
+import { id, json, run } from "./asking.ts";
+
+describe("completions", () => {
+  const body = { prompt: "Once", max_tokens: 10, stop: "two" };
+  test("without being asked, a stream has no usage", async () => {
+    const text = await (await run("/v1/completions", body, "text", true)).text();
+    expect(text).not.toContain('"usage"');
+  });
+
+  test("several prompts, n answers each, in order; with echo after their prompt", async () => {
+    const server = serve((request) => ({ steps: [{ text: ` after ${request.prompt}` }] }));
+    const answer = await json(server.post("/v1/completions", { prompt: ["A", "B"], n: 2, echo: true }));
+    expect(answer.choices.map(({ text }: { text: string }) => text)).toEqual([
+      "A after A",
+      "A after A",
+      "B after B",
+      "B after B",
+    ]);
+    expect(answer.choices.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2, 3]);
+    expect(answer.usage).toMatchObject({ prompt_tokens: 24, completion_tokens: 4 });
+    const alone = await json(server.post("/v1/completions", { prompt: "A", max_tokens: 0, echo: true }));
+    expect(alone.choices[0]?.text).toBe("A");
+  });
+
+  test("as many answers as one request may have are made, and one more prompt is refused", async () => {
+    const server = serve((request) => ({ steps: [{ text: String(request.prompt) }] }), { maxQueue: 2 });
+    const prompts = (count: number) => Array.from({ length: count }, (_, at) => `p${at}`);
+    const answer = await json(server.post("/v1/completions", { prompt: prompts(64), n: 4 }));
+    expect(answer.choices.map(({ text }) => text)).toEqual(prompts(64).flatMap((text) => [text, text, text, text]));
+    const refused = await server.post("/v1/completions", { prompt: prompts(3), n: 128 }, id);
+    expect(refused.status).toBe(400);
+    await expectGolden("completions-many-refused.json", await refused.text());
+  });
+
+  test.each([
+    [{ prompt: [] }, "prompt"],
+    [{ prompt: "" }, "prompt"],
+    [{ prompt: { text: "x" } }, "prompt"],
+    [{ prompt: ["a", 5] }, "prompt.1"],
+    [{ prompt: [4294967301] }, "prompt.0"],
+    [{ prompt: [[1], [2, -1]] }, "prompt.1.1"],
+    [{}, "prompt"],
+    [{ prompt: "a", n: 2, best_of: 1 }, "best_of"],
+    [{ prompt: "a", best_of: 2, stream: true }, "best_of"],
+    [{ prompt: "a", echo: true, logprobs: 1 }, "echo"],
+    [{ prompt: [1, 2], echo: true }, "echo"],
+    [{ prompt: "a", max_tokens: 0 }, "max_tokens"],
+    [{ prompt: [1], suffix: "x" }, "suffix"],
+    [{ prompt: ["a", "b", "c"], n: 86 }, "n"],
+    [{ prompt: ["a", "b", "c"], best_of: 86 }, "best_of"],
+    [{ prompt: "a", logprobs: 21 }, "logprobs"],
+  ])("%j is refused by name", async (wrong, param) => {
+    const response = await serve().post("/v1/completions", wrong);
+    expect(response.status).toBe(400);
+    expect((await json(response)).error.param).toStartWith(param);
+  });
+});

@@ -1,0 +1,47 @@
+// Counting the tokens of requests with pictures.
+
+import { describe, expect, spyOn, test } from "bun:test";
+import { fakeModel } from "../../src/engine/fake.ts";
+import { serve } from "../http/harness.ts";
+import { picture, pngFile } from "../models/media-files.ts";
+import { json } from "./asking.ts";
+
+describe("counting", () => {
+  const counted = (url: string): [path: string, body: object, param: string][] => [
+    [
+      "/v1/messages/count_tokens",
+      { messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url } }] }] },
+      "messages.0.content.0.source.url",
+    ],
+    [
+      "/v1/responses/input_tokens",
+      { input: [{ role: "user", content: [{ type: "input_image", image_url: url }] }] },
+      "input.0.content.0.image_url",
+    ],
+  ];
+
+  test("a model that does not see refuses pictures as it does where it answers", async () => {
+    for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
+      const response = await serve().post(path, asked);
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code: "unsupported_media_input", param });
+    }
+  });
+
+  test("what is no picture is refused; pictures come to the engine decoded", async () => {
+    const server = serve();
+    server.engine.model = { ...fakeModel, vision: true };
+    for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
+      const response = await server.post(path, asked);
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code: "invalid_value", param });
+    }
+    const picked = spyOn(server.engine, "countTokens");
+    const png = Buffer.from(pngFile(picture(3, 2))).toString("base64");
+    for (const [path, asked] of counted(`data:image/png;base64,${png}`)) {
+      expect((await server.post(path, asked)).status).toBe(200);
+    }
+    const media = picked.mock.calls.map(([request]) => request.media);
+    expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0]]);
+  });
+});

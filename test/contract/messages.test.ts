@@ -1,0 +1,165 @@
+// What the messages convention does beyond the shape of its answers: what is hidden, told or refused.
+
+import { describe, expect, test } from "bun:test";
+import { fakeModel } from "../../src/engine/fake.ts";
+import { serve } from "../http/harness.ts";
+import { id, json, run, schema } from "./asking.ts";
+import { scripts } from "./scripts.ts";
+
+describe("messages", () => {
+  const body = {
+    max_tokens: 100,
+    messages: [{ role: "user", content: "hi" }],
+    thinking: { type: "adaptive" },
+    stop_sequences: ["two"],
+    tools: [{ name: "weather", input_schema: schema }],
+  };
+
+  test("thoughts stay inside unless they are wanted", async () => {
+    const { thinking: _, ...silent } = body;
+    const text = await (await run("/v1/messages", silent, "reasoning", true)).text();
+    expect(text).not.toContain("thinking_delta");
+    expect(text).toContain('"text":"42"');
+  });
+
+  test.each([{ container: "c" }, { mcp_servers: [{ url: "http://127.0.0.1:1" }] }])("%j is refused", async (field) => {
+    const response = await serve().post("/v1/messages", { ...body, ...field });
+    const { error } = await json(response);
+    expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
+  });
+
+  test("sampling fields of other conventions have no effect, whatever they hold", async () => {
+    const server = serve(scripts.text);
+    const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
+    for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
+      const response = await server.post("/v1/messages", {
+        ...body,
+        temperature: 0.5,
+        top_p: 0.9,
+        top_k: 3,
+        ...fields,
+      });
+      expect(response.status).toBe(200);
+    }
+    const sampled = { temperature: 0.5, topP: 0.9, topK: 3 };
+    expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled, sampled]);
+  });
+
+  const inResult = (content: unknown) => ({
+    ...body,
+    messages: [
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] },
+    ],
+  });
+
+  test.each<[unknown, string, string]>([
+    [5, "invalid_type", ""],
+    [{ type: "text", text: "hi" }, "invalid_type", ""],
+    [["hi"], "invalid_type", ".0"],
+    [[{ text: "hi" }], "missing_required_parameter", ".0.type"],
+    [[{ type: 5 }], "invalid_type", ".0.type"],
+    [[{ type: "text", text: 5 }], "invalid_type", ".0.text"],
+    [[{ type: "text" }], "missing_required_parameter", ".0.text"],
+    [[{ type: "tool_result", content: "hi" }], "invalid_value", ".0.type"],
+    [[{ type: "tool_reference", tool_name: 5 }], "invalid_type", ".0.tool_name"],
+    [[{ type: "image", source: { type: "url", url: 5 } }], "invalid_type", ".0.source.url"],
+    [[{ type: "image", source: { type: "base64", data: {} } }], "invalid_type", ".0.source.data"],
+    [[{ type: "image", source: "x" }], "invalid_type", ".0.source"],
+    [
+      [
+        { type: "text", text: "hi" },
+        { type: "document", source: [], title: 5 },
+      ],
+      "invalid_type",
+      ".1.source",
+    ],
+  ])("blocks of a tool's result are checked: %j", async (content, code, place) => {
+    const server = serve(scripts.text);
+    server.engine.model = { ...fakeModel, vision: true };
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      const response = await server.post(path, inResult(content));
+      expect(response.status).toBe(400);
+      expect((await json(response)).error).toMatchObject({ code, param: `messages.1.content.0.content${place}` });
+    }
+  });
+
+  test("results without content, of null, text and blocks are told", async () => {
+    const server = serve(scripts.text);
+    const texts = [undefined, null, "one", [], [{ type: "text", text: "one", id: null, cache_control: {} }]];
+    for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
+    const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
+    expect(told).toEqual(["", "", "one", "", "one"]);
+  });
+
+  test("the older place of an output's schema counts as well", async () => {
+    const server = serve(scripts.text);
+    const asked = { ...body, tools: null, mcp_servers: [], output_format: { type: "json_schema", schema } };
+    expect((await server.post("/v1/messages", asked)).status).toBe(200);
+    expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
+  });
+
+  test("--guided-json serves requests that name no format", async () => {
+    const guidedJson = { type: "array" };
+    const server = serve(scripts.text, { guidedJson });
+    const format = { type: "json_schema", schema };
+    for (const fields of [{}, { output_config: null }, { output_config: { effort: "low" } }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "array" }, strict: false });
+    }
+    for (const fields of [{ output_config: { format } }, { output_format: format }]) {
+      await server.post("/v1/messages", { ...body, ...fields });
+      expect(server.engine.requests.at(-1)?.constraint).toMatchObject({ schema: { type: "object" }, strict: true });
+    }
+  });
+
+  test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
+    for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
+      for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+        const response = await serve().post(path, { ...body, thread }, id);
+        expect(response.status).toBe(400);
+        const { error } = (await response.json()) as { error: object };
+        expect(error).toMatchObject({
+          code: "unsupported_parameter",
+          param: "thread",
+          details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+        });
+      }
+    }
+    expect((await serve().post("/v1/messages", { ...body, thread: null }, id)).status).toBe(200);
+  });
+
+  test("the older place of the answer's format", async () => {
+    const server = serve(scripts.text);
+    const format = { type: "json_schema", schema };
+    await server.post("/v1/messages", { ...body, output_format: format });
+    await server.post("/v1/messages", { ...body, output_config: { format } });
+    const [older, newer] = server.engine.requests.map(({ constraint }) => constraint?.schema);
+    expect(older).toEqual(expect.objectContaining({ type: "object" }));
+    expect(older).toEqual(newer);
+    const wrong = await server.post("/v1/messages", { ...body, output_format: { type: "json_schema", schema: 5 } });
+    expect((await json(wrong)).error.param).toBe("output_format.schema");
+    const none = { type: "json_schema", schema: { type: "nonsense" } };
+    expect((await json(server.post("/v1/messages", { ...body, output_format: none }))).error.param).toStartWith(
+      "output_format.schema",
+    );
+  });
+
+  test("the request id comes under the convention's name as well", async () => {
+    for (const request of [body, { messages: [] }]) {
+      const { headers } = await serve().post("/v1/messages", request, id);
+      expect([headers.get("request-id"), headers.get("x-request-id")]).toEqual(["golden", "golden"]);
+    }
+    expect((await serve().chat({})).headers.get("request-id")).toBeNull();
+  });
+
+  test("errors are the envelope and the convention's at once", async () => {
+    const response = await serve().post("/v1/messages", { messages: [] }, id);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      type: "error",
+      request_id: "golden",
+      error: { type: "invalid_request_error", code: "missing_required_parameter", request_id: "golden" },
+    });
+  });
+});

@@ -1,0 +1,219 @@
+// What the responses convention does beyond the shape of its answers: what is kept, continued or refused.
+
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import { serve, until } from "../http/harness.ts";
+import { id, json, schema } from "./asking.ts";
+import { scripts } from "./scripts.ts";
+
+describe("responses", () => {
+  test("an answer is kept, continued, listed and deleted; an unknown one is a 404", async () => {
+    const server = serve(scripts.text);
+    const first = await json(server.post("/v1/responses", { input: "My name is Bob." }));
+    const second = await server.post("/v1/responses", { input: "And?", previous_response_id: first.id });
+    expect((await json(second)).previous_response_id).toBe(first.id);
+    expect(server.engine.requests.at(-1)?.messages.map(({ content }) => content)).toEqual([
+      "My name is Bob.",
+      'Hello "Zürich" 👋\n',
+      "And?",
+    ]);
+    const url = `${server.url}/v1/responses/${first.id}`;
+    expect(await json(fetch(url))).toEqual(first);
+    const items = await json(fetch(`${url}/input_items`));
+    expect(items.data[0]?.content).toEqual([{ type: "input_text", text: "My name is Bob." }]);
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(200);
+    for (const [path, method] of [
+      ["", "GET"],
+      ["", "DELETE"],
+      ["/cancel", "POST"],
+      ["/input_items", "GET"],
+    ] as const) {
+      expect((await fetch(url + path, { method })).status).toBe(404);
+    }
+    const gone = await server.post("/v1/responses", { input: "And?", previous_response_id: first.id });
+    expect(gone.status).toBe(404);
+  });
+
+  test.each(["prompt", "conversation", "moderation"])("%s is refused by name", async (field) => {
+    const { error } = await json(serve().post("/v1/responses", { input: "hi", [field]: { id: "x" } }));
+    expect(error).toMatchObject({ code: "unsupported_parameter", param: field });
+  });
+
+  test("listed input has ids, states and parts, whatever the request left out", async () => {
+    const server = serve(scripts.text);
+    const input = [
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "yes?" },
+      { type: "message", role: "developer", content: [{ type: "input_text", text: "Be brief." }] },
+      { type: "function_call", call_id: "call_1", name: "weather", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: "sunny" },
+    ];
+    const { id: response } = await json(server.post("/v1/responses", { input }));
+    const { data } = await json(fetch(`${server.url}/v1/responses/${response}/input_items?order=asc`));
+    const status = "completed";
+    const given = { id: expect.any(String), status };
+    expect(data as unknown[]).toEqual([
+      { ...given, type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] },
+      {
+        ...given,
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "yes?", annotations: [], logprobs: [] }],
+      },
+      { ...given, ...input[2] },
+      { ...given, ...input[3] },
+      { ...given, ...input[4] },
+    ]);
+  });
+
+  test("instructions are of one turn, and come before the conversation", async () => {
+    const server = serve(scripts.text);
+    const first = await json(server.post("/v1/responses", { input: "hi", instructions: "Be brief." }));
+    expect(server.engine.requests[0]?.messages[0]).toEqual({ role: "system", content: "Be brief." });
+    await (await server.post("/v1/responses", { input: "again", previous_response_id: first.id })).text();
+    expect(server.engine.requests[1]?.messages.some(({ role }) => role === "system")).toBe(false);
+  });
+
+  test("what is not to be stored is not there", async () => {
+    const server = serve(scripts.text);
+    const { id: response } = await json(server.post("/v1/responses", { input: "hi", store: false }));
+    expect((await fetch(`${server.url}/v1/responses/${response}`)).status).toBe(404);
+  });
+
+  test("in the background: at once in progress, fetched when done, cancelled by its id", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }, { text: "b" }] });
+    const begun = await json(server.post("/v1/responses", { input: "hi", background: true }));
+    expect([begun.status, begun.background, begun.output]).toEqual(["in_progress", true, []]);
+    const fetched = () => json(fetch(`${server.url}/v1/responses/${begun.id}`));
+    expect((await fetched()).status).toBe("in_progress");
+    gate.resolve();
+    while ((await fetched()).status === "in_progress") await Bun.sleep(5);
+    expect(await fetched()).toMatchObject({ status: "completed", output: [{ content: [{ text: "ab" }] }] });
+
+    const endless = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    const running = await json(endless.post("/v1/responses", { input: "hi", background: true }));
+    const cancelled = await endless.post(`/v1/responses/${running.id}/cancel`, "");
+    expect((await json(cancelled)).status).toBe("cancelled");
+    expect(endless.generation.activeCount).toBe(0);
+  });
+
+  test("a failure is kept as such", async () => {
+    const server = serve(scripts.failed);
+    const begun = await json(server.post("/v1/responses", { input: "hi", background: true }));
+    const fetched = () => json(fetch(`${server.url}/v1/responses/${begun.id}`));
+    while ((await fetched()).status === "in_progress") await Bun.sleep(5);
+    expect(await fetched()).toMatchObject({ status: "failed", error: { code: "server_error" } });
+  });
+
+  test("an answer whose client left is cancelled, with what there was", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    for (const stream of [true, false]) {
+      const left = new AbortController();
+      const begun = fetch(`${server.url}/v1/responses`, {
+        method: "POST",
+        body: JSON.stringify({ input: "hi", stream, metadata: { stream: String(stream) } }),
+        signal: left.signal,
+      });
+      begun.catch(() => {});
+      await until(() => server.engine.live === 1);
+      if (stream) {
+        const reader = (await begun).body?.getReader();
+        const first = new TextDecoder().decode((await reader?.read())?.value);
+        const response = /"id":"(resp_[0-9a-f]+)"/.exec(first)?.[1];
+        left.abort();
+        await until(() => server.generation.activeCount === 0);
+        const kept = await json(fetch(`${server.url}/v1/responses/${response}`));
+        expect(kept).toMatchObject({ status: "cancelled", error: null, output: [{ status: "incomplete" }] });
+      } else {
+        left.abort();
+        await until(() => server.generation.activeCount === 0);
+        expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
+      }
+    }
+  });
+
+  test("a failure in the middle leaves no item in progress", async () => {
+    const server = serve(scripts.failed);
+    const text = await (await server.post("/v1/responses", { input: "hi", stream: true })).text();
+    const response = /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1];
+    const kept = await json(fetch(`${server.url}/v1/responses/${response}`));
+    expect(kept).toMatchObject({ status: "failed", output: [{ status: "incomplete" }] });
+  });
+
+  test("what is echoed is what is in effect", async () => {
+    const answer = await json(serve(scripts.text).post("/v1/responses", { input: "hi", frequency_penalty: 1 }));
+    expect(answer).toMatchObject({ temperature: 0.8, top_p: 0.95, presence_penalty: 0, frequency_penalty: 0 });
+  });
+
+  test("allowed tools are the only ones, free or forced; none allowed is none", async () => {
+    const server = serve(scripts.text);
+    const tools = ["a", "b", "c"].map((name) => ({ type: "function", name, parameters: schema }));
+    const allow = (mode: string | undefined, ...names: string[]) => ({
+      type: "allowed_tools",
+      mode,
+      tools: [...names.map((name) => ({ type: "function", name })), { type: "web_search" }],
+    });
+    for (const tool_choice of [allow("auto", "c", "a"), allow("required", "b"), allow(undefined)]) {
+      expect((await server.post("/v1/responses", { input: "hi", tools, tool_choice })).status).toBe(200);
+    }
+    expect(server.engine.requests.map((asked) => [asked.toolChoice, asked.tools.map(({ name }) => name)])).toEqual([
+      ["auto", ["a", "c"]],
+      ["required", ["b"]],
+      ["auto", []],
+    ]);
+    const unknown = await server.post("/v1/responses", { input: "hi", tools, tool_choice: allow("auto", "d") });
+    expect((await json(unknown)).error.param).toBe("tool_choice.name");
+  });
+
+  test.each([
+    ["limit=0", "limit", 400],
+    ["limit=many", "limit", 400],
+    ["order=up", "order", 400],
+    ["after=item_x", "after", 404],
+  ])("a page with %s is refused by name", async (query, param, status) => {
+    const server = serve(scripts.text);
+    const { id: response } = await json(server.post("/v1/responses", { input: "hi" }));
+    const refused = await fetch(`${server.url}/v1/responses/${response}/input_items?${query}`);
+    expect([refused.status, (await json(refused)).error.param]).toEqual([status, param]);
+  });
+
+  test("enable_thinking must be a boolean", async () => {
+    const body = { input: "hi", chat_template_kwargs: { enable_thinking: "yes" } };
+    const { error } = await json(serve().post("/v1/responses", body));
+    expect(error).toMatchObject({ code: "invalid_type", param: "chat_template_kwargs.enable_thinking" });
+  });
+
+  test("a refused request ends no other one of the same correlation id", async () => {
+    const refused = { fail: new SvcError("context_length_exceeded", "The prompt is too long.") };
+    const server = serve(({ messages }) => ({
+      steps: messages[0]?.content === "long" ? [refused, "accept"] : [{ text: "a" }, { wait: gate.promise }],
+    }));
+    const gate = Promise.withResolvers<void>();
+    const first = server.post("/v1/responses", { input: "hi" }, id);
+    await until(() => server.engine.live === 1);
+    expect((await server.post("/v1/responses", { input: "long" }, id)).status).toBe(400);
+    expect(server.engine.cancelled).toEqual([]);
+    gate.resolve();
+    expect((await json(first)).status).toBe("completed");
+  });
+
+  test("cancelling and deleting by its id ends this one, not a newer one of the same correlation id", async () => {
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+    const older = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
+    const newer = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
+    expect((await json(server.post(`/v1/responses/${older.id}/cancel`, ""))).status).toBe("cancelled");
+    const fetched = () => json(fetch(`${server.url}/v1/responses/${newer.id}`));
+    expect([(await fetched()).status, server.engine.live]).toEqual(["in_progress", 1]);
+    await fetch(`${server.url}/v1/responses/${newer.id}`, { method: "DELETE" });
+    await until(() => server.engine.live === 0);
+  });
+
+  test("only so many are kept", async () => {
+    const server = serve(scripts.text, { storedResponses: { count: 2, bytes: 1_000_000 } });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await json(server.post("/v1/responses", { input: "hi" }))).id);
+    const found = await Promise.all(ids.map(async (one) => (await fetch(`${server.url}/v1/responses/${one}`)).status));
+    expect(found).toEqual([404, 200, 200]);
+  });
+});
