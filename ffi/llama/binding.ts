@@ -2,7 +2,7 @@
 
 import { dlopen } from "bun:ffi";
 import { join } from "node:path";
-import { allocate } from "./allocate.ts";
+import { allocate, release } from "./allocate.ts";
 import {
   LlamaError,
   PLAIN_FORMAT,
@@ -286,7 +286,9 @@ class Binding implements NativeLlama {
     const saved = allocate(size);
     if (!saved) return undefined;
     const written = this.native.svc_kv_save(saved, size);
-    return written > 0 ? saved.subarray(0, written) : undefined;
+    if (written > 0) return saved.subarray(0, written);
+    release(saved);
+    return undefined;
   }
 
   kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean {

@@ -64,3 +64,23 @@ test("memory is there up to what an array can hold", () => {
   expect(allocate(3)).toEqual(new Uint8Array(3));
   expect(allocate(2 ** 33 + 1)).toBeUndefined();
 });
+
+test("memory of what is not kept any more is given back at once, not at the next garbage collection", () => {
+  const parts: Uint8Array[] = [];
+  const llama = {
+    kvSave: () => {
+      const part = new Uint8Array(1000);
+      parts.push(part);
+      return part.subarray(0, 900);
+    },
+  } as unknown as Llama;
+  const kv = new KvCommands(llama, () => {});
+  kv.run([
+    { type: "save", sequence: 4, saved: 8, from: 0, to: 10 },
+    { type: "save", sequence: 4, saved: 8, from: 10, to: -1 },
+    { type: "save", sequence: 5, saved: 9, from: 0, to: -1 },
+  ]);
+  expect(parts.map(({ length }) => length)).toEqual([1000, 1000, 1000]);
+  kv.run([{ type: "forget", saved: 8 }]);
+  expect(parts.map(({ length }) => length)).toEqual([0, 0, 1000]);
+});

@@ -198,9 +198,12 @@ describe("the disk tier", () => {
 
   test("gives up one conversation more rather than keeping it waiting", async () => {
     const one = disk(folder(), 2000);
-    for (const at of [1, 2, 3]) one.disk.store(entry(at), parts(at));
+    const given = [1, 2, 3].map(parts);
+    for (const [at, some] of given.entries()) one.disk.store(entry(at + 1), some);
     await one.disk.settled();
     expect(one.disk.counts).toMatchObject({ written: 300, failed: 600 });
+    // Their memory is given back, whatever became of them.
+    expect(given.flat().map(({ length }) => length)).toEqual(Array(9).fill(0));
     one.disk.store(entry(3), parts(3));
     await one.disk.settled();
     expect(one.disk.counts.written).toBe(600);

@@ -1,5 +1,6 @@
 // Carries out what the scheduler wants done to the KV cache, and holds what was moved out of it into host memory.
 
+import { release } from "../../../ffi/llama/allocate.ts";
 import type { Llama } from "../../../ffi/llama/api.ts";
 import type { KvCommand } from "../../scheduler/kv-command.ts";
 import type { SavedId } from "../../scheduler/saved-prefixes.ts";
@@ -56,7 +57,7 @@ export class KvCommands {
       case "save":
         return this.save(command);
       case "forget":
-        return void this.saved.delete(command.saved);
+        return this.forget(command.saved);
       case "store":
         return this.store(command);
       case "load":
@@ -87,9 +88,17 @@ export class KvCommands {
   private store({ saved, ids, adapterKey, media }: Of<"store">): void {
     const entry = { ids, adapterKey, media };
     const parts = this.whole(saved);
-    this.saved.delete(saved);
-    if (parts) this.disk?.store(entry, parts);
-    else this.disk?.fail(entry, "a conversation could not be taken out of the KV cache");
+    if (parts && this.disk) {
+      this.saved.delete(saved);
+      return this.disk.store(entry, parts);
+    }
+    this.forget(saved);
+    this.disk?.fail(entry, "a conversation could not be taken out of the KV cache");
+  }
+
+  private forget(id: SavedId): void {
+    for (const part of this.saved.get(id) ?? []) if (part) release(part);
+    this.saved.delete(id);
   }
 
   /** All parts, if saving them went well. */

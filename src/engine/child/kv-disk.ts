@@ -1,6 +1,7 @@
 // Moves what leaves host memory to disk and back, beside the decode loop: one file is written at a time, from bytes that
 // nobody else holds, and the scheduler is told when something is there.
 
+import { release } from "../../../ffi/llama/allocate.ts";
 import type { SavedId } from "../../scheduler/saved-prefixes.ts";
 import type { Stored, StoredId } from "../../scheduler/stored-prefixes.ts";
 import type { KvEntry } from "./kv-file.ts";
@@ -58,15 +59,17 @@ export class KvDisk {
     return { conversations: entries.size, tokens: this.counted.held, damaged };
   }
 
-  /** Takes bytes that nobody changes any more and writes them when it is their turn. */
+  /** Takes bytes that nobody else uses any more, writes them when it is their turn and gives their memory back. */
   store(entry: KvEntry, parts: readonly Uint8Array[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
+      parts.forEach(release);
       return this.fail(entry, "the disk is slower than what is to be written to it");
     }
     this.bytesInFlight += bytes;
     this.writing = this.writing.then(async () => {
       await this.write(entry, parts);
+      parts.forEach(release);
       this.bytesInFlight -= bytes;
     });
   }
