@@ -1,5 +1,8 @@
-// The real program as a user starts it: `bun src/main.ts` as its own process, on a free port, until the test is over.
+// The real program as a user starts it: `bun src/main.ts` as its own process, on a free port, until the test is over. What
+// it stores goes to a folder of its own, not to the user's.
 
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 import { killAtExit } from "./kill-at-exit.ts";
@@ -45,13 +48,21 @@ export async function startServer(
   at?: number,
 ): Promise<ServerProcess> {
   const port = at ?? (await freePort());
+  const data = join(tmpdir(), `svc-test-${crypto.randomUUID()}`);
   const child = Bun.spawn([...command, ...flags, "--port", String(port)], {
+    env: { ...process.env, SVC_DATA_DIR: data },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
   });
+  const removeData = () => rmSync(data, { recursive: true, force: true });
   const ended = killAtExit(child);
-  void child.exited.then(ended);
+  process.on("exit", removeData);
+  void child.exited.then(() => {
+    ended();
+    process.off("exit", removeData);
+    removeData();
+  });
   const output = child.stderr.text();
   const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
   const kill = async () => {
