@@ -108,7 +108,7 @@ common_chat_params apply_tools_or_schema(common_chat_templates_inputs inputs, bo
 std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
     if (format.grammar.empty() || format.lazy) return nullptr;
     constexpr double MOST_SECONDS = 1;
-    const GrammarWatch watch(true);
+    const GrammarWatch watch(Handling::prompt);
     std::shared_ptr<llama_sampler> sampler(
         llama_sampler_init_grammar(state.vocab, common_grammar_value(format.grammar).c_str(), "root"), llama_sampler_free);
     if (!sampler || !common_grammar_needs_prefill(format.grammar)) return sampler;

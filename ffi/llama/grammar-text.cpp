@@ -9,7 +9,7 @@
 namespace svc {
 
 bool compiles(const std::string & grammar) {
-    const GrammarWatch watch(true);
+    const GrammarWatch watch(Handling::prompt);
     llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, grammar.c_str(), "root");
     if (sampler) llama_sampler_free(sampler);
     return sampler != nullptr;

@@ -13,11 +13,10 @@ namespace svc {
 namespace {
 
 constexpr int MOST_SECONDS = 30;
-constexpr int EXIT_CODE = 70;
 
 // Seconds that each watch has been there for. Counted, not read from a clock: time in which the whole process stood
 // still does not count.
-std::list<int> & watches = *new std::list<int>;
+std::list<std::pair<Handling, int>> & watches = *new std::list<std::pair<Handling, int>>;
 std::mutex & mutex = *new std::mutex;
 bool started = false;
 
@@ -25,8 +24,8 @@ void serve(void *) {
     for (;;) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         std::lock_guard<std::mutex> lock(mutex);
-        for (int & seconds : watches) {
-            if (++seconds > MOST_SECONDS) _exit(EXIT_CODE);
+        for (auto & [handling, seconds] : watches) {
+            if (++seconds > MOST_SECONDS) _exit(static_cast<int>(handling));
         }
     }
 }
@@ -40,12 +39,12 @@ double thread_seconds() {
 
 } // namespace
 
-GrammarWatch::GrammarWatch(bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
+GrammarWatch::GrammarWatch(Handling handling, bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
     if (!is_needed) return;
     std::lock_guard<std::mutex> lock(mutex);
     if (!started) start_thread(serve, nullptr);
     started = true;
-    entry = watches.insert(watches.end(), 0);
+    entry = watches.insert(watches.end(), {handling, 0});
 }
 
 GrammarWatch::~GrammarWatch() {

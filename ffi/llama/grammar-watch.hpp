@@ -2,15 +2,19 @@
 #pragma once
 
 #include <list>
+#include <utility>
 
 namespace svc {
+
+// Where a grammar is handled, as the exit code that tells of it: what waits is no cause of what holds an answer up.
+enum class Handling : int { answer = 70, prompt = 71 };
 
 // Lives as long as llama.cpp handles a grammar. That cannot be stopped: after half a minute it ends the process, whose
 // successor takes the other requests. Any thread.
 class GrammarWatch {
   public:
     // `is_needed`: there is a grammar.
-    explicit GrammarWatch(bool is_needed);
+    GrammarWatch(Handling handling, bool is_needed = true);
     ~GrammarWatch();
     GrammarWatch(const GrammarWatch &) = delete;
     GrammarWatch & operator=(const GrammarWatch &) = delete;
@@ -21,7 +25,7 @@ class GrammarWatch {
   private:
     const bool is_needed;
     const double began;
-    std::list<int>::iterator entry;
+    std::list<std::pair<Handling, int>>::iterator entry;
 };
 
 } // namespace svc

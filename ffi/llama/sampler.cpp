@@ -137,7 +137,7 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     sampler->constrained = !params.grammar.empty();
     const bool compiled = format && format->compiled;
     sampler->greedy = params.temp <= 0 && !changes_logits(params) && (params.grammar.empty() || compiled);
-    const GrammarWatch watch(sampler->constrained);
+    const GrammarWatch watch(Handling::prompt, sampler->constrained);
     if (sampler->greedy && compiled) sampler->grammar.reset(llama_sampler_clone(format->compiled.get()));
     if (params.temp <= 0) {
         params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TEMPERATURE};
@@ -165,7 +165,7 @@ int32_t place_sampler(std::unique_ptr<Sampler> sampler) {
 llama_token Sampler::sample(int32_t row) {
     float * logits = llama_get_logits_ith(state.context, row);
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
-    const GrammarWatch watch(constrained);
+    const GrammarWatch watch(Handling::answer, constrained);
     const llama_token token = choose(logits, row);
     if (top_logprobs >= 0) keep_logprobs(logits, token);
     generated++;
@@ -175,12 +175,13 @@ llama_token Sampler::sample(int32_t row) {
 }
 
 // Where an ambiguous grammar doubles the work with each character, the next token, or the one after that, would end the
-// process. Many alternatives take long as well, but once: what is said then leaves few of them.
+// process: from some point on every token takes longer than the one before. Many alternatives take long as well, in the
+// token that comes to them and in the one that chooses among them, and then few of them are left.
 void Sampler::note_grammar_seconds(double seconds) {
-    constexpr double SLOW = 1, LEAST_BEFORE = 1.0 / 16, GROWTH = 1.5, MOST = 10;
+    constexpr double SLOW = 1, LEAST = 1.0 / 16, GROWTH = 1.5, MOST = 10;
     if (seconds > SLOW) slow_seconds += seconds;
-    const bool grows = seconds > SLOW && last_seconds > LEAST_BEFORE && seconds > GROWTH * last_seconds;
-    if (grows || slow_seconds > MOST) stuck = true;
+    growths = last_seconds > LEAST && seconds > GROWTH * last_seconds ? growths + 1 : 0;
+    if ((seconds > SLOW && growths > 1) || slow_seconds > MOST) stuck = true;
     last_seconds = seconds;
 }
 

@@ -10,7 +10,7 @@ import { noUsage } from "../domain/usage.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { EngineProcess, type EngineExit } from "./engine-process.ts";
 import { LifetimeStats } from "./lifetime-stats.ts";
-import { PendingRequest } from "./pending-request.ts";
+import { culprit, PendingRequest } from "./pending-request.ts";
 import type { EnginePort, EngineState, EngineStatus } from "./port.ts";
 import { PROTOCOL_VERSION, type EngineOptions, type FromEngine, type RequestKey, type ToEngine } from "./protocol.ts";
 import { RestartPolicy } from "./restart-policy.ts";
@@ -310,9 +310,10 @@ export class EngineHost implements EnginePort {
 
     this.stats.processEnded();
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
+    const cause = culprit(exit.code, this.pending.values());
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
-      if (pending.progress === "started" || !pending.survives(exit.code)) this.settle(pending, crashed);
+      if (pending.progress === "started" || pending === cause || !pending.survives()) this.settle(pending, crashed);
       else this.await(pending);
     }
     const delay = this.restart.schedule(() => {

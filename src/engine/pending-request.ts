@@ -10,8 +10,18 @@ type Progress = "unsent" | "sent" | "started";
 
 /** Engine deaths that an untouched request survives; more than this and it may be their cause. */
 const MOST_LIVES = 3;
-/** With which an engine ends that a grammar held up for too long: `ffi/llama/grammar-watch.cpp`. */
-const HELD_UP = 70;
+/** With which an engine ends that held out too long making a request's grammar: `ffi/llama/grammar-watch.hpp`. */
+const PROMPT_HELD_UP = 71;
+
+/**
+ * The request whose grammar ended the engine before it was accepted, as the exit code says. Grammars are made in the order in
+ * which requests come; what waits for its images or sound has that behind it, as a rule.
+ */
+export function culprit(code: number | null, pending: Iterable<PendingRequest>): PendingRequest | undefined {
+  if (code !== PROMPT_HELD_UP) return undefined;
+  const suspects = [...pending].filter((one) => one.waitsForGrammar);
+  return suspects.find(({ message }) => !hasMedia(message)) ?? suspects[0];
+}
 
 /** A grammar is made for it. */
 function isConstrained(message: ToEngine | undefined): boolean {
@@ -19,6 +29,9 @@ function isConstrained(message: ToEngine | undefined): boolean {
   const { constraint, tools } = message.request;
   return constraint !== undefined || tools.length > 0;
 }
+
+const hasMedia = (message: ToEngine | undefined): boolean =>
+  message !== undefined && "request" in message && (message.request.media?.length ?? 0) > 0;
 
 export class PendingRequest {
   readonly events = new EventQueue<EngineEvent | Int32Array | string>();
@@ -55,12 +68,13 @@ export class PendingRequest {
     this.message = undefined;
   }
 
-  /**
-   * The engine died, with an exit code or by a signal, while holding this request untouched. False when it has been through
-   * that too often, or may have been what the engine was held up by.
-   */
-  survives(code: number | null): boolean {
-    if (code === HELD_UP && !this.accepted && isConstrained(this.message)) return false;
+  /** An engine has it and has not accepted it yet, and makes a grammar for it. */
+  get waitsForGrammar(): boolean {
+    return this.progress === "sent" && !this.accepted && isConstrained(this.message);
+  }
+
+  /** The engine died while holding this request untouched. False when it has been through that too often. */
+  survives(): boolean {
     return --this.lives > 0;
   }
 

@@ -41,6 +41,12 @@ test("is not one with many alternatives: an answer that the prompt does not tell
   expect(values).toContain(first?.message.content as string);
 }, 60_000);
 
+test("nor one with many behind a few, which take seconds once", async () => {
+  const alternatives = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}"`).join(" | ");
+  const [answer] = (await ask("Which?", `root ::= (${alternatives(300)}) " " (${alternatives(15_000)})`)).choices;
+  expect(answer?.message.content).toMatch(/^k\d+ k\d+$/);
+}, 60_000);
+
 test("nor one with brackets inside one another, as converters write a longest length", async () => {
   const upTo = (count: number) => `${"([a-z] ".repeat(count)}${")?".repeat(count)}`;
   const [answer] = (await ask("Say hello.", `root ::= ${upTo(400)}`)).choices;

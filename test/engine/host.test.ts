@@ -178,13 +178,28 @@ describe("a dying engine", () => {
     expect(host.status().restarts).toBeGreaterThan(0);
   }, 15_000);
 
-  test("gives up at once on a request whose grammar may have held it up", async () => {
+  const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
+
+  test("gives up at once on the request whose grammar held it up, and on no other that waits", async () => {
     const host = startHost();
-    const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
+    const heldUp = { ...request("be held up before accepting"), constraint };
+    const first = codeOf(collect(host.generate(heldUp, live())));
+    const waiting = collect(host.generate({ ...request("wait", "w"), constraint }, live()));
+    expect(await first).toBe("engine_crashed");
+    expect(types(await collect(host.generate(request("hi"), live())))).toContain("finish");
+    expect(host.status().restarts).toBe(1);
+    host.cancel("w");
+    expect(types(await waiting)).toEqual(["accepted", "finish"]);
+  });
+
+  test("gives up on nothing that waits where an answer held it up", async () => {
+    const host = startHost();
+    const waiting = collect(host.generate({ ...request("wait", "w"), constraint }, live()));
     const heldUp = { ...request("be held up"), constraint };
     expect(await codeOf(collect(host.generate(heldUp, live())))).toBe("engine_crashed");
     expect(types(await collect(host.generate(request("hi"), live())))).toContain("finish");
-    expect(host.status().restarts).toBe(1);
+    host.cancel("w");
+    expect(types(await waiting)).toEqual(["accepted", "finish"]);
   });
 
   test("a model that cannot be loaded is reported and not tried again", async () => {
