@@ -1,5 +1,6 @@
 // The graph of a schema → a schema for the converter.
 
+import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
 import { enumerationPattern } from "./enumeration.ts";
 import { fault } from "./fault.ts";
@@ -51,7 +52,9 @@ class Emitter {
     });
     const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
     const definitions = this.bodies.size > 0 && { $defs: Object.fromEntries(this.bodies) };
-    return { schema: { ...named, ...definitions }, lost: [...this.lost] };
+    const whole = { ...named, ...definitions };
+    checkAlternatives(whole, this.param);
+    return { schema: whole, lost: [...this.lost] };
   }
 
   /** `path`: how the converter will name rules here. */

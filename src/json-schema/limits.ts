@@ -44,3 +44,7 @@ export const MAX_SAME_NAMES = 500;
 export const MAX_FLAT_VALUES = 32;
 /** Values of an `enum` that is used in several places; a longer one becomes a definition. */
 export const MAX_INLINE_VALUES = 16;
+/** Alternatives that are open at once. llama.cpp compares each with each: with 5,000 a value takes about half a second. */
+export const MAX_OPEN = 5_000;
+/** Alternatives that an answer begins with, times the characters of its schema: llama.cpp's copy looks for each in all. */
+export const MAX_BEGINNING = 200_000_000;

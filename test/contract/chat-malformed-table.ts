@@ -26,6 +26,9 @@ const LARGE_GRAMMARS = [
   `root ::= a0\na30 ::= "SECRET"\n${Array.from({ length: 30 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n")}`,
 ] as const;
 
+/** More numbers than llama.cpp can compare with each other at every character. */
+const LARGE_SCHEMA = { enum: Array.from({ length: 5001 }, (_, n) => n) };
+
 const wrongObjects = [
   [[], T],
   ["SECRET", T],
@@ -102,6 +105,7 @@ const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: 
     [[{ type: "function", function: {} }], M, "tools.0.function.name"],
     [[{ type: "function", function: { name: 5 } }], T, "tools.0.function.name"],
     [[{ type: "function", function: { name: "f", parameters: "SECRET" } }], T, "tools.0.function.parameters"],
+    [[{ type: "function", function: { name: "f", parameters: LARGE_SCHEMA } }], V, "tools.0.function.parameters"],
     [[{ type: "function", function: { name: "f", strict: "SECRET" } }], T, "tools.0.function.strict"],
     [[{ type: "custom", custom: { name: "SECRET" } }], U, "tools.0.type"],
     [[{ type: "function", function: { name: "" } }], V, "tools.0.function.name"],
@@ -132,6 +136,11 @@ const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: 
     [{ type: "json_schema", json_schema: "SECRET" }, T, "response_format.json_schema"],
     [{ type: "json_schema", json_schema: { schema: [] } }, T, "response_format.json_schema.schema"],
     [{ type: "json_schema" }, M, "response_format.json_schema"],
+    [
+      { type: "json_schema", json_schema: { name: "n", schema: LARGE_SCHEMA } },
+      V,
+      "response_format.json_schema.schema",
+    ],
   ],
   chat_template_kwargs: [...wrongObjects, [{ enable_thinking: "SECRET" }, T, "chat_template_kwargs.enable_thinking"]],
   reasoning_budget_tokens: [...wrongNumbers, [-2, V], [1.5, T]],

@@ -68,3 +68,12 @@ test("few alternatives are open at once", () => {
   const most = Math.max(...[...grammar.matchAll(/[^()]*/g)].map(([part]) => part.split("|").length));
   expect(most).toBeLessThanOrEqual(11);
 });
+
+test("thousands of numbers let exactly these through", () => {
+  const values = Array.from({ length: 5000 }, (_, i) => (i % 2 ? -1 : 1) * ((i * 7919) % 100_003) + (i % 3 ? 0 : 0.5));
+  const grammar = grammarOf(values);
+  for (const value of values.slice(0, 20)) expect([value, accepts(grammar, value)]).toEqual([value, true]);
+  for (const value of [1, 7918, -7918, 100_003, 7919.5]) {
+    expect([value, accepts(grammar, value)]).toEqual([value, values.includes(value)]);
+  }
+});

@@ -154,6 +154,64 @@ describe("size", () => {
   });
 });
 
+describe("alternatives that are open at once", () => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const record = (properties: object) => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  });
+  const tooMany = (got: number) => `at most 5000 alternatives may be open at once, got ${got}`;
+  const signs = (from: number, count: number) =>
+    String.fromCodePoint(...Array.from({ length: count }, (_, n) => 0x4e00 + from + n));
+  const $defs = { numbers: { enum: numbers(3000) }, signs: { enum: numbers(3000).map((n) => signs(n, 2)) } };
+
+  test("are limited in one list", () => {
+    expect(() => prepareSchema({ enum: numbers(5000) }, PARAM)).not.toThrow();
+    expect(refusal({ enum: numbers(5001) })).toContain(tooMany(5001));
+    expect(refusal(record({ a: { type: "array", items: { enum: numbers(6000) } } }))).toContain(tooMany(6000));
+    expect(refusal({ anyOf: numbers(5001).map((n) => ({ const: n })) })).toContain(tooMany(5001));
+    expect(refusal({ enum: numbers(6000).map((n) => signs(n, 2)) })).toContain(tooMany(6000));
+  });
+
+  test("are limited in alternatives beside one another", () => {
+    const beside = (name: string) => ({
+      $defs,
+      anyOf: numbers(40).map((n) => record({ a: { $ref: `#/$defs/${name}` }, b: { const: n } })),
+    });
+    expect(refusal(beside("numbers"))).toContain(tooMany(120_000));
+    expect(refusal(beside("signs"))).toContain(tooMany(120_000));
+    const pattern = `^(?:${Array.from(signs(0, 300)).join("|")})$`;
+    const patterns = numbers(40).map((n) => record({ a: { type: "string", pattern }, b: { const: n } }));
+    expect(refusal({ anyOf: patterns })).toContain(tooMany(12_000));
+    const optional = { properties: Object.fromEntries(numbers(199).map((n) => [`p${n}`, { type: "null" }])) };
+    const options = numbers(200).map((n) => ({
+      allOf: [{ $ref: "#/$defs/optional" }],
+      properties: { q: { const: n } },
+      unevaluatedProperties: false,
+    }));
+    expect(refusal({ $defs: { optional }, type: "object", anyOf: options })).toContain(tooMany(10_000));
+  });
+
+  test("are not those of different places, nor those that a character or a tag parts", () => {
+    const accepted = (schema: unknown) => expect(() => prepareSchema(schema, PARAM)).not.toThrow();
+    accepted(record(Object.fromEntries(numbers(60).map((n) => [`p${n}`, { enum: numbers(300 + n) }]))));
+    accepted({ enum: numbers(15_000).map((n) => `word ${n}`) });
+    const tagged = (n: number) => record({ tag: { const: n }, a: { $ref: "#/$defs/numbers" } });
+    accepted({ $defs, anyOf: numbers(40).map(tagged) });
+    accepted({ $defs, anyOf: numbers(40).map((n) => record({ [`p${n}`]: { $ref: "#/$defs/numbers" } })) });
+    const node = (n: number) => record({ tag: { const: n }, left: { $ref: "#" }, right: { $ref: "#" } });
+    accepted({ anyOf: [{ type: "null" }, ...numbers(100).map(node)] });
+  });
+
+  test("are fewer where an answer begins with them and they are long", () => {
+    const texts = numbers(4000).map((n) => ({ text: "x".repeat(100) + n }));
+    expect(refusal({ enum: texts })).toMatch(/times characters, may be at most 200000000, got 1[89]\d{8}/);
+    expect(() => prepareSchema(record({ a: { enum: texts } }), PARAM)).not.toThrow();
+  });
+});
+
 test("a message shows identifiers of a schema, and no other text of it", () => {
   const schema = { properties: { order_id: { properties: { "a secret\n": { anyOf: [{ type: "nonsense" }] } } } } };
   const message = refusal(schema);
