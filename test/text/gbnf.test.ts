@@ -78,3 +78,86 @@ test("what is no grammar has sizes, too", () => {
   }
   expect(grammarSize("root ::= root | root").paths).toBeLessThan(10);
 });
+
+test("a rule that begins with itself behind what llama.cpp does not know to be empty", () => {
+  const isHidden = (grammar: string) => grammarSize(grammar).hasHiddenRecursion;
+  const behind = (before: string) => isHidden(`root ::= a\na ::= ${before} a "x" | "z"\ne ::= f\nf ::= "" | "y"`);
+  expect(behind("e")).toBe(true);
+  expect(behind("e{1,3}")).toBe(true);
+  expect(behind("(f)")).toBe(true);
+  expect(behind('("y"?)')).toBe(true);
+  expect(isHidden('root ::= a\na ::= b "x" | "z"\nb ::= c\nc ::= e a\ne ::= (("y")?)')).toBe(true);
+  expect(isHidden('e ::= ("y"*)\nroot ::= "k" (e root "x")* ')).toBe(false);
+  // llama.cpp refuses these.
+  expect(behind("")).toBe(false);
+  expect(behind("f")).toBe(false);
+  expect(behind('"y"?')).toBe(false);
+  // What comes behind characters opens one by one, and a repetition of what may be empty is no recursion.
+  expect(behind('"y"')).toBe(false);
+  expect(behind('e "y"')).toBe(false);
+  expect(isHidden('root ::= "z" | "x" root\ne ::= (("y"?)*)* e-\ne- ::= "z" root')).toBe(false);
+});
+
+test("what earlier definitions of a rule have made stays", () => {
+  const long = `x ::= "${"k".repeat(1000)}"{0,2000}\n`;
+  const { elements } = grammarSize(`${long}x ::= "y"\nroot ::= x`);
+  expect(elements).toBeGreaterThan(2_000_000);
+  expect(grammarSize(`${long.repeat(20)}x ::= "y"\nroot ::= x`).elements).toBeGreaterThan(19 * elements);
+  expect(grammarSize('x ::= "y"\nroot ::= x').elements).toBe(5);
+});
+
+test("what may begin anywhere in a rule, with what comes behind it", () => {
+  const beginnings = (root: string, rules = "") => {
+    const words = Array.from({ length: 100 }, (_, i) => `"w${i}"`).join(" | ");
+    return grammarSize(`root ::= ${root}\na ::= ${words}\n${rules}`).beginnings;
+  };
+  expect(beginnings(`"k" ${"a? ".repeat(10)}`)).toBe(1000);
+  expect(beginnings(`"k" a ${"a? ".repeat(10)}`)).toBe(1000);
+  expect(beginnings("(a?){20}")).toBe(2000);
+  expect(beginnings("a?{20}")).toBe(2000);
+  expect(beginnings('("k" a? | "l") a? "." a?')).toBe(201);
+  expect(beginnings(`${"(".repeat(10)}"k"${" a?)".repeat(10)}`)).toBe(1000);
+  expect(beginnings('b a? "."', 'b ::= c a?\nc ::= "k" a* b?')).toBeGreaterThanOrEqual(300);
+  // One after the other.
+  expect(beginnings('"k" a{0,1000} "."')).toBe(101);
+  expect(beginnings('"k" (a ".")* "." a "." a')).toBe(101);
+  expect(beginnings('b "."', 'b ::= "(" b ")" a? | "k"')).toBeLessThanOrEqual(102);
+  expect(beginnings('"k" "."', "b ::= b-{3}\nb- ::= a")).toBe(100);
+});
+
+test("parts in a row that may be left out", () => {
+  const row = (root: string) => grammarSize(`root ::= ${root}\na ::= "1" | "2"`).row;
+  expect(row('"k" a? a? a* "."')).toBe(4);
+  expect(row('("x"?){0,300}')).toBe(300);
+  expect(row("((a?){0,10} .){0,10}")).toBe(11);
+  expect(row("((a?){10}){10}")).toBeGreaterThanOrEqual(100);
+  expect(row("[a-z]{0,1000}")).toBe(1);
+  expect(row(`${"([a-z] ".repeat(1000)}"."${")?".repeat(1000)}`)).toBe(1);
+});
+
+test("repetitions of what begins with a rule look for left recursion in it", () => {
+  const doubling = Array.from({ length: 16 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
+  const paths = (items: string) => grammarSize(`root ::= "y" ${items}\n${doubling}\na16 ::= "x"`).paths;
+  for (const operator of ["?", "*", "{0,1}"]) {
+    expect(paths(`a0${operator} `.repeat(100))).toBeGreaterThan(20 * paths("a0 ".repeat(100)));
+  }
+});
+
+test("what each answer looks up", () => {
+  const doubling = Array.from({ length: 14 }, (_, i) => `a${i} ::= a${i + 1} "x" | a${i + 1} "y"`).join("\n");
+  const { lookups } = grammarSize(`root ::= a0 | "${"z".repeat(400)}"{2000}\n${doubling}\na14 ::= "k"`);
+  expect(lookups).toBeGreaterThan(50_000_000_000);
+  const words = Array.from({ length: 10_000 }, (_, i) => `"word-${i}"`).join(" | ");
+  expect(grammarSize(`root ::= ${words}`).lookups).toBeLessThan(2_000_000_000);
+});
+
+test("is read as llama.cpp reads it", () => {
+  const long = `"${"k".repeat(1000)}"`;
+  for (const item of [`(${long}{0 # least\n, # most\n2000 })`, `"x" # \r ${long}{2000}`, `<\\> ${long}{2000} <b>`]) {
+    expect(grammarSize(`root ::= ${item}`).elements).toBeGreaterThan(2_000_000);
+  }
+  // A class of nothing but its sign is empty.
+  const rules = Array.from({ length: 30 }, (_, i) => `a${i} ::= [^] a${i + 1} | [^] a${i + 1}`).join("\n");
+  expect(grammarSize(`root ::= a0\n${rules}\na30 ::= "x"`).paths).toBeGreaterThan(2 ** 30);
+  expect(grammarSize('root ::= "x"{5,2} "y"{2,5} "z"{3,} [a]{4}').reversed).toBe(1);
+});
