@@ -20,6 +20,8 @@ export interface GrammarSize {
    * the work grows with the cube.
    */
   readonly row: number;
+  /** Most elements that are compared where the stacks with which one rule begins are compared with one another. */
+  readonly comparisons: number;
   /** Elements that the stacks of the grammar's beginning have, times all elements: each answer looks each of them up in all. */
   readonly lookups: number;
   /** Letters of rules' names: each bracket and each repetition, spelled out, has that of the rule it is in. */
@@ -36,6 +38,7 @@ const NOTHING: GrammarSize = {
   paths: 0,
   beginnings: 0,
   row: 0,
+  comparisons: 0,
   lookups: 0,
   letters: 0,
   reversed: 0,
@@ -54,7 +57,11 @@ export function grammarSize(text: string): GrammarSize {
   const paths = rules.reduce((sum, rule) => sum + openings.of(rule).paths + openings.ofRepetitions(rule), 0);
   const beginnings = mostOpen(rules, openings, "beginnings");
   const row = mostOpen(rules, openings, "row");
+  const comparisons = rules.reduce((most, rule) => {
+    const { beginnings: stacks, stacked } = openings.of(rule);
+    return Math.max(most, stacks * stacked);
+  }, 0);
   const lookups = root ? openings.of(root).stacked * elements : 0;
   const { hasHiddenRecursion } = openings;
-  return { depth, elements, paths, beginnings, row, lookups, letters, reversed, hasHiddenRecursion };
+  return { depth, elements, paths, beginnings, row, comparisons, lookups, letters, reversed, hasHiddenRecursion };
 }

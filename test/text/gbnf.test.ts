@@ -151,6 +151,14 @@ test("what each answer looks up", () => {
   expect(grammarSize(`root ::= ${words}`).lookups).toBeLessThan(2_000_000_000);
 });
 
+test("what is compared where a rule begins", () => {
+  const doubling = Array.from({ length: 14 }, (_, i) => `a${i} ::= a${i + 1} "x" | a${i + 1} "y"`).join("\n");
+  const deep = `root ::= "k" ${"(".repeat(30)}a0${' "x")'.repeat(30)}\n${doubling}\na14 ::= "k"`;
+  expect(grammarSize(deep).comparisons).toBeGreaterThan(10_000_000_000);
+  const words = Array.from({ length: 20_000 }, (_, i) => `"word-${i}"`).join(" | ");
+  expect(grammarSize(`root ::= "k" (${words}) "x"`).comparisons).toBeLessThan(1_000_000_000);
+});
+
 test("is read as llama.cpp reads it", () => {
   const long = `"${"k".repeat(1000)}"`;
   for (const item of [`(${long}{0 # least\n, # most\n2000 })`, `"x" # \r ${long}{2000}`, `<\\> ${long}{2000} <b>`]) {

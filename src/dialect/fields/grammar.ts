@@ -11,6 +11,7 @@ const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion
   ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
   ["beginnings", 20_000, "alternatives that begin at one place"],
   ["row", 256, "parts in a row that may be left out"],
+  ["comparisons", 2_000_000_000, "comparisons of what begins at one place, with all that is behind it"],
   ["lookups", 10_000_000_000, "elements, times those with which it begins and what is behind them"],
   ["reversed", 0, "repetitions whose upper bound is below the lower"],
   ["letters", 50_000_000, "letters in names of rules with its repetitions spelled out"],
