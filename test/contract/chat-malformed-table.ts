@@ -24,6 +24,9 @@ const LARGE_GRAMMARS = [
   `root ::= ${"(".repeat(1001)}"SECRET"${")".repeat(1001)}`,
   `root ::= "${"SECRET".repeat(100)}"{2000}`,
   `root ::= a0\na30 ::= "SECRET"\n${Array.from({ length: 30 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n")}`,
+  `root ::= "SECRET"{5,2}`,
+  `root ::= ("SECRET"?){0,2000}`,
+  `root ::= a\na ::= e a "SECRET" | "z"\ne ::= f\nf ::= "" | "y"`,
 ] as const;
 
 /** More numbers than llama.cpp can compare with each other at every character. */

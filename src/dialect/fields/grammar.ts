@@ -2,14 +2,18 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { Constraint } from "../../domain/generate.ts";
-import { grammarSize, type GrammarSize } from "../../text/gbnf.ts";
+import { grammarSize, type GrammarSize } from "../../text/gbnf/grammar-size.ts";
 
 /** More would cost the engine seconds or gigabytes, or more stack than there is, before the first token. */
-const LIMITS: readonly (readonly [keyof GrammarSize, number, string])[] = [
+const LIMITS: readonly (readonly [Exclude<keyof GrammarSize, "hasHiddenRecursion">, number, string])[] = [
   ["depth", 1000, "brackets inside one another"],
   ["elements", 1_000_000, "elements with its repetitions spelled out"],
   ["paths", 10_000_000, "elements on all paths by which its rules begin with others"],
-  ["beginnings", 20_000, "alternatives that a rule begins with"],
+  ["beginnings", 20_000, "alternatives that begin at one place"],
+  ["row", 256, "parts in a row that may be left out"],
+  ["comparisons", 2_000_000_000, "comparisons of what begins at one place, with all that is behind it"],
+  ["lookups", 10_000_000_000, "elements, times those with which it begins and what is behind them"],
+  ["reversed", 0, "repetitions whose upper bound is below the lower"],
   ["letters", 50_000_000, "letters in names of rules with its repetitions spelled out"],
 ];
 
@@ -19,6 +23,10 @@ export function grammarConstraint(grammar: string): Constraint {
   for (const [name, most, what] of LIMITS) {
     if (size[name] <= most) continue;
     const message = `'grammar' may have at most ${most} ${what}; got ${Number.isFinite(size[name]) ? size[name] : "more"}.`;
+    throw new SvcError("invalid_value", message, { param: "grammar" });
+  }
+  if (size.hasHiddenRecursion) {
+    const message = "'grammar' must not have a rule that begins with itself where what stands before it is empty.";
     throw new SvcError("invalid_value", message, { param: "grammar" });
   }
   return { grammar, strict: false, inexpressible: false };

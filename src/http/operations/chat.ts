@@ -25,11 +25,12 @@ mean the same as tools.
 the reasoning. With tools beside a schema the answer is a call or follows the schema. What a grammar cannot express is left
 out of the enforcement: with strict true (of the schema or a tool) the header X-Grammar-Constraints then says
 \`downgraded\`; so it does where the server runs with --no-grammar-constraints, which puts the schema into the prompt
-instead. A schema that is none, or has references beyond itself, is a 400 that names the place. At the token limit the
-JSON is cut and finish_reason is \`length\`. A grammar may nest brackets 1,000 deep, have 1,000,000 elements with its
-repetitions spelled out and 10,000,000 on all paths by which its rules begin with others, and a rule may begin with 20,000
-alternatives. An answer ends where the grammar leaves no way on, or is so ambiguous that the time for a token grows beyond a
-second.
+instead. A schema that is none, or has references beyond itself, is a 400 that names the place. At one place of an answer
+a schema may leave 5,000 alternatives open: options that are alike so far, and values of an enum that are no strings. At the
+token limit the JSON is cut and finish_reason is \`length\`. A grammar may nest brackets 1,000 deep, have 1,000,000 elements
+with its repetitions spelled out and 10,000,000 on all paths by which its rules begin with others; 20,000 alternatives may
+begin at one place, and 256 parts in a row be left out. No rule may begin with itself. An answer ends where the grammar
+leaves no way on, or is so ambiguous that the time for a token grows beyond a second.
 
 **Reasoning** is off unless asked for: reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max;
 none off) or chat_template_kwargs.enable_thinking, whose false wins. chat_template_kwargs.reasoning_effort alone turns nothing
