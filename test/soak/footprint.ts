@@ -4,7 +4,9 @@ import { openFiles, processTree, residentBytes } from "../support/processes.ts";
 
 /** Growth after the first rounds, in which caches and heaps find their size. */
 const GROWTH_LIMIT = 1.15;
-const SETTLING_ROUNDS = 3;
+const SETTLING_ROUNDS = 2;
+/** What is not collected yet comes and goes from round to round: the lowest level of so many is what is held. */
+const MOST_COMPARED = 3;
 /** Files that may be open at one moment and not at another: connections that are closing, a file being read. */
 const FILES_SLACK = 4;
 
@@ -32,14 +34,17 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
 export const describeFootprint = ({ front, engine, files }: Footprint): string =>
   `front ${megabytes(front)}, engine ${megabytes(engine)}, ${files} files`;
 
-/** What has grown between the rounds in which it settled and the last one; undefined after too few rounds to tell. */
+/** What the last rounds hold more than those after the settling; undefined after too few rounds to tell. */
 export function growth(rounds: readonly Footprint[]): string[] | undefined {
-  const settled = rounds[SETTLING_ROUNDS - 1];
-  const last = rounds.at(-1);
-  if (!settled || !last || rounds.length === SETTLING_ROUNDS) return undefined;
+  const settled = rounds.slice(SETTLING_ROUNDS);
+  const compared = Math.min(MOST_COMPARED, settled.length >> 1);
+  if (compared === 0) return undefined;
+  const lowest = (of: readonly Footprint[], part: keyof Footprint) => Math.min(...of.map((one) => one[part]));
+  const before = (part: keyof Footprint) => lowest(settled.slice(0, compared), part);
+  const after = (part: keyof Footprint) => lowest(settled.slice(-compared), part);
   const grown = (["front", "engine"] as const)
-    .filter((part) => last[part] > settled[part] * GROWTH_LIMIT)
-    .map((part) => `${part} process grew from ${megabytes(settled[part])} to ${megabytes(last[part])}`);
-  const files = last.files > settled.files + FILES_SLACK;
-  return files ? [...grown, `open files grew from ${settled.files} to ${last.files}`] : grown;
+    .filter((part) => after(part) > before(part) * GROWTH_LIMIT)
+    .map((part) => `${part} process grew from ${megabytes(before(part))} to ${megabytes(after(part))}`);
+  const files = after("files") > before("files") + FILES_SLACK;
+  return files ? [...grown, `open files grew from ${before("files")} to ${after("files")}`] : grown;
 }
