@@ -1,52 +1,56 @@
-// Who pays for an engine that a grammar held up.
-
 import { describe, expect, test } from "bun:test";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { culprit, PendingRequest } from "../../src/engine/pending-request.ts";
-import type { ToEngine } from "../../src/engine/protocol.ts";
+import { plainRequest } from "../support/request.ts";
 
-const PROMPT_HELD_UP = 71;
-const ANSWER_HELD_UP = 70;
+const rgb = new Uint8Array(300);
+const media = [{ kind: "image", id: "i", width: 10, height: 10, rgb }] as const;
 
-interface Ask {
-  readonly tools?: readonly object[];
-  readonly media?: readonly object[];
-}
-
-function sent(key: number, { tools = [{}], media = [] }: Ask = {}): PendingRequest {
-  const pending = new PendingRequest(key, "", {
-    type: "generate",
-    key,
-    request: { tools, media },
-  } as unknown as ToEngine);
+test("a request that is computed holds its images and sound no longer; before, another engine may need them", () => {
+  const request = plainRequest("?", { media });
+  const pending = new PendingRequest(1, "r1", { type: "generate", key: 1, request });
   pending.sent();
-  return pending;
-}
+  expect(pending.message).toMatchObject({ request: { media: [{ rgb }] } });
+  pending.started();
+  expect(pending.progress).toBe("started");
+  expect(Object.values(pending)).not.toContainEqual(expect.objectContaining({ request }));
+});
 
-const accepted = (key: number): PendingRequest => Object.assign(sent(key), { accepted: true });
+describe("an engine that a grammar held up", () => {
+  const ANSWER = 70;
+  const PROMPT = 71;
+  const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 
-describe("an engine that making a grammar held up", () => {
-  const blames = (pending: readonly PendingRequest[]) => culprit(PROMPT_HELD_UP, pending)?.key;
+  function waiting(key: number, fields: Partial<GenerateRequest> = { constraint }): PendingRequest {
+    const pending = new PendingRequest(key, "", { type: "generate", key, request: plainRequest("?", fields) });
+    pending.sent();
+    return pending;
+  }
 
-  test("was held up by the oldest request that waits for one", () => {
-    expect(blames([sent(1), sent(2)])).toBe(1);
-    expect(blames([accepted(1), sent(2, { tools: [] }), sent(3), sent(4)])).toBe(3);
+  const blames = (pending: readonly PendingRequest[]) => culprit(PROMPT, pending)?.key;
+
+  test("while it was made: was held up by the oldest request that waits for one", () => {
+    const accepted = Object.assign(waiting(1), { accepted: true });
+    expect(blames([waiting(1), waiting(2)])).toBe(1);
+    expect(blames([accepted, waiting(2, {}), waiting(3), waiting(4)])).toBe(3);
+    expect(blames([])).toBeUndefined();
   });
 
   test("was held up by one with images only where there is no other: its grammar is made before they are read", () => {
-    expect(blames([sent(1, { media: [{}] }), sent(2)])).toBe(2);
-    expect(blames([sent(1, { media: [{}] }), accepted(2)])).toBe(1);
+    const pictured = waiting(1, { constraint, media });
+    expect(blames([pictured, waiting(2)])).toBe(2);
+    expect(blames([pictured, waiting(2, {})])).toBe(1);
   });
 
   test("was not held up by a request that it never got", () => {
-    const unsent = sent(1);
+    const unsent = waiting(1);
     unsent.waitForEngine(1000, () => {});
     expect(blames([unsent])).toBeUndefined();
-    expect(blames([])).toBeUndefined();
-    unsent.sent();
+    unsent.settle();
   });
-});
 
-test("an engine that an answer held up was held up by nothing that waits", () => {
-  expect(culprit(ANSWER_HELD_UP, [sent(1)])).toBeUndefined();
-  expect(culprit(null, [sent(1)])).toBeUndefined();
+  test("in an answer: was held up by nothing that waits", () => {
+    expect(culprit(ANSWER, [waiting(1)])).toBeUndefined();
+    expect(culprit(null, [waiting(1)])).toBeUndefined();
+  });
 });
