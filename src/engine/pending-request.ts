@@ -10,7 +10,7 @@ type Progress = "unsent" | "sent" | "started";
 
 /** Engine deaths that an untouched request survives; more than this and it may be their cause. */
 const MOST_LIVES = 3;
-/** With which an engine ends that held out too long making a request's grammar: `ffi/llama/grammar-watch.hpp`. */
+/** With which an engine ends that the making of a request's grammar held up: `ffi/llama/grammar-watch.hpp`. */
 const PROMPT_HELD_UP = 71;
 
 /**

@@ -41,12 +41,24 @@ function resident(server: TestServer): readonly [front: number, engine: number] 
  * One thread: what matters here is not speed, and several wait for each other on a busy machine. Little host memory: it is
  * full before memory is looked at for the first time.
  */
-const LIMITS = ["--ctx", "4096", "--parallel", "8", "--max-queue", "64", "--max-tokens", "16", "--threads", "1"];
-const MEMORY = ["--cache-ram", "16"];
+const LIMITS = [
+  "--ctx",
+  "4096",
+  "--parallel",
+  "8",
+  "--max-queue",
+  "64",
+  "--max-tokens",
+  "16",
+  "--threads",
+  "1",
+  "--cache-ram",
+  "16",
+];
 
 console.log(`fuzz: seed ${seed}, ${cases} requests for each of ${names.join(", ")}`);
 await withServer(
-  [...LIMITS, ...MEMORY, "--no-media-fetch"],
+  [...LIMITS, "--no-media-fetch"],
   async (server) => {
     const engine = server.enginePid();
     const levels: (readonly [front: number, engine: number])[] = [];
