@@ -2,8 +2,8 @@
 // lag behind them: they are fed only for requests whose drafts pay, some of it in each step, and begin again when another
 // request has the id.
 
-import { DraftCost } from "./draft-cost.ts";
-import { DraftExperience, DraftGate } from "./draft-gate.ts";
+import type { GuessCost } from "./guess-cost.ts";
+import { GuessExperience, GuessGate } from "./guess-gate.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
 export interface DraftLimits {
@@ -40,16 +40,18 @@ const SERIES = 32;
 const NONE = new Int32Array(0);
 
 export class Drafts {
-  private readonly cost = new DraftCost();
-  private readonly experience = new DraftExperience();
+  private readonly experience = new GuessExperience();
   private readonly held = new Map<number, Held>();
-  private readonly gates = new WeakMap<Sequence, DraftGate>();
+  private readonly gates = new WeakMap<Sequence, GuessGate>();
   /** Sequence ids that nobody runs, of which the draft model holds something. */
   private readonly released = new Set<number>();
   private drafted = new Map<Sequence, { readonly length: number; readonly tokens: Int32Array }>();
   private series = 0;
 
-  constructor(private readonly limits: DraftLimits) {}
+  constructor(
+    private readonly limits: DraftLimits,
+    private readonly cost: GuessCost,
+  ) {}
 
   /**
    * What the draft model is to do for streams that decode together, when nobody else does anything. `room`: tokens that
@@ -128,11 +130,6 @@ export class Drafts {
     return drafted?.length === sequence.length ? drafted.tokens.subarray(0, Math.max(0, room)) : NONE;
   }
 
-  /** A step of streams alone took so long. */
-  recordStep(streams: number, guesses: number, ms: number): void {
-    this.cost.recordStep(streams, guesses, ms);
-  }
-
   /** Of a request's drafted tokens that were checked, so many were right. */
   learn(sequence: Sequence, offered: number, right: number): void {
     this.gateOf(sequence).learn(offered, right);
@@ -152,8 +149,8 @@ export class Drafts {
     return held?.key === key ? held : undefined;
   }
 
-  private gateOf(sequence: Sequence): DraftGate {
-    const gate = this.gates.get(sequence) ?? new DraftGate(this.experience);
+  private gateOf(sequence: Sequence): GuessGate {
+    const gate = this.gates.get(sequence) ?? new GuessGate(this.experience);
     this.gates.set(sequence, gate);
     return gate;
   }
@@ -165,7 +162,12 @@ export class Drafts {
     // The draft model sees no media.
     if (gate.closed || sequence.media.length > 0 || most < 1) return 0;
     if (!this.limits.draftAdaptive) return most;
-    const { count, savedMs } = gate.next(sequence.length, this.cost, streams, most);
+    const { count, savedMs } = gate.next(sequence.length, this.cost, {
+      streams,
+      guessing: streams,
+      most,
+      drafted: true,
+    });
     const lag = sequence.length - (this.heldBy(sequence)?.length ?? 0);
     const pays = lag <= SHORT_LAG || savedMs * remaining > this.cost.feedMs(lag);
     return pays ? count : 0;

@@ -251,6 +251,7 @@ export class Scheduler {
 
   /** Takes in a slice: its chunk is done, or there is more of it, or it was given up and has left nothing. */
   applySlice(result: "done" | "paused" | "given up", ms: number): void {
+    this.speculation.interrupted();
     const chunk = this.slices.apply(result, ms);
     if (chunk) this.applyStep(chunk.plan, [], chunk.ms, 0);
   }
@@ -266,6 +267,7 @@ export class Scheduler {
   /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
   applyMedia(step: MediaStep, done: boolean, ms: number): void {
     this.interlude.spend(ms);
+    this.speculation.interrupted();
     const sequence = this.byKey.get(step.key);
     if (sequence) this.media.apply(sequence, step, done);
   }
@@ -302,7 +304,8 @@ export class Scheduler {
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
     }
     for (const { key } of sampled) this.queue.charge(this.byKey.get(key)?.client ?? "", 0, 1);
-    if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), ms);
+    if (plan.prefillRows === 0) this.speculation.judge(plan, (key) => this.byKey.get(key), 1);
+    else this.speculation.interrupted();
     return sampled;
   }
 
@@ -310,7 +313,7 @@ export class Scheduler {
     const { rows, decodeRows } = plan;
     const made = stepsMade(plan, tokens);
     this.cost.record(decodeRows, 0, ms / made, this.kv.inUse);
-    this.speculation.judge(plan, (key) => this.byKey.get(key), ms / made);
+    this.speculation.judge(plan, (key) => this.byKey.get(key), made);
     const sampled: Sampled[] = [];
     for (const [at, { key, index }] of rows.entries()) {
       const sequence = this.byKey.get(key);

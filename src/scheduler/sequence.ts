@@ -2,7 +2,6 @@
 
 import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
 import { commonLength } from "./common-length.ts";
-import { Guesses } from "./guess.ts";
 import { positionAt, type MediaSpan } from "./media-span.ts";
 
 /** Numbers a request; given by the caller, opaque here, later requests have larger ones. */
@@ -39,8 +38,7 @@ export class Sequence {
   readonly client: string;
   readonly background: boolean;
   readonly multiStep: boolean;
-  /** Absent: nothing is guessed. */
-  readonly guesses: Guesses | undefined;
+  readonly guess: boolean;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
@@ -76,7 +74,7 @@ export class Sequence {
     this.client = request.client ?? "";
     this.background = request.background ?? false;
     this.multiStep = request.multiStep ?? false;
-    this.guesses = request.guess ? new Guesses() : undefined;
+    this.guess = request.guess ?? false;
     this.ids = request.prompt;
     this.length = request.prompt.length;
   }

@@ -3,8 +3,10 @@
 
 import { countGuesses, noGuesses, type GuessSource } from "../domain/guesses.ts";
 import { Drafts, type DraftJob, type DraftLimits } from "./drafts.ts";
+import { GuessCost } from "./guess-cost.ts";
 import type { KvCache } from "./kv-cache.ts";
 import { rowOf, type PlanRow, type StepPlan } from "./plan.ts";
+import { PromptLookup } from "./prompt-lookup.ts";
 import type { Key, Sequence } from "./sequence.ts";
 
 export interface SpeculationLimits extends DraftLimits {
@@ -21,15 +23,21 @@ const MOST_ROWS = 64;
 export class Speculation {
   /** What was guessed so far. */
   readonly tally = noGuesses();
+  private readonly cost = new GuessCost();
+  private readonly lookup = new PromptLookup(this.cost);
   private readonly drafts: Drafts;
   /** The draft model was asked before this step: it should not lag behind by more. */
   drafting = false;
+  /** When the newest step was planned, if it is of streams alone; what it was; and the time of drafts since then. */
+  private plannedAt = 0;
+  private newest: { readonly streams: number; readonly guesses: number; readonly made: number } | undefined;
+  private draftMs = 0;
 
   constructor(
     private readonly limits: SpeculationLimits,
     private readonly kv: KvCache,
   ) {
-    this.drafts = new Drafts(limits);
+    this.drafts = new Drafts(limits, this.cost);
   }
 
   /**
@@ -43,7 +51,7 @@ export class Speculation {
     const most = Math.floor(MOST_ROWS / streams);
     const room = (sequence: Sequence) => {
       const left = Math.min(most, sequence.maxTokens - sequence.generated - 1);
-      return !sequence.guesses || this.repeated(sequence, streams, left).length > 0 ? 0 : left;
+      return !sequence.guess || this.repeated(sequence, streams, left).length > 0 ? 0 : left;
     };
     const jobs = this.drafts.plan(decoding, room, remaining);
     this.drafting = jobs.length > 0;
@@ -52,17 +60,19 @@ export class Speculation {
 
   /** See Drafts.apply. */
   applyDrafts(...result: Parameters<Drafts["apply"]>): void {
+    this.draftMs += result[4];
     this.drafts.apply(...result);
   }
 
   /** Adds guesses to the rows of a step in which only streams are computed; returns how many. */
-  add(rows: PlanRow[], decoding: readonly Sequence[]): number {
+  add(rows: PlanRow[], decoding: readonly Sequence[], now: number): number {
+    this.recordStep(now);
     const { length: streams } = decoding;
     if (streams > this.mostStreams) return 0;
     const { batch, cells } = this.limits;
     const before = rows.length;
     for (const sequence of decoding) {
-      if (!sequence.guesses) continue;
+      if (!sequence.guess) continue;
       const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
       const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
       const repeated = this.repeated(sequence, streams, room);
@@ -75,9 +85,9 @@ export class Speculation {
     return rows.length - before;
   }
 
-  /** Learns from a finished step of streams; `ms`: of each, where several were made on end. `running` finds the requests. */
-  judge(plan: StepPlan, running: (key: Key) => Sequence | undefined, ms: number): void {
-    this.drafts.recordStep(plan.decodeRows, plan.guessRows, ms);
+  /** Learns from a finished step of streams alone, or so many on end. `running` finds the requests. */
+  judge(plan: StepPlan, running: (key: Key) => Sequence | undefined, made: number): void {
+    this.newest = { streams: plan.decodeRows, guesses: plan.guessRows, made };
     if (plan.guessRows === 0) return;
     const series = new Map<Key, { readonly source: GuessSource; readonly from: number; offered: number }>();
     for (const { key, guess, index } of plan.rows) {
@@ -89,11 +99,16 @@ export class Speculation {
       const sequence = running(key);
       if (!sequence) continue;
       const right = sequence.computed - from;
-      if (source === "ngram") sequence.guesses?.learn(offered, right, sequence.length);
+      if (source === "ngram") this.lookup.learn(sequence, offered, right);
       else this.drafts.learn(sequence, offered, right);
       countGuesses(this.tally, source, offered, right);
       if (right < offered) this.kv.discard(sequence);
     }
+  }
+
+  /** Something else than streams was computed: how long a step took with all that is around it cannot be told. */
+  interrupted(): void {
+    this.newest = undefined;
   }
 
   /** A request stops running; it has its sequence id yet. */
@@ -107,7 +122,19 @@ export class Speculation {
   }
 
   private repeated(sequence: Sequence, streams: number, room: number): Int32Array {
-    return (streams > MOST_REPEATING ? undefined : sequence.guesses?.next(sequence, room)) ?? NONE;
+    return streams > MOST_REPEATING ? NONE : this.lookup.next(sequence, streams, room);
+  }
+
+  /**
+   * The step before ends where this one is planned: messages are sent and read after each, and guesses save steps on end,
+   * which have that in common.
+   */
+  private recordStep(now: number): void {
+    const { newest, plannedAt, draftMs } = this;
+    if (newest) this.cost.recordStep(newest.streams, newest.guesses, (now - plannedAt - draftMs) / newest.made);
+    this.newest = undefined;
+    this.plannedAt = now;
+    this.draftMs = 0;
   }
 }
 

@@ -56,7 +56,7 @@ export class StepPlanner {
     // Streams wait for the prompts of all sets.
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
     if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding) : 0;
+    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
     if (prefillRows === 0) {
       this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.streams === 0) this.clearFor(prompts, now);

@@ -1,17 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { rightOf } from "../../src/domain/guesses.ts";
-import { DraftCost } from "../../src/scheduler/draft-cost.ts";
-import { DraftExperience, DraftGate } from "../../src/scheduler/draft-gate.ts";
+import { GuessCost, type Guessing } from "../../src/scheduler/guess-cost.ts";
+import { GuessExperience, GuessGate } from "../../src/scheduler/guess-gate.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 /** Learned from a step of 100 ms, guesses of 10 ms each, and `round` ms for each drafted token. */
-function costs(round: number): DraftCost {
-  const cost = new DraftCost();
+function costs(round: number): GuessCost {
+  const cost = new GuessCost();
   cost.recordStep(1, 0, 100);
-  cost.recordStep(1, 4, 140);
+  for (const guesses of [1, 2, 4, 8]) cost.recordStep(1, guesses, 100 + 10 * guesses);
   cost.recordDraft(4, 4 * round);
   return cost;
 }
+
+const alone = (right: number): Guessing => ({ right, streams: 1, guessing: 1, most: 8, drafted: true });
 
 describe("as many tokens are drafted as pay", () => {
   test.each([
@@ -20,28 +22,29 @@ describe("as many tokens are drafted as pay", () => {
     ["rarely right", 0.1, 5, 0],
     ["always right, but nearly as slow as the model", 1, 95, 0],
   ])("%s", (_name, right, round, expected) => {
-    expect(costs(round).best(right, 1, 8).count).toBe(expected);
+    expect(costs(round).best(alone(right)).count).toBe(expected);
   });
 
   test("what is saved is what a token costs less", () => {
     // Nine tokens in 100 + 8 × 15 ms.
-    expect(costs(5).best(1, 1, 8).savedMs).toBeCloseTo(100 - 220 / 9);
+    expect(costs(5).best(alone(1)).savedMs).toBeCloseTo(100 - 220 / 9);
   });
 
   test("several streams pay for each other's guesses", () => {
     const cost = costs(5);
     cost.recordStep(4, 0, 100);
-    expect(cost.best(0.8, 4, 8).count).toBeLessThan(cost.best(0.8, 1, 8).count);
+    const crowd = { ...alone(0.8), streams: 4, guessing: 4 };
+    expect(cost.best(crowd).count).toBeLessThan(cost.best(alone(0.8)).count);
   });
 });
 
 describe("a request's gate", () => {
   const run = (isRight: (at: number) => boolean) => {
-    const gate = new DraftGate(new DraftExperience());
+    const gate = new GuessGate(new GuessExperience());
     const cost = costs(5);
     const drafted: number[] = [];
     for (let length = 0; length < 1000; length++) {
-      const { count } = gate.next(length, cost, 1, 8);
+      const { count } = gate.next(length, cost, alone(0));
       drafted.push(count);
       if (count > 0) gate.learn(count, isRight(length) ? count : 0);
     }
@@ -64,12 +67,12 @@ describe("a request's gate", () => {
   });
 
   test("begins where other requests ended", () => {
-    const experience = new DraftExperience();
-    const first = new DraftGate(experience);
+    const experience = new GuessExperience();
+    const first = new GuessGate(experience);
     for (let series = 0; series < 100; series++) first.learn(4, 0);
-    const second = new DraftGate(experience);
+    const second = new GuessGate(experience);
     expect(second.expected).toBeLessThan(0.1);
-    expect(costs(5).best(second.expected, 1, 8).count).toBe(0);
+    expect(costs(5).best(alone(second.expected)).count).toBe(0);
   });
 });
 

@@ -1,8 +1,8 @@
-// How far one request's next tokens are worth drafting.
+// How far one request's next tokens are worth guessing.
 
-import type { DraftCost } from "./draft-cost.ts";
+import type { GuessCost, Guessing } from "./guess-cost.ts";
 
-/** What the first requests are taken for: drafts that are mostly right. */
+/** What the first requests are taken for: guesses that are mostly right. */
 const OPTIMISM = 0.7;
 /** Guesses that the experience with other requests counts for in the beginning. */
 const PRIOR_WEIGHT = 3;
@@ -15,8 +15,8 @@ const HOPE = 0.02;
 /** Where drafting does not pay, one token is tried now and then: after twice as many tokens each time, up to this. */
 const LONGEST_PAUSE = 256;
 
-/** How often drafted tokens are right, whoever's they are. */
-export class DraftExperience {
+/** How often guesses of one kind are right, whoever's they are. */
+export class GuessExperience {
   private right = OPTIMISM;
 
   /** What a new request may expect. */
@@ -30,8 +30,8 @@ export class DraftExperience {
   }
 }
 
-/** How drafting goes for one request. */
-export class DraftGate {
+/** How guesses of one kind go for one request. */
+export class GuessGate {
   /** The draft model cannot follow this request. */
   closed = false;
   private tried = PRIOR_WEIGHT;
@@ -39,19 +39,22 @@ export class DraftGate {
   private pause = 1;
   private pausedUntil = 0;
 
-  constructor(private readonly experience: DraftExperience) {
+  constructor(private readonly experience: GuessExperience) {
     this.right = PRIOR_WEIGHT * experience.expect();
   }
 
-  /** The probability that a drafted token is right, if those before it are. */
+  /** The probability that a guess is right, if those before it are. */
   get expected(): number {
     return this.right / this.tried;
   }
 
-  /** How many tokens to draft for a request of so many tokens, at most `most`; and what is saved by each, in milliseconds. */
-  next(length: number, cost: DraftCost, streams: number, most: number): { count: number; savedMs: number } {
+  /**
+   * How many tokens to draft for a request of so many tokens, and what is saved by each, in milliseconds: as many as pay, or
+   * one now and then.
+   */
+  next(length: number, cost: GuessCost, guessing: Omit<Guessing, "right">): { count: number; savedMs: number } {
     if (length < this.pausedUntil) return { count: 0, savedMs: 0 };
-    const best = cost.best(this.expected, streams, most);
+    const best = cost.best({ ...guessing, right: this.expected });
     if (best.count > 0) {
       this.pause = 1;
       return best;

@@ -1,34 +1,67 @@
 import { describe, expect, test } from "bun:test";
 import { noGuesses, rightOf } from "../../src/domain/guesses.ts";
-import { Guesses } from "../../src/scheduler/guess.ts";
+import { GuessCost } from "../../src/scheduler/guess-cost.ts";
+import { PromptLookup } from "../../src/scheduler/prompt-lookup.ts";
 import { Sequence } from "../../src/scheduler/sequence.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const sequence = (...tokens: number[]) =>
   new Sequence({ key: 1, prompt: Int32Array.from(tokens), maxTokens: 100, guess: true }, 0);
 
+/** Steps of 100 ms, and guesses that add so many to them. */
+function lookup(guessMs: number) {
+  const cost = new GuessCost();
+  cost.recordStep(1, 0, 100);
+  for (const guesses of [1, 2, 4, 8, 16]) cost.recordStep(1, guesses, 100 + guesses * guessMs);
+  return new PromptLookup(cost);
+}
+const guess = (said: Sequence, room = 99, guessMs = 1) => [...lookup(guessMs).next(said, 1, room)];
+
 describe("a guess", () => {
-  test("is what followed the same three tokens last", () => {
-    const said = sequence(1, 2, 3, 70, 71, 9, 1, 2, 3, 80, 81, 82, 83, 84, 9, 1, 2, 3);
-    expect([...new Guesses().next(said, 10)]).toEqual([80, 81, 82, 83]);
-    expect([...new Guesses().next(said, 3)]).toEqual([80, 81, 82]);
+  test("is what followed the same tokens, the last place of those with most of them", () => {
+    const rest = [80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95];
+    expect(guess(sequence(1, 2, 3, 70, 71, 9, 1, 2, 3, ...rest, 8, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
+    expect(guess(sequence(7, 1, 2, 3, ...rest, 9, 1, 2, 3, 50, 51, 7, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
+    expect(guess(sequence(1, 2, 3, ...rest, 1, 2, 3), 2)).toEqual([80, 81]);
+  });
+
+  test("goes round where the answer does", () => {
+    const round = guess(sequence(5, 9, 4, 4, 4, 4, 4));
+    expect(round.length).toBeGreaterThan(3);
+    expect(new Set(round)).toEqual(new Set([4]));
+    expect(guess(sequence(9, 1, 2, 1, 2, 1, 2)).slice(0, 5)).toEqual([1, 2, 1, 2, 1]);
   });
 
   test("is nothing where there is no such place, or no room", () => {
-    expect([...new Guesses().next(sequence(1, 2, 3, 4, 5), 10)]).toEqual([]);
-    expect([...new Guesses().next(sequence(1, 2, 3, 4, 1, 2, 3), 1)]).toEqual([]);
-    expect([...new Guesses().next(sequence(1, 2), 10)]).toEqual([]);
+    expect(guess(sequence(1, 2, 3, 4, 5))).toEqual([]);
+    expect(guess(sequence(1, 2, 3, 4, 1, 2, 3), 0)).toEqual([]);
+    expect(guess(sequence(1, 2))).toEqual([]);
   });
 
-  test("grows while it is right, and pauses after it was wrong", () => {
-    const guesses = new Guesses();
-    const ids = [...Array(40).keys(), 0, 1, 2];
-    expect(guesses.next(sequence(...ids), 99).length).toBe(4);
-    guesses.learn(4, 4, ids.length);
-    expect(guesses.next(sequence(...ids), 99).length).toBe(8);
-    guesses.learn(8, 0, ids.length);
-    expect(guesses.next(sequence(...ids), 99).length).toBe(0);
-    expect(guesses.next(sequence(...Array(10).keys(), ...ids), 99).length).toBeGreaterThan(0);
+  test("is never a medium", () => {
+    expect(guess(sequence(1, 2, 3, 4, -7, -7, 5, 1, 2, 3))).toEqual([4]);
+    expect(guess(sequence(1, 2, 3, -7, -7, 5, 1, 2, 3))).toEqual([]);
+  });
+
+  test("is as long as pays: the likelier the longer, and nothing where each costs a step", () => {
+    const [short, long] = [sequence(1, 2, 3, 70, 1, 2, 3), sequence(...Array(30).keys(), ...Array(20).keys())];
+    const guesses = lookup(20);
+    const first = guesses.next(short, 1, 99).length;
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(8);
+    for (let series = 0; series < 20; series++) {
+      guesses.next(long, 1, 99);
+      guesses.learn(long, 4, 4);
+      guesses.next(short, 1, 99);
+      guesses.learn(short, 4, 0);
+    }
+    expect(guesses.next(long, 1, 99).length).toBeGreaterThan(8);
+    expect(guesses.next(short, 1, 99).length).toBe(0);
+    expect(guess(long, 99, 100)).toEqual([]);
+  });
+
+  test("waits until a step was measured", () => {
+    expect([...new PromptLookup(new GuessCost()).next(sequence(4, 4, 4, 4, 4), 1, 99)]).toEqual([]);
   });
 });
 
