@@ -37,10 +37,12 @@ const SHORT_LAG = 16;
 const FIRST_FEED = 64;
 /** So many steps with drafts in a row, then one without: what that costs must not be forgotten. */
 const SERIES = 32;
+/** What the draft model is taken for in the beginning. */
+const MOSTLY_RIGHT = 0.7;
 const NONE = new Int32Array(0);
 
 export class Drafts {
-  private readonly experience = new GuessExperience();
+  private readonly experience = new GuessExperience(MOSTLY_RIGHT);
   private readonly held = new Map<number, Held>();
   private readonly gates = new WeakMap<Sequence, GuessGate>();
   /** Sequence ids that nobody runs, of which the draft model holds something. */

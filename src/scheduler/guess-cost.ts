@@ -2,8 +2,10 @@
 
 import { blend } from "./moving-average.ts";
 
-/** A measurement of guesses is believed a little less with each later step without any: what did not pay is tried again. */
+/** A measurement is believed a little less with each step since then: what did not pay is tried again some day. */
 const FADE = 0.998;
+/** A step that takes so much longer than expected was disturbed: it counts for so much. */
+const OUTLIER = 3;
 
 /** What a guess is taken to add to a step until that is measured, as a share of it. */
 const UNTRIED = 1 / 16;
@@ -24,7 +26,12 @@ export interface Guessing {
 /** A number of guesses, and the time that they add to a step. */
 interface Added {
   readonly guesses: number;
-  ms: number;
+  readonly ms: number;
+}
+
+/** The same as measured, and the steps since the last time. */
+interface Measured extends Added {
+  age: number;
 }
 
 /** Moving averages of measured calls, in milliseconds. */
@@ -35,27 +42,22 @@ export class GuessCost {
    * What guesses add to a step, by the logarithm of their number: the first may cost as much as a whole step, and the next
    * ones nearly nothing.
    */
-  private readonly added: (Added | undefined)[] = [];
+  private readonly added: (Measured | undefined)[] = [];
   /** One more token for all who draft. */
   private round: number | undefined;
   /** A token that the draft model is fed to catch up. */
   private feed: number | undefined;
 
+  /** So many steps were made, whether it is known how long they took or not. */
+  countSteps(made: number): void {
+    for (const measured of this.added) if (measured) measured.age += made;
+  }
+
   /** A step of streams alone, with all that is done around it. */
   recordStep(streams: number, guesses: number, ms: number): void {
     const plain = this.plain[streams];
-    if (guesses > 0) {
-      if (plain === undefined) return;
-      const size = Math.ceil(Math.log2(guesses));
-      const known = this.added[size];
-      this.added[size] = {
-        guesses: blend(known?.guesses, guesses),
-        ms: blend(known?.ms, Math.max(0, ms - plain)),
-      };
-      return;
-    }
-    this.plain[streams] = blend(plain, ms);
-    for (const known of this.added) if (known) known.ms *= FADE;
+    if (guesses === 0) this.plain[streams] = blend(plain, ms);
+    else if (plain !== undefined) this.recordGuesses(guesses, ms, plain);
   }
 
   recordDraft(rounds: number, ms: number): void {
@@ -96,9 +98,21 @@ export class GuessCost {
     return best;
   }
 
+  private recordGuesses(guesses: number, ms: number, plain: number): void {
+    const most = OUTLIER * (plain + this.addedBy(guesses, plain));
+    const size = Math.ceil(Math.log2(guesses));
+    const known = this.added[size];
+    this.added[size] = {
+      guesses: blend(known?.guesses, guesses),
+      ms: blend(known?.ms, Math.max(0, Math.min(ms, most) - plain)),
+      age: 0,
+    };
+  }
+
   /** Between two sizes that were measured on the line through both. */
   private addedBy(guesses: number, plain: number): number {
-    const known = this.added.filter((size) => size !== undefined);
+    const measured = this.added.filter((size) => size !== undefined);
+    const known = measured.map((size) => ({ guesses: size.guesses, ms: size.ms * FADE ** size.age }));
     const larger = known.find((size) => size.guesses >= guesses);
     const smaller = known.findLast((size) => size.guesses <= guesses) ?? NONE;
     const slope = larger ? (larger.ms - smaller.ms) / Math.max(1, larger.guesses - smaller.guesses) : UNTRIED * plain;

@@ -2,8 +2,6 @@
 
 import type { GuessCost, Guessing } from "./guess-cost.ts";
 
-/** What the first requests are taken for: guesses that are mostly right. */
-const OPTIMISM = 0.7;
 /** Guesses that the experience with other requests counts for in the beginning. */
 const PRIOR_WEIGHT = 3;
 /** Weight that a guess keeps with each later series. */
@@ -17,11 +15,16 @@ const LONGEST_PAUSE = 256;
 
 /** How often guesses of one kind are right, whoever's they are. */
 export class GuessExperience {
-  private right = OPTIMISM;
+  private right: number;
+
+  /** `hope`: what the first requests are taken for. */
+  constructor(private readonly hope: number) {
+    this.right = hope;
+  }
 
   /** What a new request may expect. */
   expect(): number {
-    this.right += HOPE * (OPTIMISM - this.right);
+    this.right += HOPE * (this.hope - this.right);
     return this.right;
   }
 

@@ -59,7 +59,8 @@ export class PromptLookup {
 
   private gateOf(gates: Looked["gates"], { matched }: Place): GuessGate {
     const size = Math.floor(Math.log2(matched));
-    const experience = (this.experience[size] ??= new GuessExperience());
+    // Laplace's rule of succession: what went on as before so many times does so once more.
+    const experience = (this.experience[size] ??= new GuessExperience((matched + 1) / (matched + 2)));
     return (gates[size] ??= new GuessGate(experience));
   }
 }

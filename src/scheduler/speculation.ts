@@ -87,6 +87,7 @@ export class Speculation {
 
   /** Learns from a finished step of streams alone, or so many on end. `running` finds the requests. */
   judge(plan: StepPlan, running: (key: Key) => Sequence | undefined, made: number): void {
+    this.cost.countSteps(made);
     this.newest = { streams: plan.decodeRows, guesses: plan.guessRows, made };
     if (plan.guessRows === 0) return;
     const series = new Map<Key, { readonly source: GuessSource; readonly from: number; offered: number }>();

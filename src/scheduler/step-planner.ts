@@ -18,7 +18,7 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
  * twenty times a second at least, and messages are sent once for all. On few cores each message costs the computation more
  * than it takes itself.
  */
-const MULTI_STEP_MS = 50;
+export const MULTI_STEP_MS = 50;
 /** The same between two slices of a prompt, which take the stall budget already. */
 const MULTI_STEP_BETWEEN_SLICES_MS = 10;
 

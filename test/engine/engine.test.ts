@@ -49,6 +49,7 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
 }
 
 const ask = plainRequest;
+const WORDS = "the quick brown fox";
 
 describe("a generation", () => {
   test("is accepted, started, streamed in whole characters and finished with real counts", async () => {
@@ -222,6 +223,19 @@ describe("many requests", () => {
     expect(Math.max(...llama.decodes.slice(before).map(({ rows }) => rows))).toBeLessThanOrEqual(16);
   });
 
+  test("text of fast steps is sent together, and none waits for a slow one", async () => {
+    const messages = async (stepMs: number) => {
+      // Log probabilities are read after each step: none are made on end.
+      const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, stepMs));
+      engine.receive({ type: "generate", key: 1, request: ask(`say ${WORDS}|`, { topLogprobs: 0 }) });
+      await until(() => finished(1) !== undefined);
+      expect(text(1)).toBe(WORDS);
+      return steps().filter(({ outputs }) => outputs.length > 0).length;
+    };
+    expect(await messages(0)).toBeLessThan(WORDS.length / 2);
+    expect(await messages(30)).toBe(WORDS.length);
+  });
+
   test("more than there are sequences wait and are all served", async () => {
     const { engine, until, finished } = startEngine();
     for (let key = 1; key <= 20; key++) engine.receive({ type: "generate", key, request: ask("say hello|") });
@@ -231,7 +245,7 @@ describe("many requests", () => {
 
 describe("cancel", () => {
   test("finishes with what there is", async () => {
-    const { engine, until, finished, text, llama } = startEngine(new FakeLlama(256, 1));
+    const { engine, until, finished, text, llama } = startEngine(new FakeLlama(256, 30));
     engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
     engine.receive({ type: "cancel", key: 1, quiet: false });
@@ -241,7 +255,7 @@ describe("cancel", () => {
   });
 
   test("a quiet one sends no finish but the new levels", async () => {
-    const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, 1));
+    const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, 30));
     engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
     engine.receive({ type: "cancel", key: 1, quiet: true });

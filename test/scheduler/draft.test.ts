@@ -40,7 +40,7 @@ describe("as many tokens are drafted as pay", () => {
 
 describe("a request's gate", () => {
   const run = (isRight: (at: number) => boolean) => {
-    const gate = new GuessGate(new GuessExperience());
+    const gate = new GuessGate(new GuessExperience(0.7));
     const cost = costs(5);
     const drafted: number[] = [];
     for (let length = 0; length < 1000; length++) {
@@ -67,7 +67,7 @@ describe("a request's gate", () => {
   });
 
   test("begins where other requests ended", () => {
-    const experience = new GuessExperience();
+    const experience = new GuessExperience(0.7);
     const first = new GuessGate(experience);
     for (let series = 0; series < 100; series++) first.learn(4, 0);
     const second = new GuessGate(experience);

@@ -5,23 +5,14 @@ import type { AnswerFormat, Llama } from "../../../ffi/llama/api.ts";
 import type { Media } from "../../../ffi/media/api.ts";
 import { adapterKey } from "../../domain/adapters.ts";
 import type { Clock } from "../../domain/clock.ts";
-import type { GenerateRequest, OutputEvent } from "../../domain/generate.ts";
+import type { GenerateRequest } from "../../domain/generate.ts";
 import type { FinishReason } from "../../domain/usage.ts";
 import type { Sampled } from "../../scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../scheduler/sequence.ts";
-import type {
-  EngineOptions,
-  FromEngine,
-  Levels,
-  OnDisk,
-  RequestKey,
-  StepFinish,
-  StepOutput,
-  ToEngine,
-} from "../protocol.ts";
+import { MULTI_STEP_MS } from "../../scheduler/step-planner.ts";
+import type { EngineOptions, FromEngine, Levels, OnDisk, RequestKey, StepFinish, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { appendEvents } from "./append-events.ts";
 import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
@@ -29,6 +20,7 @@ import type { KvFolder } from "./kv-folder.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 import { levelsOf } from "./levels.ts";
 import type { EngineObserver } from "./observer.ts";
+import { Outbox } from "./outbox.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
@@ -54,6 +46,7 @@ export class Engine {
   private readonly kv: KvCommands;
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
+  private readonly outbox: Outbox;
   /** Nothing is computed any more. */
   private ended = false;
   private wake: (() => void) | undefined;
@@ -74,6 +67,7 @@ export class Engine {
     this.disk = kvFolder && this.makeDisk(kvFolder);
     this.kv = new KvCommands(llama, (saved, bytes) => this.scheduler.wrote(saved, bytes, clock.now()), this.disk);
     this.guesses = options.speculation && model.canRollBack;
+    this.outbox = new Outbox(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
@@ -103,6 +97,9 @@ export class Engine {
     };
     this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
     const hooks: StepHooks = {
+      begins: (expectedMs, now) => {
+        if (this.outbox.begin(now, expectedMs)) this.sendStep([]);
+      },
       started: (keys, now) => this.announce(keys, now),
       stepped: (sampled, now) => {
         this.sampleMemory(now);
@@ -149,7 +146,7 @@ export class Engine {
   /** Looks what earlier processes left on disk; undefined where there is no place for that. */
   async findStored(): Promise<OnDisk | undefined> {
     const found = await this.disk?.open();
-    if (found) this.sendStep([], []);
+    if (found) this.sendStep([]);
     return found;
   }
 
@@ -269,33 +266,29 @@ export class Engine {
     this.runner.cancelled();
     const request = this.active.get(key);
     if (request) {
-      const events = quiet ? [] : request.end("cancelled");
+      if (!quiet) this.outbox.hold(key, request.end("cancelled"));
       const finish = this.close(request, "cancelled");
       // Sent for a quiet one too: it carries the new levels.
-      this.sendStep(events.length > 0 ? [{ key, events }] : [], quiet ? [] : [finish]);
+      this.sendStep(quiet ? [] : [finish]);
       this.wake?.();
       return;
     }
     this.intake.cancel(key);
   }
 
-  /** Says what a step gave. */
+  /** Says what a step gave, when it is due. */
   private say(sampled: readonly Sampled[], now: number): void {
-    const outputs: StepOutput[] = [];
     const finished: StepFinish[] = [];
-    let events: OutputEvent[] = [];
     for (const { key, token, last, more } of sampled) {
       const request = this.active.get(key);
       if (!request) continue;
-      appendEvents(events, request.accept(token, now, more));
+      this.outbox.hold(key, request.accept(token, now, more));
       const ended = request.stopped ? "stop" : last ? "length" : undefined;
-      if (ended) appendEvents(events, request.end(ended));
-      if (ended) finished.push(this.close(request, ended));
-      if (more && !ended) continue;
-      if (events.length > 0) outputs.push({ key, events });
-      events = [];
+      if (!ended) continue;
+      this.outbox.hold(key, request.end(ended));
+      finished.push(this.close(request, ended));
     }
-    if (outputs.length > 0 || finished.length > 0) this.sendStep(outputs, finished);
+    if (finished.length > 0) this.sendStep(finished);
   }
 
   private announce(keys: readonly RequestKey[], now: number): void {
@@ -328,7 +321,7 @@ export class Engine {
         const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
         this.scheduler.loaded(saved, bytes, this.clock.now());
       },
-      changed: () => this.sendStep([], []),
+      changed: () => this.sendStep([]),
       warn: (text) => this.send({ type: "log", level: "warn", text }),
     });
   }
@@ -338,8 +331,8 @@ export class Engine {
     for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
   }
 
-  private sendStep(outputs: StepOutput[], finished: StepFinish[]): void {
-    this.send({ type: "step", outputs, finished, stats: this.stats() });
+  private sendStep(finished: StepFinish[]): void {
+    this.send({ type: "step", outputs: this.outbox.take(), finished, stats: this.stats() });
   }
 
   private stats(): Levels {

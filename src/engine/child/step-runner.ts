@@ -17,6 +17,8 @@ const CANCEL_WAIT_MS = 100;
 const FLOAT_BYTES = 4;
 
 export interface StepHooks {
+  /** Something is computed now, and is likely to take so long; Infinity when that is not known, or nothing is computed. */
+  begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
   started(keys: readonly RequestKey[], now: number): void;
   /** A step or a slice has ended; what was sampled in it, if anything. */
@@ -40,6 +42,8 @@ export class StepRunner {
   /** Set after an aborted step, until the cancel message behind it is here. */
   private aborted: PromiseWithResolvers<void> | undefined;
   private stepCount = 0;
+  /** What a step took, if the last computation was one of streams alone. */
+  private stepMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly llama: Llama,
@@ -80,6 +84,8 @@ export class StepRunner {
     const media = this.scheduler.planMedia(before);
     const slice = media ? undefined : this.scheduler.planSlice(before);
     const plan = media || slice ? undefined : this.scheduler.plan(before);
+    this.hooks.begins(plan?.prefillRows === 0 ? this.stepMs * plan.steps : Number.POSITIVE_INFINITY, before);
+    this.stepMs = Number.POSITIVE_INFINITY;
     if (media) this.runMedia(media);
     else if (slice) this.runSlice(slice);
     else if (plan) this.runStep(plan, before);
@@ -118,6 +124,7 @@ export class StepRunner {
     }
     const now = this.clock.now();
     this.stepCount += made;
+    if (plan.prefillRows === 0) this.stepMs = (now - before) / made;
     this.hooks.stepped(this.scheduler.apply(plan, this.sampled, now - before), now);
   }
 
