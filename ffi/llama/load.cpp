@@ -124,8 +124,8 @@ void create_threadpool() {
     const auto create = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
     if (!create) return;
     ggml_threadpool_params params = ggml_threadpool_params_default(state.threads);
-    // The least above none: workers spin for about two milliseconds before they sleep, so that the next step need not wake
-    // them, and leave the cores to others when there is none.
+    // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
+    // and leave the cores to others when there is none.
     params.poll = 1;
     threadpool = create(&params);
 }

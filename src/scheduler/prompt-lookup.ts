@@ -57,10 +57,12 @@ export class PromptLookup {
     return looked;
   }
 
+  /** Matches of about the same length are alike. */
   private gateOf(gates: Looked["gates"], { matched }: Place): GuessGate {
     const size = Math.floor(Math.log2(matched));
     // Laplace's rule of succession: what went on as before so many times does so once more.
-    const experience = (this.experience[size] ??= new GuessExperience((matched + 1) / (matched + 2)));
+    const hope = (2 ** size + 1) / (2 ** size + 2);
+    const experience = (this.experience[size] ??= new GuessExperience(hope));
     return (gates[size] ??= new GuessGate(experience));
   }
 }
