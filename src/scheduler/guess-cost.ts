@@ -6,7 +6,6 @@ import { blend } from "./moving-average.ts";
 const FADE = 0.998;
 /** A step that takes so much longer than expected was disturbed: it counts for so much. */
 const OUTLIER = 3;
-
 /** What a guess is taken to add to a step until that is measured, as a share of it. */
 const UNTRIED = 1 / 16;
 
@@ -87,11 +86,12 @@ export class GuessCost {
   best({ right, streams, guessing, most, drafted }: Guessing): { readonly count: number; readonly savedMs: number } {
     const plain = this.plain[streams] ?? 0;
     const round = drafted ? (this.round ?? 0) : 0;
+    const { known } = this;
     let best = { count: 0, savedMs: 0 };
     let tokens = streams;
     for (let count = 1; count <= most; count++) {
       tokens += guessing * right ** count;
-      const ms = plain + this.addedBy(guessing * count, plain) + count * round;
+      const ms = plain + addedBy(known, guessing * count, plain) + count * round;
       const savedMs = plain - (ms * streams) / tokens;
       if (savedMs > best.savedMs) best = { count, savedMs };
     }
@@ -99,7 +99,7 @@ export class GuessCost {
   }
 
   private recordGuesses(guesses: number, ms: number, plain: number): void {
-    const most = OUTLIER * (plain + this.addedBy(guesses, plain));
+    const most = OUTLIER * (plain + addedBy(this.known, guesses, plain));
     const size = Math.ceil(Math.log2(guesses));
     const known = this.added[size];
     this.added[size] = {
@@ -109,15 +109,19 @@ export class GuessCost {
     };
   }
 
-  /** Between two sizes that were measured on the line through both. */
-  private addedBy(guesses: number, plain: number): number {
+  /** What is believed of each size that was measured, the smallest first. */
+  private get known(): readonly Added[] {
     const measured = this.added.filter((size) => size !== undefined);
-    const known = measured.map((size) => ({ guesses: size.guesses, ms: size.ms * FADE ** size.age }));
-    const larger = known.find((size) => size.guesses >= guesses);
-    const smaller = known.findLast((size) => size.guesses <= guesses) ?? NONE;
-    const slope = larger ? (larger.ms - smaller.ms) / Math.max(1, larger.guesses - smaller.guesses) : UNTRIED * plain;
-    return smaller.ms + (guesses - smaller.guesses) * slope;
+    return measured.map(({ guesses, ms, age }) => ({ guesses, ms: ms * FADE ** age }));
   }
 }
 
 const NONE: Added = { guesses: 0, ms: 0 };
+
+/** Between two sizes that are known on the line through both. */
+function addedBy(known: readonly Added[], guesses: number, plain: number): number {
+  const larger = known.find((size) => size.guesses >= guesses);
+  const smaller = known.findLast((size) => size.guesses <= guesses) ?? NONE;
+  const slope = larger ? (larger.ms - smaller.ms) / Math.max(1, larger.guesses - smaller.guesses) : UNTRIED * plain;
+  return smaller.ms + (guesses - smaller.guesses) * slope;
+}
