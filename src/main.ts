@@ -8,10 +8,10 @@ keepLoopbackFromProxies();
 
 const [first, second] = process.argv.slice(2);
 if (first === "__engine" && second === "llama") {
-  const { runEngine } = await import("./engine/child/main.ts");
+  const { runEngine } = await import("./engine/text/child/main.ts");
   await runEngine();
 } else if (first === "__engine" && second === "embedding") {
-  const { runEmbedder } = await import("./engine/child/embedding/main.ts");
+  const { runEmbedder } = await import("./engine/embedding/child/main.ts");
   await runEmbedder();
 } else {
   const { main } = await import("./cli/main.ts");

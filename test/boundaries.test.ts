@@ -34,7 +34,7 @@ const packages: readonly Reserved[] = [
     what: /^node:child_process$/,
     within: product,
     only: [],
-    why: "processes are started by src/engine/engine-process.ts, with Bun.spawn",
+    why: "processes are started by src/engine/process/process.ts, with Bun.spawn",
   },
   {
     what: /^(node|bun):/,
@@ -54,7 +54,7 @@ const names: readonly Reserved[] = [
   {
     what: /\bBun\.spawn(Sync)?\b/,
     within: product,
-    only: ["src/engine/engine-process.ts"],
+    only: ["src/engine/process/process.ts"],
     why: "one place starts processes, and ends them",
   },
   {
@@ -99,25 +99,25 @@ test("an import across layers is caught, also a dynamic one, and one for its sid
     "src/domain/ids.ts → src/http/app.ts: everybody builds on the domain, so it builds on nobody",
   ]);
   expect(at("src/service/x.ts", 'export const load = () => import("../dialect/chat/decode.ts");')).toHaveLength(1);
-  expect(at("src/http/routes/x.ts", 'import "../../engine/host.ts";')).toHaveLength(1);
+  expect(at("src/http/routes/x.ts", 'import "../../engine/text/host.ts";')).toHaveLength(1);
   expect(at("ffi/llama/x.ts", 'export { version } from "../../src/config/version.ts";')).toHaveLength(1);
   expect(at("src/cli/x.ts", 'import { openLlama } from "../../ffi/llama/binding.ts"; openLlama("");')).toHaveLength(1);
-  expect(at("src/cli/x.ts", 'import { Engine } from "../engine/child/engine.ts"; new Engine();')).toHaveLength(1);
+  expect(at("src/cli/x.ts", 'import { Engine } from "../engine/text/child/engine.ts"; new Engine();')).toHaveLength(1);
   expect(at("src/newcomer/x.ts", 'import { a } from "../domain/ids.ts"; a();')).toHaveLength(1);
 });
 
 test("what the table allows passes, and so do types", () => {
   const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
   expect(at("src/domain/ids.ts", 'import type { App } from "../http/app.ts"; export let app: App;')).toEqual([]);
-  expect(at("src/service/x.ts", 'import { a } from "../engine/port.ts"; a();')).toEqual([]);
-  expect(at("src/engine/child/x.ts", 'import { a } from "../../../ffi/llama/binding.ts"; a();')).toEqual([]);
+  expect(at("src/service/x.ts", 'import { a } from "../engine/text/port.ts"; a();')).toEqual([]);
+  expect(at("src/engine/text/child/x.ts", 'import { a } from "../../../../ffi/llama/binding.ts"; a();')).toEqual([]);
   expect(at("src/http/routes/x.ts", 'import { a } from "../sse.ts"; a();')).toEqual([]);
 });
 
 test("a package or name in the wrong place is caught", () => {
   const uses = (path: string, code: string) => packageViolations([planted(path, code)], packages);
   expect(uses("src/service/x.ts", 'import { Elysia } from "elysia"; new Elysia();')).toHaveLength(1);
-  expect(uses("src/engine/child/x.ts", 'import { dlopen } from "bun:ffi"; dlopen("", {});')).toHaveLength(1);
+  expect(uses("src/engine/text/child/x.ts", 'import { dlopen } from "bun:ffi"; dlopen("", {});')).toHaveLength(1);
   expect(uses("src/contract/chat.ts", 'import { Type } from "@sinclair/typebox"; Type.Null();')).toHaveLength(1);
   expect(uses("src/scheduler/x.ts", 'import { readFileSync } from "node:fs"; readFileSync("");')).toHaveLength(1);
   expect(uses("src/http/x.ts", 'import { Elysia } from "elysia"; new Elysia();')).toEqual([]);

@@ -1,6 +1,6 @@
 // Loading, made visible: a bar that is redrawn on a terminal, a few plain lines elsewhere.
 
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 
 const REDRAW_MS = 100;
 const BAR = 30;

@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noSteps } from "../domain/steps.ts";
-import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/port.ts";
+import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/text/port.ts";
 import { RemoteAnswer } from "./answer.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";

@@ -3,7 +3,7 @@
 import { Elysia, type AnyElysia } from "elysia";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";

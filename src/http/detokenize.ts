@@ -2,7 +2,7 @@
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 import { jsonContent } from "./json-content.ts";

@@ -2,7 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 
 /** Throws SvcError `engine_unavailable` while it loads, `not_found` where there is none. */
 export function loadedModel(engine: Pick<EnginePort, "status">): ModelInfo {

@@ -1,7 +1,7 @@
 // Several answers to what one client asked: one engine request each, their events in one stream.
 
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 import { merge } from "./merge.ts";
 
 /** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */

@@ -5,7 +5,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { noUsage, usageOf, type FinishReason, type Usage } from "../domain/usage.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { Admission, counted } from "./admission.ts";

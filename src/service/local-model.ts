@@ -1,7 +1,7 @@
 // The model of the engine here, and its LoRA adapters as models of their own, as a source of the router.
 
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
-import type { EnginePort, EngineStatus } from "../engine/port.ts";
+import type { EnginePort, EngineStatus } from "../engine/text/port.ts";
 import { ModelRouter, type Backend, type ModelSource } from "./model-router.ts";
 
 /** What a chat model can do here, whatever it is; clients decide by it. */

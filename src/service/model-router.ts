@@ -2,7 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { ListedModel } from "../domain/model.ts";
-import type { EnginePort } from "../engine/port.ts";
+import type { EnginePort } from "../engine/text/port.ts";
 
 /** What computes one model. */
 export interface Backend {

@@ -3,7 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
-import { WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/port.ts";
+import { WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/text/port.ts";
 import type { Backend, ModelSource } from "./model-router.ts";
 
 export const SYSTEM_MODEL = "svc-system";

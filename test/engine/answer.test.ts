@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AnswerNews } from "../../ffi/llama/api.ts";
 import type { OutputEvent } from "../../src/domain/generate.ts";
-import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/engine/child/answer.ts";
+import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/engine/text/child/answer.ts";
 
 const bytes = new TextEncoder().encode("x");
 

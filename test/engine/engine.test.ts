@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { LlamaError } from "../../ffi/llama/api.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { Engine } from "../../src/engine/child/engine.ts";
-import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
+import { Engine } from "../../src/engine/text/child/engine.ts";
+import type { EngineOptions, FromEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
-import { EngineHost } from "../../src/engine/host.ts";
+import { EngineHost } from "../../src/engine/text/host.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));

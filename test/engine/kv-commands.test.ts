@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { allocate } from "../../ffi/llama/allocate.ts";
 import type { Llama } from "../../ffi/llama/api.ts";
-import type { KvDisk } from "../../src/engine/child/kv-disk.ts";
-import { KvCommands } from "../../src/engine/child/kv-commands.ts";
+import type { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
+import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
 
 test("a copy of what could not be restored is lost with it", () => {
   const calls: string[] = [];

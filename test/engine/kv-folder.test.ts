@@ -13,10 +13,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KvDisk, type KvDiskListener } from "../../src/engine/child/kv-disk.ts";
-import { fileBytes, type KvEntry } from "../../src/engine/child/kv-file.ts";
-import { kvFingerprint } from "../../src/engine/child/kv-fingerprint.ts";
-import { KvFolder } from "../../src/engine/child/kv-folder.ts";
+import { KvDisk, type KvDiskListener } from "../../src/engine/text/child/kv-disk.ts";
+import { fileBytes, type KvEntry } from "../../src/engine/text/child/kv-file.ts";
+import { kvFingerprint } from "../../src/engine/text/child/kv-fingerprint.ts";
+import { KvFolder } from "../../src/engine/text/child/kv-folder.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { Random } from "../support/random.ts";
 import { FINGERPRINT, large } from "./fixtures/kv-entries.ts";

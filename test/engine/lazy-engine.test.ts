@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { EngineEvent } from "../../src/domain/generate.ts";
-import { FakeEngine, type FakeScript } from "../../src/engine/fake.ts";
-import { LazyEngine } from "../../src/engine/lazy-engine.ts";
+import { FakeEngine, type FakeScript } from "../../src/engine/text/fake.ts";
+import { LazyEngine } from "../../src/engine/text/lazy-engine.ts";
 import { until } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { MediaJob, MediaState } from "../../ffi/media/api.ts";
-import { MediaPrompts } from "../../src/engine/child/media-prompts.ts";
+import { MediaPrompts } from "../../src/engine/text/child/media-prompts.ts";
 
 /** A media library whose jobs are prepared at once, and whose embeddings are there already. */
 class CachedLibrary {

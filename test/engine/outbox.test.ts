@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OutputEvent } from "../../src/domain/generate.ts";
-import { Outbox } from "../../src/engine/child/outbox.ts";
+import { Outbox } from "../../src/engine/text/child/outbox.ts";
 
 const text = (words: string): OutputEvent => ({ type: "text", text: words });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { culprit, PendingRequest } from "../../src/engine/pending-request.ts";
+import { culprit, PendingRequest } from "../../src/engine/text/pending-request.ts";
 import { plainRequest } from "../support/request.ts";
 
 const rgb = new Uint8Array(300);

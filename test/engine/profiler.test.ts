@@ -5,10 +5,10 @@ import type { DecodeResult } from "../../ffi/llama/api.ts";
 import { noGuesses } from "../../src/domain/guesses.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { noUsage } from "../../src/domain/usage.ts";
-import { Engine } from "../../src/engine/child/engine.ts";
-import type { ReadyPrompt } from "../../src/engine/child/intake.ts";
-import { Profiler } from "../../src/engine/child/profiler.ts";
-import type { EngineOptions, FromEngine } from "../../src/engine/protocol.ts";
+import { Engine } from "../../src/engine/text/child/engine.ts";
+import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
+import { Profiler } from "../../src/engine/text/child/profiler.ts";
+import type { EngineOptions, FromEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
 

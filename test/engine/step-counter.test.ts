@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { countGuesses, noGuesses } from "../../src/domain/guesses.ts";
 import type { StepTally } from "../../src/domain/steps.ts";
 import { noUsage } from "../../src/domain/usage.ts";
-import type { Decoded } from "../../src/engine/child/observer.ts";
-import { StepCounter } from "../../src/engine/child/step-counter.ts";
+import type { Decoded } from "../../src/engine/text/child/observer.ts";
+import { StepCounter } from "../../src/engine/text/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
 // The counts are told after a second.

@@ -1,10 +1,10 @@
 // What the trace says of steps that a small model without media never makes.
 
 import { expect, test } from "bun:test";
-import type { ReadyPrompt } from "../../src/engine/child/intake.ts";
-import type { Decoded } from "../../src/engine/child/observer.ts";
+import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
+import type { Decoded } from "../../src/engine/text/child/observer.ts";
 import { noGuesses } from "../../src/domain/guesses.ts";
-import { Tracer } from "../../src/engine/child/tracer.ts";
+import { Tracer } from "../../src/engine/text/child/tracer.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { MediaStep, StepPlan } from "../../src/scheduler/plan.ts";
 import { plainRequest } from "../support/request.ts";

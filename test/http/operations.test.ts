@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { EnginePort } from "../../src/engine/port.ts";
-import { fakeModel } from "../../src/engine/fake.ts";
+import type { EnginePort } from "../../src/engine/text/port.ts";
+import { fakeModel } from "../../src/engine/text/fake.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 import { hello, serve, until } from "./harness.ts";

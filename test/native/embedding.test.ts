@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openEmbedder, type Embedder, type EmbedderConfig } from "../../ffi/llama/embedder.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/libraries.ts";
 import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
-import { EmbeddingWorker } from "../../src/engine/child/embedding/worker.ts";
+import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
 

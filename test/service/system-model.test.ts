@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { FakeEngine } from "../../src/engine/fake.ts";
-import type { EnginePort } from "../../src/engine/port.ts";
+import { FakeEngine } from "../../src/engine/text/fake.ts";
+import type { EnginePort } from "../../src/engine/text/port.ts";
 import { LocalModel } from "../../src/service/local-model.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
 import { narrowed, SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";

@@ -23,7 +23,7 @@ export const layers: Layers = {
       "src/domain",
       "src/text",
       "src/media",
-      "src/engine/port.ts",
+      "src/engine/text/port.ts",
       "src/model",
       "src/store",
       "src/telemetry",
@@ -36,17 +36,54 @@ export const layers: Layers = {
     why: "a batch answers its lines as the chat route does, but without HTTP",
   },
   "src/engine": {
-    may: ["src/engine/port.ts", "src/engine/protocol.ts", "src/domain", "src/config", "src/telemetry"],
+    may: ["src/domain", "src/config", "src/telemetry"],
     why: "the front process never loads native code, and the engine side is reached by messages",
   },
-  "src/engine/port.ts": { may: ["src/domain"], why: "services depend on the port, so it depends on the domain alone" },
-  "src/engine/protocol.ts": { may: ["src/domain"], why: "both processes speak it, so it carries domain types alone" },
-  "src/engine/child": {
-    may: ["src/engine/protocol.ts", "src/scheduler", "src/text", "src/domain", "src/telemetry", "ffi"],
+  "src/engine/process": {
+    may: ["src/domain", "src/telemetry"],
+    why: "processes are supervised without knowing what they compute",
+  },
+  "src/engine/text": {
+    may: [
+      "src/engine/process",
+      "src/engine/text/port.ts",
+      "src/engine/text/protocol.ts",
+      "src/domain",
+      "src/config",
+      "src/telemetry",
+    ],
+    why: "the front process never loads native code, and the engine side is reached by messages",
+  },
+  "src/engine/text/port.ts": {
+    may: ["src/domain"],
+    why: "services depend on the port, so it depends on the domain alone",
+  },
+  "src/engine/text/protocol.ts": {
+    may: ["src/domain", "src/engine/process"],
+    why: "both processes speak it, so it carries domain types alone",
+  },
+  "src/engine/text/child": {
+    may: [
+      "src/engine/process",
+      "src/engine/text/protocol.ts",
+      "src/scheduler",
+      "src/text",
+      "src/domain",
+      "src/telemetry",
+      "ffi",
+    ],
+    why: "the engine process knows its parent only by the protocol",
+  },
+  "src/engine/embedding": {
+    may: ["src/engine/process", "src/domain", "src/config", "src/telemetry"],
+    why: "the front process never loads native code, and the engine side is reached by messages",
+  },
+  "src/engine/embedding/child": {
+    may: ["src/engine/process", "src/domain", "ffi"],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {
-    may: ["src/domain", "src/engine/port.ts"],
+    may: ["src/domain", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
   },
   "src/model": { may: ["src/domain"], why: "model files are read before anything is started" },
@@ -72,8 +109,10 @@ export const layers: Layers = {
     may: [
       "src/domain",
       "src/service",
-      "src/engine",
-      "src/engine/port.ts",
+      "src/engine/process",
+      "src/engine/text",
+      "src/engine/text/port.ts",
+      "src/engine/embedding",
       "src/gateway",
       "src/model",
       "src/store",
@@ -85,7 +124,10 @@ export const layers: Layers = {
     ],
     why: "the program puts the parts together; wire and dialects are behind http, native code is in the engine process",
   },
-  "src/main.ts": { may: ["src/config", "src/cli", "src/engine/child"], why: "main decides who runs, and no more" },
+  "src/main.ts": {
+    may: ["src/config", "src/cli", "src/engine/text/child", "src/engine/embedding/child"],
+    why: "main decides who runs, and no more",
+  },
   ffi: { may: [], why: "native bindings can be used, and replaced, without the rest" },
 };
 

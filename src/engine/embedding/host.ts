@@ -4,9 +4,9 @@ import type { Clock } from "../../domain/clock.ts";
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import { EngineProcess, type EngineExit } from "../engine-process.ts";
-import { PROTOCOL_VERSION, type RequestKey } from "../protocol.ts";
-import { RestartPolicy } from "../restart-policy.ts";
+import { EngineProcess, type EngineExit } from "../process/process.ts";
+import { PROTOCOL_VERSION, type RequestKey } from "../process/protocol.ts";
+import { RestartPolicy } from "../process/restart.ts";
 import type { EmbeddingPort, EmbeddingStatus } from "./port.ts";
 import type { EmbedderOptions, FromEmbedder, ToEmbedder } from "./protocol.ts";
 

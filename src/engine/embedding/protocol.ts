@@ -2,7 +2,7 @@
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
-import type { RequestKey } from "../protocol.ts";
+import type { RequestKey } from "../process/protocol.ts";
 
 /** How the engine process is to load and serve its model. */
 export interface EmbedderOptions {

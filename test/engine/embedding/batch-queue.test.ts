@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { BatchQueue, EmbeddingJob, type BatchItem } from "../../../src/engine/child/embedding/batch-queue.ts";
+import { BatchQueue, EmbeddingJob, type BatchItem } from "../../../src/engine/embedding/child/batch-queue.ts";
 
 const job = (key: number, ...lengths: number[]) =>
   new EmbeddingJob(

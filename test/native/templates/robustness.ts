@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 import type { OutputEvent } from "../../../src/domain/generate.ts";
-import { ParsedAnswer, type ParsedAnswerOptions } from "../../../src/engine/child/answer.ts";
+import { ParsedAnswer, type ParsedAnswerOptions } from "../../../src/engine/text/child/answer.ts";
 import { chat } from "../harness.ts";
 import type { Family } from "./family.ts";
 import { randomNumbers, RandomTexts, randomTools, type RandomText } from "./random.ts";

@@ -1,0 +1,102 @@
+// The loop of an embedding engine: inputs of all requests become batches, results become answers.
+
+import type { Embedder } from "../../../../ffi/llama/embedder.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import type { EmbedderOptions, FromEmbedder, ToEmbedder } from "../protocol.ts";
+import { BatchQueue, EmbeddingJob, type BatchItem } from "./batch-queue.ts";
+import { InputReader } from "./inputs.ts";
+
+/**
+ * Tokens that are computed at once where inputs are shorter: enough for the kernels to be busy, and not more, because
+ * attention compares each token of a batch with all others, also with those of other inputs.
+ */
+export const TOKENS_AT_ONCE = 256;
+
+export class EmbeddingWorker {
+  private readonly queue: BatchQueue;
+  private readonly reader: InputReader;
+  private readonly dimensions: number;
+  private wake: () => void = () => {};
+
+  constructor(
+    private readonly embedder: Embedder,
+    { maxTokens }: Pick<EmbedderOptions, "maxTokens">,
+    private readonly send: (message: FromEmbedder) => void,
+  ) {
+    const { dimensions, sequences } = embedder.model();
+    this.dimensions = dimensions;
+    this.queue = new BatchQueue(TOKENS_AT_ONCE, sequences);
+    this.reader = new InputReader(embedder, maxTokens);
+  }
+
+  /** Takes a message of the parent. */
+  receive(message: ToEmbedder): void {
+    if (message.type === "cancel") this.queue.remove(message.key);
+    if (message.type !== "embed") return;
+    const { key, work } = message;
+    try {
+      const { inputs, truncated } = this.reader.read(work);
+      this.queue.add(new EmbeddingJob(key, inputs, this.dimensions, truncated));
+      this.wake();
+    } catch (error) {
+      this.reject(key, error);
+    }
+  }
+
+  /** Computes for ever. */
+  async run(): Promise<never> {
+    for (;;) {
+      if (this.queue.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
+      // Messages that came meanwhile are read here: what they bring is in the next batch already.
+      await new Promise(setImmediate);
+      this.step();
+    }
+  }
+
+  /** Computes one batch. */
+  step(): void {
+    const batch = this.queue.next();
+    const jobs = new Set(batch.map(({ job }) => job));
+    const [first] = jobs;
+    if (!first) return;
+    this.announce([...jobs].filter((job) => !job.started));
+    try {
+      const inputs = batch.map(({ tokens }) => tokens);
+      const numbers = this.embedder.embed(inputs, jobs.size === 1 ? first.key : 0);
+      // The request that was stopped says so in a message of its own; it may be another one's number, then all is done again.
+      if (numbers) this.finish(batch, numbers);
+      else this.queue.putBack(batch);
+    } catch (error) {
+      for (const job of jobs) {
+        this.queue.remove(job.key);
+        this.reject(job.key, error);
+      }
+    }
+  }
+
+  private announce(jobs: readonly EmbeddingJob[]): void {
+    if (jobs.length === 0) return;
+    for (const job of jobs) job.started = true;
+    this.send({ type: "started", keys: jobs.map(({ key }) => key) });
+  }
+
+  private finish(batch: readonly BatchItem[], numbers: Float32Array): void {
+    batch.forEach(({ job, index }, at) => {
+      const own = numbers.subarray(at * this.dimensions, (at + 1) * this.dimensions);
+      if (!job.keep(index, own)) return;
+      const { key, values, tokens, truncated } = job;
+      this.send({ type: "result", key, result: { values, dimensions: this.dimensions, tokens, truncated } });
+    });
+  }
+
+  private reject(key: number, error: unknown): void {
+    if (error instanceof SvcError) {
+      const { code, message, details } = error;
+      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
+      return;
+    }
+    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
+    const message = "The model could not compute this request; the log has the details.";
+    this.send({ type: "rejected", key, code: "internal_error", message });
+  }
+}

@@ -1,0 +1,37 @@
+// When a dead engine comes back: at once the first time, then later and later while it keeps dying.
+
+import type { Clock } from "../../domain/clock.ts";
+
+const FIRST_BACKOFF_MS = 1000;
+const LONGEST_BACKOFF_MS = 60_000;
+/** A process that lived this long had a life of its own: its death starts a new series. */
+const HEALTHY_MS = 60_000;
+
+export class RestartPolicy {
+  private failures = 0;
+  private lastRestart = Number.NEGATIVE_INFINITY;
+  private due = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Milliseconds until the scheduled restart. */
+  get remainingMs(): number {
+    return Math.max(0, this.due - this.clock.now());
+  }
+
+  /** Schedules a restart and returns its delay in milliseconds: 0, then 1 s doubling to 60 s. */
+  schedule(restart: () => void): number {
+    const now = this.clock.now();
+    this.failures = now - this.lastRestart > HEALTHY_MS ? 0 : this.failures + 1;
+    const delay = this.failures === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.failures - 1), LONGEST_BACKOFF_MS);
+    this.lastRestart = now + delay;
+    this.due = now + delay;
+    this.timer = setTimeout(restart, delay);
+    return delay;
+  }
+
+  cancel(): void {
+    clearTimeout(this.timer);
+  }
+}

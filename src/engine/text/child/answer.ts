@@ -1,0 +1,225 @@
+// From a request's tokens to its output events: as plain text, or taken apart by the model's answer format.
+
+import type { AnswerNews } from "../../../../ffi/llama/api.ts";
+import { newToolCallId } from "../../../domain/ids.ts";
+import type { OutputEvent } from "../../../domain/generate.ts";
+import type { TokenLogprob } from "../../../domain/usage.ts";
+import { closeJson } from "../../../text/json-close.ts";
+import { JsonText } from "../../../text/json-text.ts";
+import { TextPipeline } from "../../../text/pipeline.ts";
+import { VisibleText, type Released } from "../../../text/visible-text.ts";
+import { WordWatch } from "../../../text/word-watch.ts";
+
+/** Turns the tokens of one answer into events; nothing that was told is ever taken back. */
+export interface Answer {
+  /** The answer is complete: nothing more is to be generated. */
+  readonly complete: boolean;
+  /** The stop sequence that completed it. */
+  readonly stopSequence: string | undefined;
+  /** Something was called. */
+  readonly called: boolean;
+  /** Tokens so far that are reasoning. */
+  readonly reasoningTokens: number;
+  /** Takes a token's text. `more`: others that are sampled already follow at once. */
+  push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[];
+  /** The generation is over; `whole`: the model ended it, no limit and nobody else did. */
+  end(whole: boolean): OutputEvent[];
+}
+
+/** An answer that is its text. */
+export class PlainAnswer implements Answer {
+  stopSequence: string | undefined;
+  readonly called = false;
+  readonly reasoningTokens = 0;
+  private readonly pipeline: TextPipeline;
+
+  constructor(stops: readonly string[]) {
+    this.pipeline = new TextPipeline(stops);
+  }
+
+  push(bytes: Uint8Array, _more: boolean, logprob?: TokenLogprob): OutputEvent[] {
+    const released = this.pipeline.push(bytes, logprob);
+    this.stopSequence = released.stop;
+    return textEvents(released);
+  }
+
+  get complete(): boolean {
+    return this.stopSequence !== undefined;
+  }
+
+  end(): OutputEvent[] {
+    return this.complete ? [] : textEvents(this.pipeline.end());
+  }
+}
+
+/** What takes an answer apart: llama.cpp's parser for the model's format. */
+export interface AnswerParser {
+  push(bytes: Uint8Array): void;
+  read(final: boolean): AnswerNews | undefined;
+}
+
+export interface ParsedAnswerOptions {
+  readonly stops: readonly string[];
+  /** Names of what may be called. */
+  readonly tools: readonly string[];
+  /** Texts that end reasoning. */
+  readonly thinkingEnds: readonly string[];
+  readonly parallelToolCalls: boolean;
+  /** Every token's log probability is wanted. */
+  readonly logprobs: boolean;
+  /** Milliseconds on a steady clock. */
+  readonly now: () => number;
+}
+
+/** Reading starts over at the first token each time. When that has become slow, so much of the time may go into it. */
+const READING_SHARE = 1 / 30;
+const SLOW_READING_MS = 0.25;
+/** Bytes that the parser may want to see behind something before it tells of it. */
+const PARSER_LAG = 256;
+
+/** An answer of reasoning, text and tool calls. */
+export class ParsedAnswer implements Answer {
+  complete = false;
+  stopSequence: string | undefined;
+  reasoningTokens = 0;
+  private readonly visible: VisibleText;
+  private readonly calls: { readonly id: string; readonly json: JsonText; arguments: string }[] = [];
+  /** White space at the beginning of the text, which is nothing when a call follows. */
+  private blank = "";
+  private written = false;
+  private reasoned = false;
+  /** Tokens, and their log probabilities, that no news has told of yet. */
+  private untold = 0;
+  private logprobs: TokenLogprob[] = [];
+  /** Of what the model writes when its reasoning, or its answer, may be over: every format spells the name of a call. */
+  private readonly watch: WordWatch;
+  /** Of a watched word nothing was told yet. */
+  private expected = false;
+  private readAt = Number.NEGATIVE_INFINITY;
+  private readCost = 0;
+
+  constructor(
+    private readonly parser: AnswerParser,
+    private readonly options: ParsedAnswerOptions,
+  ) {
+    this.visible = new VisibleText(options.stops);
+    const names = options.parallelToolCalls ? [] : options.tools;
+    this.watch = new WordWatch([...options.stops, ...options.thinkingEnds, ...names], PARSER_LAG);
+  }
+
+  get called(): boolean {
+    return this.calls.length > 0;
+  }
+
+  push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[] {
+    this.parser.push(bytes);
+    this.untold++;
+    if (logprob && bytes.length > 0) this.logprobs.push(logprob);
+    // What ends the answer must be seen with the token that brings it, or others would follow and count. And the parser does
+    // not say which tokens it made a text of: whoever wants their log probabilities gets each as it is read.
+    this.expected = this.watch.push(bytes) || this.expected;
+    const atOnce = this.expected || this.options.logprobs;
+    // Until the visible text begins, each is read, to tell how many of them were reasoning.
+    if (more && !atOnce && (this.written || this.called)) return [];
+    const before = this.options.now();
+    if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
+    const news = this.parser.read(false);
+    this.readAt = this.options.now();
+    const cost = this.readAt - before;
+    this.readCost = cost > SLOW_READING_MS ? cost : 0;
+    if (!news) return [];
+    this.expected = false;
+    return this.tell(news);
+  }
+
+  end(whole: boolean): OutputEvent[] {
+    if (this.complete) return [];
+    const news = this.parser.read(true);
+    const events = news ? this.tell(news) : [];
+    if (this.complete) return events;
+    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.untold;
+    if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));
+    events.push(...this.release(this.visible.end()));
+    if (whole) events.push(...this.closeCall());
+    return events;
+  }
+
+  private tell({ reasoning, content, calls = [] }: AnswerNews): OutputEvent[] {
+    const events: OutputEvent[] = [];
+    if (reasoning !== undefined) {
+      this.reasoned = true;
+      events.push({ type: "reasoning", text: reasoning });
+    }
+    const answered = content !== undefined || calls.length > 0;
+    if (this.reasoned && !this.written && !this.called) this.reasoningTokens += this.untold - Number(answered);
+    this.untold = 0;
+    if (content !== undefined) events.push(...this.write(content));
+    if (reasoning !== undefined || calls.length > 0) this.logprobs = [];
+    for (const call of calls) {
+      if (this.complete) break;
+      events.push(...this.call(call));
+    }
+    return events;
+  }
+
+  private write(content: string): OutputEvent[] {
+    if (this.options.tools.length > 0 && !this.written && content.trim() === "") {
+      this.blank += content;
+      return [];
+    }
+    // Behind reasoning, the tokens before the one that begins the text are its markup.
+    const logprobs = this.reasoned && !this.written ? this.logprobs.slice(-1) : this.logprobs;
+    this.logprobs = [];
+    return this.release(this.visible.push(this.takeBlank() + content, logprobs));
+  }
+
+  private takeBlank(): string {
+    const blank = this.blank;
+    this.blank = "";
+    this.written = true;
+    return blank;
+  }
+
+  private release(released: Released): OutputEvent[] {
+    this.stopSequence ??= released.stop;
+    this.complete ||= released.stop !== undefined;
+    return textEvents(released);
+  }
+
+  private call({ index, name, id, arguments: piece }: NonNullable<AnswerNews["calls"]>[number]): OutputEvent[] {
+    if (index > 0 && !this.options.parallelToolCalls) {
+      this.complete = true;
+      return this.closeCall();
+    }
+    const events: OutputEvent[] = [];
+    if (name !== undefined) {
+      events.push(...this.closeCall());
+      const call = { id: id || newToolCallId(), json: new JsonText(), arguments: "" };
+      this.calls[index] = call;
+      events.push({ type: "tool_call", index, id: call.id, name });
+    }
+    const call = this.calls[index];
+    const text = call && piece !== undefined ? call.json.push(piece) : "";
+    if (call && text !== "") {
+      call.arguments += text;
+      events.push({ type: "tool_arguments", index, text });
+    }
+    return events;
+  }
+
+  /** The last call's arguments are complete JSON from here on: what the model left open is closed. */
+  private closeCall(): OutputEvent[] {
+    const index = this.calls.length - 1;
+    const call = this.calls[index];
+    if (!call) return [];
+    const text = call.arguments.trim() === "" ? "{}" : closeJson(call.arguments);
+    if (!text) return [];
+    call.arguments += text;
+    return [{ type: "tool_arguments", index, text }];
+  }
+}
+
+function textEvents({ text, logprobs }: Released): OutputEvent[] {
+  if (text === "" && logprobs.length === 0) return [];
+  return [{ type: "text", text, ...(logprobs.length > 0 && { logprobs }) }];
+}

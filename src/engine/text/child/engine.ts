@@ -1,0 +1,343 @@
+// The engine process at work: prompts in, one decode step after another, one message a step out. The only place where
+// the scheduler, the native library and the text pipeline meet.
+
+import type { AnswerFormat, Llama } from "../../../../ffi/llama/api.ts";
+import type { Media } from "../../../../ffi/media/api.ts";
+import { adapterKey } from "../../../domain/adapters.ts";
+import type { Clock } from "../../../domain/clock.ts";
+import type { GenerateRequest } from "../../../domain/generate.ts";
+import type { FinishReason } from "../../../domain/usage.ts";
+import type { Sampled } from "../../../scheduler/plan.ts";
+import { Scheduler, type SchedulerLimits } from "../../../scheduler/scheduler.ts";
+import type { SequenceRequest } from "../../../scheduler/sequence.ts";
+import { MULTI_STEP_MS } from "../../../scheduler/step-planner.ts";
+import type { RequestKey } from "../../process/protocol.ts";
+import type { EngineOptions, FromEngine, Levels, OnDisk, StepFinish, ToEngine } from "../protocol.ts";
+import { ActiveRequest } from "./active-request.ts";
+import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
+import { KvCommands } from "./kv-commands.ts";
+import { KvDisk } from "./kv-disk.ts";
+import type { KvFolder } from "./kv-folder.ts";
+import type { MediaPrompt } from "./media-prompts.ts";
+import { levelsOf } from "./levels.ts";
+import type { EngineObserver } from "./observer.ts";
+import { Outbox } from "./outbox.ts";
+import { StepRunner, type StepHooks } from "./step-runner.ts";
+
+/** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
+const GATHER_MS = 3;
+/** The longest that the first of a burst waits for the rest. */
+const GATHER_LIMIT_MS = 100;
+/** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
+const PROMPT_WAIT_MS = 1;
+const MEMORY_SAMPLE_MS = 100;
+/** What copying a stream of the KV cache moves in a millisecond, on a slow machine. */
+const COPY_BYTES_PER_MS = 3e6;
+/** The same for moving a sequence to host memory that was not touched before. */
+const SAVE_BYTES_PER_MS = 1e6;
+/** The same for reading it from disk. */
+const LOAD_BYTES_PER_MS = 3e5;
+
+export class Engine {
+  private readonly scheduler: Scheduler;
+  private readonly active = new Map<RequestKey, ActiveRequest>();
+  private readonly intake: Intake;
+  /** Prompts with media of requests that are accepted. */
+  private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
+  private readonly kv: KvCommands;
+  private readonly runner: StepRunner;
+  private readonly disk: KvDisk | undefined;
+  private readonly outbox: Outbox;
+  /** Nothing is computed any more. */
+  private ended = false;
+  private wake: (() => void) | undefined;
+  /** Whether next tokens may be guessed: wrong ones must be taken back. */
+  private readonly guesses: boolean;
+  private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
+
+  constructor(
+    private readonly llama: Llama,
+    private readonly options: EngineOptions,
+    private readonly send: (message: FromEngine) => void,
+    private readonly clock: Clock,
+    private readonly media?: Media,
+    private readonly observer?: EngineObserver,
+    kvFolder?: KvFolder,
+  ) {
+    const model = llama.model();
+    this.disk = kvFolder && this.makeDisk(kvFolder);
+    this.kv = new KvCommands(llama, (saved, bytes) => this.scheduler.wrote(saved, bytes, clock.now()), this.disk);
+    this.guesses = options.speculation && model.canRollBack;
+    this.outbox = new Outbox(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
+    this.intake = new Intake(llama, media, options, {
+      ready: (prompt) => this.accept(prompt),
+      encoded: (prompt) => this.schedule(prompt),
+      refused: (key, refusal) => this.refuse(key, refusal),
+      tokens: (key, tokens) => send({ type: "tokens", key, tokens }),
+      text: (key, text) => send({ type: "text", key, text }),
+      warn: (text) => send({ type: "log", level: "warn", text }),
+    });
+    const limits: SchedulerLimits = {
+      parallel: options.parallel,
+      batch: model.batch,
+      chunk: model.chunk,
+      stallBudgetMs: options.stallBudgetMs,
+      draftMax: options.draft?.max ?? 0,
+      draftAdaptive: options.draft?.adaptive ?? true,
+      layout: options.kvMode,
+      cells: model.context,
+      sequences: model.sequences,
+      reuse: options.prefixCache,
+      cut: model.canRemovePartial,
+      savedBytes: options.cacheRamBytes,
+      tokenBytes: options.kvTokenBytes,
+      saveTokenMs: options.kvTokenBytes / SAVE_BYTES_PER_MS,
+      stores: this.disk !== undefined,
+      loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
+      copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
+    };
+    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
+    const hooks: StepHooks = {
+      begins: (expectedMs, now) => {
+        if (this.outbox.begin(now, expectedMs)) this.sendStep([]);
+      },
+      started: (keys, now) => this.announce(keys, now),
+      stepped: (sampled, now) => {
+        this.sampleMemory(now);
+        this.say(sampled, now);
+      },
+    };
+    const { active, mediaPrompts } = this;
+    this.runner = new StepRunner(
+      llama,
+      this.scheduler,
+      this.kv,
+      { active, mediaPrompts },
+      clock,
+      hooks,
+      media,
+      observer,
+    );
+  }
+
+  /** Takes a message of the front process; work happens in `run`. */
+  receive(message: ToEngine): void {
+    switch (message.type) {
+      case "generate":
+        this.intake.submit(message.key, message.request);
+        return this.wake?.();
+      case "count":
+        this.intake.count(message.key, message.request);
+        return this.wake?.();
+      case "render":
+        this.intake.show(message.key, message.request);
+        return this.wake?.();
+      case "detokenize":
+        return void this.intake.detokenize(message.key, message.tokens);
+      case "tokenize":
+        this.intake.submitText(message.key, message.text);
+        return this.wake?.();
+      case "cancel":
+        return this.cancel(message.key, message.quiet);
+      case "load":
+        throw new Error("the engine is loaded already");
+    }
+  }
+
+  /** Looks what earlier processes left on disk; undefined where there is no place for that. */
+  async findStored(): Promise<OnDisk | undefined> {
+    const found = await this.disk?.open();
+    if (found) this.sendStep([]);
+    return found;
+  }
+
+  /** Computes nothing more, and resolves when what may be asked for again is on disk, the likeliest first. */
+  async end(): Promise<void> {
+    this.ended = true;
+    for (const request of this.active.values()) this.close(request, "cancelled");
+    while (this.disk && this.scheduler.storeNext(this.clock.now())) {
+      this.runner.prepareCache();
+      await this.disk.settled();
+    }
+    this.runner.prepareCache();
+    await this.disk?.settled();
+  }
+
+  /** Steps for as long as the process lives. Throws when the native library fails: the process must end then. */
+  async run(): Promise<never> {
+    let idle = true;
+    for (;;) {
+      if (this.ended) await new Promise<never>(() => {});
+      await this.runner.afterAbort();
+      this.intake.collect(0);
+      if (this.scheduler.hasWork) {
+        if (idle) await this.gather();
+        idle = false;
+        // All that is left waits for the disk.
+        if (!this.runner.step()) await Bun.sleep(PROMPT_WAIT_MS);
+      } else if (this.intake.rendering) {
+        this.intake.collect(PROMPT_WAIT_MS);
+      } else if (this.intake.busy) {
+        await Bun.sleep(PROMPT_WAIT_MS);
+      } else {
+        idle = true;
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
+      // Incoming messages are read only between macrotasks.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Lets a burst arrive, so that its prompts are computed in full batches together. */
+  private async gather(): Promise<void> {
+    const { intake, clock } = this;
+    const until = clock.now() + GATHER_LIMIT_MS;
+    for (let before = -1; (before !== intake.arrived || intake.rendering) && clock.now() < until;) {
+      before = intake.arrived;
+      await Bun.sleep(GATHER_MS);
+      intake.collect(0);
+    }
+  }
+
+  private accept(prompt: ReadyPrompt): boolean {
+    const { key, request, tokens, format } = prompt;
+    const { runningCount, waitingCount, waitingTokens } = this.scheduler;
+    const { parallel, maxQueueTokens: limit } = this.options;
+    // Some that wait have a free sequence and start with the next step.
+    if (!request.background && runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
+      const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
+      this.refuse(key, { code: "server_busy", message, busy: "queue_tokens" });
+      return false;
+    }
+    if (this.isTooLate(prompt)) {
+      const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
+      this.refuse(key, { code: "server_busy", message, busy: "deadline" });
+      return false;
+    }
+    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    this.observer?.accepted(prompt, this.clock.now());
+    if (!prompt.media) this.schedule(prompt);
+    const downgraded = this.isDowngraded(request, format);
+    this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
+    return true;
+  }
+
+  private refuse(key: RequestKey, refusal: Refusal): void {
+    const request = this.active.get(key);
+    if (request) this.close(request, "cancelled");
+    this.send({ type: "rejected", key, ...refusal });
+  }
+
+  /** The deadline cannot be met any more. Of several answers to a request, the first one's counts. */
+  private isTooLate(prompt: ReadyPrompt): boolean {
+    const { id, group = id, deadline } = prompt.request;
+    if (deadline === undefined || group !== id) return false;
+    const expectedMs = this.scheduler.firstTokenMs(this.sequenceOf(prompt), this.clock.now());
+    return this.clock.wall() + expectedMs > deadline;
+  }
+
+  private schedule(prompt: ReadyPrompt): void {
+    if (prompt.media) this.mediaPrompts.set(prompt.key, prompt.media);
+    this.scheduler.add(this.sequenceOf(prompt), this.clock.now());
+  }
+
+  private sequenceOf({ key, request, tokens, media }: ReadyPrompt): SequenceRequest {
+    const room = this.options.maxModelLen - tokens.length;
+    return {
+      key,
+      prompt: tokens,
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      ...(media && { media: media.spans }),
+      ...(request.adapters && { adapters: request.adapters }),
+      ...(request.client !== undefined && { client: request.client }),
+      ...(request.background && { background: true }),
+      // Of several tokens in one step, log probabilities are kept of the last alone.
+      guess: this.guesses && request.topLogprobs === undefined,
+      multiStep: request.topLogprobs === undefined,
+    };
+  }
+
+  /** Strictness was promised, and the sampler does not hold the model to all of it. */
+  private isDowngraded({ constraint }: GenerateRequest, format: AnswerFormat): boolean {
+    if (!constraint?.strict) return false;
+    return constraint.inexpressible || format.unconstrained || !this.options.constrain;
+  }
+
+  private cancel(key: RequestKey, quiet: boolean): void {
+    this.runner.cancelled();
+    const request = this.active.get(key);
+    if (request) {
+      if (!quiet) this.outbox.hold(key, request.end("cancelled"));
+      const finish = this.close(request, "cancelled");
+      // Sent for a quiet one too: it carries the new levels.
+      this.sendStep(quiet ? [] : [finish]);
+      this.wake?.();
+      return;
+    }
+    this.intake.cancel(key);
+  }
+
+  /** Says what a step gave, when it is due. */
+  private say(sampled: readonly Sampled[], now: number): void {
+    const finished: StepFinish[] = [];
+    for (const { key, token, last, more } of sampled) {
+      const request = this.active.get(key);
+      if (!request) continue;
+      this.outbox.hold(key, request.accept(token, now, more));
+      const ended = request.stopped ? "stop" : last ? "length" : undefined;
+      if (!ended) continue;
+      this.outbox.hold(key, request.end(ended));
+      finished.push(this.close(request, ended));
+    }
+    if (finished.length > 0) this.sendStep(finished);
+  }
+
+  private announce(keys: readonly RequestKey[], now: number): void {
+    for (const key of keys) this.active.get(key)?.started(now);
+    this.observer?.started?.(keys, now);
+    this.send({ type: "started", keys, stats: this.stats() });
+  }
+
+  private close(request: ActiveRequest, reason: FinishReason): StepFinish {
+    const now = this.clock.now();
+    const cached = this.scheduler.cachedTokens(request.key);
+    this.active.delete(request.key);
+    this.scheduler.remove(request.key, now);
+    this.llama.freeSampler(request.sampler);
+    // Its media may still be in work.
+    this.intake.cancel(request.key);
+    const prompt = this.mediaPrompts.get(request.key);
+    if (prompt) this.media?.release(prompt.job);
+    this.mediaPrompts.delete(request.key);
+    const finish = request.finish(reason, cached, now);
+    return this.observer?.finished(finish, now, this.scheduler) ?? finish;
+  }
+
+  private makeDisk(folder: KvFolder): KvDisk {
+    return new KvDisk(folder, {
+      stored: (stored) => this.scheduler.stored(stored),
+      unstored: (id) => this.scheduler.unstored(id),
+      loaded: (saved, parts) => {
+        if (parts) this.kv.keep(saved, parts);
+        const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
+        this.scheduler.loaded(saved, bytes, this.clock.now());
+      },
+      changed: () => this.sendStep([]),
+      warn: (text) => this.send({ type: "log", level: "warn", text }),
+    });
+  }
+
+  private sampleMemory(now: number): void {
+    if (now - this.resident.at >= MEMORY_SAMPLE_MS) this.resident = { bytes: process.memoryUsage.rss(), at: now };
+    for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
+  }
+
+  private sendStep(finished: StepFinish[]): void {
+    this.send({ type: "step", outputs: this.outbox.take(), finished, stats: this.stats() });
+  }
+
+  private stats(): Levels {
+    const { steps } = this.runner;
+    return levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, { steps, residentBytes: this.resident.bytes });
+  }
+}

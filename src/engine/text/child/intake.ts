@@ -1,0 +1,292 @@
+// From a request to a prompt that can be computed: rendered and tokenized on the prompt thread, cut and encoded by the
+// media library where there are media, and checked for length. Until a prompt is ready, what belongs to it is freed here.
+
+import {
+  LlamaError,
+  type AnswerFormat,
+  type Llama,
+  type PromptRequest,
+  type PromptResult,
+  type SamplerConfig,
+  type SamplerId,
+} from "../../../../ffi/llama/api.ts";
+import { MediaError, type Media as MediaLibrary } from "../../../../ffi/media/api.ts";
+import type { BusyReason, ErrorCode } from "../../../domain/errors.ts";
+import type { GenerateRequest } from "../../../domain/generate.ts";
+import type { RequestKey } from "../../process/protocol.ts";
+import type { EngineOptions } from "../protocol.ts";
+import { promptOf } from "./prompt.ts";
+import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
+import { samplerConfig } from "./sampler-config.ts";
+
+/** A prompt of acceptable length, with the sampler for its answer. */
+export interface ReadyPrompt {
+  readonly key: RequestKey;
+  readonly request: GenerateRequest;
+  readonly tokens: Int32Array;
+  readonly format: AnswerFormat;
+  readonly sampler: SamplerId;
+  /** Its job is the receiver's to release. */
+  readonly media?: MediaPrompt;
+}
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** Absent: nothing is wrong with the request. */
+  readonly param?: string;
+  /** With `server_busy`. */
+  readonly busy?: BusyReason;
+}
+
+export interface IntakeHandlers {
+  /**
+   * The request is accepted unless the answer is false; then the sampler is the receiver's from here on, and with media,
+   * `encoded` comes later.
+   */
+  ready(prompt: ReadyPrompt): boolean;
+  encoded(prompt: ReadyPrompt): void;
+  /** Also after `ready`, when its media cannot be encoded. */
+  refused(key: RequestKey, refusal: Refusal): void;
+  tokens(key: RequestKey, tokens: Int32Array): void;
+  text(key: RequestKey, text: string): void;
+  warn(text: string): void;
+}
+
+type PromptJob =
+  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest; readonly counts: boolean }
+  | { readonly kind: "show"; readonly key: RequestKey }
+  | { readonly kind: "tokenize"; readonly key: RequestKey };
+
+type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
+type Prepared = ReadyPrompt & { readonly counts?: true };
+type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
+
+/** What the shim says of a prompt with a suffix when the vocabulary has no tokens for that. */
+const NO_GAPS = "the model has no tokens for filling gaps";
+/** And of a prompt of token ids with a wrong one. */
+const BAD_TOKEN = "a token is not in the vocabulary";
+/** And of a last message that a constrained answer goes on from. */
+const DEEP_BEGINNING = "the beginning of the answer nests too deep";
+const AMBIGUOUS_BEGINNING = "the beginning of the answer is too ambiguous";
+/** Token ids that are looked up between two steps; reading one for the first time takes about a microsecond. */
+const DETOKENIZED_AT_ONCE = 4096;
+/** What stands for a medium where a prompt is only shown. */
+const MEDIUM = "<__media__>";
+const UNSUPPORTED = "unsupported_parameter";
+/** Where llama.cpp's sentences begin to quote what they are about. */
+const QUOTE = /[;:,]? *(last read:|tools = |after accepting piece:)[^]*$/;
+
+export class Intake {
+  /** Generations received so far. */
+  arrived = 0;
+  private readonly jobs = new Map<number, PromptJob>();
+  private readonly media: MediaPrompts<WithMedia> | undefined;
+  private readonly marker: string;
+  private readonly samplerDefaults: Partial<SamplerConfig>;
+
+  constructor(
+    private readonly llama: Llama,
+    media: MediaLibrary | undefined,
+    private readonly options: EngineOptions,
+    private readonly handlers: IntakeHandlers,
+  ) {
+    this.media = media && new MediaPrompts(media);
+    this.marker = media?.projector().marker ?? "";
+    this.samplerDefaults = llama.model().sampling;
+  }
+
+  /** The prompt thread has work. */
+  get rendering(): boolean {
+    return this.jobs.size > 0;
+  }
+
+  get busy(): boolean {
+    return this.rendering || (this.media?.busy ?? false);
+  }
+
+  submit(key: RequestKey, request: GenerateRequest): void {
+    this.arrived++;
+    this.render(key, request, false);
+  }
+
+  /** Makes the prompt of a request only to count its tokens. */
+  count(key: RequestKey, request: GenerateRequest): void {
+    this.render(key, request, true);
+  }
+
+  /** Makes the prompt of a request only to show its text. */
+  show(key: RequestKey, request: GenerateRequest): void {
+    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
+    const prompt = promptOf(request, sampler, false, MEDIUM);
+    this.start({ ...prompt, media: true }, { kind: "show", key });
+  }
+
+  /** In pieces: others' tokens are computed between them. */
+  async detokenize(key: RequestKey, tokens: readonly number[]): Promise<void> {
+    const { vocabulary } = this.llama.model();
+    const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
+    if (wrong >= 0) {
+      return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
+    }
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    let text = "";
+    for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
+      if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+      const bytes = tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true));
+      text += decoder.decode(Buffer.concat(bytes), { stream: true });
+    }
+    this.handlers.text(key, text + decoder.decode());
+  }
+
+  private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
+    if (request.media && !this.media) {
+      return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
+    }
+    const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
+    const prompt = promptOf(request, sampler, this.options.constrain, this.marker);
+    this.start(prompt, { kind: "generate", key, request, counts });
+  }
+
+  submitText(key: RequestKey, text: string): void {
+    this.start({ text, parseSpecial: false, addSpecial: false }, { kind: "tokenize", key });
+  }
+
+  /** What the library cannot even take is the one request's fault. */
+  private start(prompt: PromptRequest, job: PromptJob): void {
+    try {
+      this.jobs.set(this.llama.submitPrompt(prompt), job);
+    } catch (error) {
+      if (!(error instanceof LlamaError)) throw error;
+      this.handlers.warn(`the native library refused a request: ${withoutQuote(error.message)}`);
+      this.refuse(job.key, "This request cannot be handed to the model.");
+    }
+  }
+
+  /** Forgets a request, as far as it is here. */
+  cancel(key: RequestKey): void {
+    for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
+      if (!accepted) this.llama.freeSampler(sampler);
+    }
+    // The prompt thread's result will find no job and be freed.
+    for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
+  }
+
+  /** Hands over what is done, waiting up to `waitMs` for the prompt thread (this thread waits). */
+  collect(waitMs: number): void {
+    const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
+    for (let done = first; done; done = this.llama.takePrompt(0)) this.rendered(done);
+    for (const news of this.media?.take() ?? []) this.hear(news);
+  }
+
+  private rendered(done: PromptResult): void {
+    const job = this.jobs.get(done.job);
+    this.jobs.delete(done.job);
+    if ("error" in done) {
+      if (job) this.refuseRendering(job.key, done.error, done.badGrammar);
+    } else if (job?.kind === "generate" && done.sampler !== undefined) {
+      this.prepare(job, done, done.sampler);
+    } else {
+      if (job?.kind === "show") this.handlers.text(job.key, done.text ?? "");
+      else if (job) this.handlers.tokens(job.key, done.tokens);
+      // Its client left meanwhile.
+      if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
+    }
+  }
+
+  private prepare(job: Extract<PromptJob, { kind: "generate" }>, done: Rendered, sampler: SamplerId): void {
+    const { key, request, counts } = job;
+    const prompt = { key, request, format: done.format, sampler, ...(counts && { counts }) };
+    if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
+    else this.submitMedia(done.text, prompt);
+  }
+
+  private submitMedia(text: string, entry: WithMedia): void {
+    try {
+      this.media?.submit(text, entry.request.media ?? [], entry);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.refuseMedia(entry, error.message, error.badMedium);
+    }
+  }
+
+  private hear(news: MediaNews<WithMedia>): void {
+    const entry = news.tag;
+    if (news.state === "failed") return this.refuseMedia(entry, news.error, news.badMedium);
+    const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
+    if (news.state === "encoded") return this.handlers.encoded(prompt);
+    if (this.check(prompt)) entry.accepted = true;
+    else this.media?.drop((other) => other === entry);
+  }
+
+  /** Hands a prompt over, or its tokens where they are only counted, when it can be computed. */
+  private check(prompt: Prepared): boolean {
+    const { key, tokens, counts } = prompt;
+    const refusal = this.refusalOf(prompt);
+    if (!refusal && !counts && this.handlers.ready(prompt)) return true;
+    this.llama.freeSampler(prompt.sampler);
+    if (refusal) this.handlers.refused(key, refusal);
+    else if (counts) this.handlers.tokens(key, tokens);
+    return false;
+  }
+
+  /** Why a prompt cannot be computed. One that is only counted may have any length. */
+  private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
+    const { maxModelLen: limit, microBatch } = this.options;
+    const param = request.prompt === undefined ? "messages" : "prompt";
+    if (!counts && tokens.length === 0) {
+      return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
+    }
+    if (!counts && tokens.length >= limit) {
+      const message =
+        `This model's context is ${limit} tokens, but the prompt has ${tokens.length} tokens` +
+        ` and the answer needs at least 1. Shorten the ${param} or start svc with a larger --ctx.`;
+      return { code: "context_length_exceeded", message, param };
+    }
+    const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
+    if (block <= microBatch) return undefined;
+    const message =
+      `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
+      " Send it smaller, or start svc with a larger --batch and --micro-batch.";
+    return { code: "invalid_value", message, param: "messages" };
+  }
+
+  private refuseRendering(key: RequestKey, error: string, badGrammar: boolean): void {
+    if (error === BAD_TOKEN) {
+      return this.refuse(key, "'prompt' has a token id that the model does not know.", "invalid_value", "prompt");
+    }
+    if (error === NO_GAPS)
+      return this.refuse(key, "'suffix': the loaded model cannot fill gaps.", UNSUPPORTED, "suffix");
+    if (error === DEEP_BEGINNING) {
+      return this.refuse(
+        key,
+        "The last message has more than 200 values inside one another; the answer cannot go on from it.",
+      );
+    }
+    if (error === AMBIGUOUS_BEGINNING) {
+      return this.refuse(
+        key,
+        "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
+      );
+    }
+    if (badGrammar) {
+      const message = "'grammar' must be a GBNF grammar with a rule named root.";
+      return this.refuse(key, message, "invalid_value", "grammar");
+    }
+    this.handlers.warn(`the model's chat template refused a request: ${withoutQuote(error)}`);
+    this.refuse(key, "The model's chat template cannot render these messages.");
+  }
+
+  private refuseMedia({ key, sampler, accepted }: WithMedia, error: string, badMedium: boolean): void {
+    if (!accepted) this.llama.freeSampler(sampler);
+    if (!badMedium) this.handlers.warn(`media could not be prepared: ${error}`);
+    this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
+  }
+
+  private refuse(key: RequestKey, message: string, code: ErrorCode = "invalid_value", param = "messages"): void {
+    this.handlers.refused(key, { code, message, param });
+  }
+}
+
+/** Prompts are private: nothing of one may be in a log. */
+const withoutQuote = (sentence: string): string => sentence.replace(QUOTE, "");

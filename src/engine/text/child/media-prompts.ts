@@ -1,0 +1,116 @@
+// Prompts with images or sound on their way through the media library: cut into text and media, then encoded.
+
+import type { Media as MediaLibrary, MediaChunk, MediaJob, Medium } from "../../../../ffi/media/api.ts";
+import type { Media } from "../../../domain/media.ts";
+import type { MediaSpan } from "../../../scheduler/media-span.ts";
+
+/** A prompt as the scheduler and the decode loop need it. */
+export interface MediaPrompt {
+  readonly job: MediaJob;
+  /** One for each token; those of media are below zero and the same for the same content. */
+  readonly tokens: Int32Array;
+  readonly spans: readonly (MediaSpan & { readonly chunk: number; readonly nonCausal: boolean })[];
+}
+
+/** What became of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
+export type MediaNews<Tag> =
+  | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
+  | { readonly tag: Tag; readonly state: "failed"; readonly error: string; readonly badMedium: boolean };
+
+/** Makes a number of 32 bits negative. */
+const SIGN = 1 << 31;
+
+/** `Tag` is what the caller wants back with the news of its prompt. */
+export class MediaPrompts<Tag> {
+  private readonly waiting = new Map<MediaJob, { readonly tag: Tag; prompt?: MediaPrompt }>();
+
+  constructor(
+    private readonly library: Pick<MediaLibrary, "submit" | "encode" | "wait" | "state" | "chunks" | "release">,
+  ) {}
+
+  get busy(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  /** Throws MediaError when a medium is at fault. */
+  submit(text: string, media: readonly Media[], tag: Tag): void {
+    this.waiting.set(this.library.submit(text, media.map(toMedium)), { tag });
+  }
+
+  /**
+   * What happened since the last call. After `prepared` comes `encoded`, unless the prompt is dropped; whoever is told of one
+   * may drop it then and there, before any work goes into it.
+   */
+  *take(): Generator<MediaNews<Tag>, void, void> {
+    if (!this.busy) return;
+    for (let job = this.library.wait(0); job !== undefined; job = this.library.wait(0)) {
+      const entry = this.waiting.get(job);
+      if (!entry) continue;
+      const { tag } = entry;
+      const state = this.library.state(job);
+      if (typeof state !== "string") {
+        this.drop((other) => other === tag);
+        yield { tag, state: "failed", ...state };
+      } else if (entry.prompt) yield this.encoded(job, tag, entry.prompt);
+      else {
+        const prompt = (entry.prompt = this.read(job));
+        yield { tag, state: "prepared", prompt };
+        if (this.waiting.has(job) && !this.library.encode(job)) yield this.encoded(job, tag, prompt);
+      }
+    }
+  }
+
+  /** Forgets prompts that are not encoded yet. */
+  drop(which: (tag: Tag) => boolean): Tag[] {
+    const dropped: Tag[] = [];
+    for (const [job, { tag }] of this.waiting) {
+      if (!which(tag)) continue;
+      this.waiting.delete(job);
+      this.library.release(job);
+      dropped.push(tag);
+    }
+    return dropped;
+  }
+
+  private encoded(job: MediaJob, tag: Tag, prompt: MediaPrompt): MediaNews<Tag> {
+    this.waiting.delete(job);
+    return { tag, state: "encoded", prompt };
+  }
+
+  private read(job: MediaJob): MediaPrompt {
+    const chunks = this.library.chunks(job);
+    const length = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
+    const tokens = new Int32Array(length);
+    const spans: MediaPrompt["spans"][number][] = [];
+    let start = 0;
+    for (const [index, chunk] of chunks.entries()) {
+      if (chunk.kind === "text") tokens.set(chunk.tokens, start);
+      else {
+        spans.push({ ...spanOf(chunk, start), chunk: index, nonCausal: chunk.nonCausal });
+        for (let at = 0; at < chunk.tokens; at++) tokens[start + at] = tokenOf(chunk, at);
+      }
+      start += sizeOf(chunk);
+    }
+    return { job, tokens, spans };
+  }
+}
+
+const sizeOf = (chunk: { readonly tokens: number | Int32Array }): number =>
+  typeof chunk.tokens === "number" ? chunk.tokens : chunk.tokens.length;
+
+/** Stands for one embedding of a medium. */
+const tokenOf = ({ id, part }: MediaChunk, at: number): number =>
+  Number(Bun.hash.wyhash(`${id} ${part} ${at}`) & 0x7fffffffn) | SIGN;
+
+const spanOf = ({ tokens, positions, nonCausal }: MediaChunk, start: number): MediaSpan => ({
+  start,
+  tokens,
+  positions,
+  whole: nonCausal,
+});
+
+function toMedium(media: Media): Medium {
+  if (media.kind === "audio") return { kind: "audio", id: media.id, file: media.bytes };
+  const { id, width, height, rgb } = media;
+  return { kind: "image", id, width, height, rgb };
+}

@@ -1,0 +1,67 @@
+// What a request asks of the model → the prompt job of the native library, in the shapes of OpenAI's chat API that
+// llama.cpp's templates are written for.
+
+import type { ChatPrompt, PromptRequest, SamplerConfig } from "../../../../ffi/llama/api.ts";
+import type { ChatMessage, GenerateRequest, Tool } from "../../../domain/generate.ts";
+
+/** `constrain`: grammars are in use at all. `marker`: the text that stands for a medium. */
+export function promptOf(
+  request: GenerateRequest,
+  sampler: SamplerConfig,
+  constrain: boolean,
+  marker: string,
+): PromptRequest {
+  const { prompt, suffix } = request;
+  if (prompt === undefined) return chatPrompt(request, sampler, constrain, marker);
+  const { schema, grammar } = (constrain && request.constraint) || {};
+  const answer = { ...(schema && { schema }), ...(grammar !== undefined && { grammar }), sampler };
+  if (typeof prompt !== "string") return { tokens: prompt, ...answer };
+  return { text: prompt, ...(suffix !== undefined && { suffix }), parseSpecial: false, addSpecial: true, ...answer };
+}
+
+function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain: boolean, marker: string): ChatPrompt {
+  const { schema, grammar } = request.constraint ?? {};
+  return {
+    messages: request.messages.map((message) => wireMessage(message, marker)),
+    tools: request.tools.map(wireTool),
+    enforced: request.tools.map(({ enforced }) => enforced),
+    described: request.tools.filter(({ described }) => described).length,
+    toolChoice: request.toolChoice,
+    parallelToolCalls: request.parallelToolCalls,
+    ...(schema !== undefined && { schema }),
+    ...(grammar !== undefined && { grammar }),
+    constrain,
+    kwargs: request.templateKwargs,
+    enableThinking: request.thinking,
+    continueLast: request.continueLast ?? false,
+    media: (request.media?.length ?? 0) > 0,
+    sampler,
+  };
+}
+
+function wireMessage(message: ChatMessage, marker: string): object {
+  const { role, content, name, reasoning, toolCalls, toolCallId } = message;
+  const calls = toolCalls?.map((call) => ({
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: call.arguments },
+  }));
+  return {
+    role,
+    content: typeof content === "string" ? content : content.map((part) => wirePart(part, marker)),
+    ...(name !== undefined && { name }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(calls && { tool_calls: calls }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+  };
+}
+
+type Part = Exclude<ChatMessage["content"], string>[number];
+
+const wirePart = (part: Part, marker: string): object =>
+  part.type === "text" ? { type: "text", text: part.text } : { type: "media_marker", text: marker };
+
+const wireTool = ({ name, description, parameters }: Tool): object => ({
+  type: "function",
+  function: { name, description, parameters },
+});

@@ -1,0 +1,229 @@
+// What the scheduler plans, done by the native library: steps, slices of chunks, pieces of media and drafts.
+
+import { ANY_OWNER, type Batch, type Llama } from "../../../../ffi/llama/api.ts";
+import type { Media } from "../../../../ffi/media/api.ts";
+import { adapterKey, type AdapterSet } from "../../../domain/adapters.ts";
+import type { Clock } from "../../../domain/clock.ts";
+import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "../../../scheduler/plan.ts";
+import type { Scheduler } from "../../../scheduler/scheduler.ts";
+import type { RequestKey } from "../../process/protocol.ts";
+import type { ActiveRequest } from "./active-request.ts";
+import type { KvCommands } from "./kv-commands.ts";
+import type { MediaPrompt } from "./media-prompts.ts";
+import type { EngineObserver } from "./observer.ts";
+
+/** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
+const CANCEL_WAIT_MS = 100;
+const FLOAT_BYTES = 4;
+
+export interface StepHooks {
+  /** Something is computed now, and is likely to take so long; Infinity when that is not known, or nothing is computed. */
+  begins(expectedMs: number, now: number): void;
+  /** The first computation of these requests begins. */
+  started(keys: readonly RequestKey[], now: number): void;
+  /** A step or a slice has ended; what was sampled in it, if anything. */
+  stepped(sampled: readonly Sampled[], now: number): void;
+}
+
+/** Requests that are accepted. */
+export interface Requests {
+  readonly active: ReadonlyMap<RequestKey, ActiveRequest>;
+  /** The prompts of those with media. */
+  readonly mediaPrompts: ReadonlyMap<RequestKey, MediaPrompt>;
+}
+
+export class StepRunner {
+  private readonly batch: Batch;
+  private readonly sampled: Int32Array;
+  /** Sequences can be cut anywhere; else what a step was to add cannot be taken back from them. */
+  private readonly cut: boolean;
+  /** Key of the adapters that compute what begins now. */
+  private adapters = adapterKey([]);
+  /** Set after an aborted step, until the cancel message behind it is here. */
+  private aborted: PromiseWithResolvers<void> | undefined;
+  private stepCount = 0;
+  /** What a step took, if the last computation was one of streams alone. */
+  private stepMs = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly llama: Llama,
+    private readonly scheduler: Scheduler,
+    private readonly kv: KvCommands,
+    private readonly requests: Requests,
+    private readonly clock: Clock,
+    private readonly hooks: StepHooks,
+    private readonly media?: Media,
+    private readonly observer?: EngineObserver,
+  ) {
+    const column = () => new Int32Array(llama.model().batch);
+    this.cut = llama.model().canRemovePartial;
+    this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
+    this.sampled = column();
+  }
+
+  /** Steps that were made. */
+  get steps(): number {
+    return this.stepCount;
+  }
+
+  /** A request is cancelled. */
+  cancelled(): void {
+    this.aborted?.resolve();
+  }
+
+  /** Resolves when the cancel message behind an aborted step is here, if there was one. */
+  async afterAbort(): Promise<void> {
+    if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
+    this.aborted = undefined;
+  }
+
+  /** Computes what is next. False when there was nothing to compute. */
+  step(): boolean {
+    this.draft();
+    const before = this.clock.now();
+    const media = this.scheduler.planMedia(before);
+    const slice = media ? undefined : this.scheduler.planSlice(before);
+    const plan = media || slice ? undefined : this.scheduler.plan(before);
+    this.hooks.begins(plan?.prefillRows === 0 ? this.stepMs * plan.steps : Number.POSITIVE_INFINITY, before);
+    this.stepMs = Number.POSITIVE_INFINITY;
+    if (media) this.runMedia(media);
+    else if (slice) this.runSlice(slice);
+    else if (plan) this.runStep(plan, before);
+    else this.prepareCache();
+    return (media ?? slice ?? plan) !== undefined;
+  }
+
+  /** Does to the cache what is due. False when something was to be restored and is not there: the plan is void. */
+  prepareCache(): boolean {
+    const lost = this.kv.run(this.scheduler.takeCommands());
+    for (const one of lost) this.scheduler.lost(one);
+    return lost.length === 0;
+  }
+
+  private draft(): void {
+    const jobs = this.scheduler.planDrafts();
+    if (jobs.length === 0) return;
+    const before = this.clock.now();
+    const drafted = this.llama.draft(jobs);
+    const after = this.clock.now();
+    this.observer?.drafted?.(jobs, before, after);
+    this.scheduler.applyDrafts(jobs, drafted?.tokens, drafted?.rounds ?? 0, after - before);
+  }
+
+  private runStep(plan: StepPlan, planned: number): void {
+    if (plan.started.length > 0) this.hooks.started(plan.started, planned);
+    if (!this.prepareCache()) return;
+    const before = this.clock.now();
+    const result = this.decode(plan);
+    const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
+    this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
+    if (result === "aborted") return this.forget(plan);
+    if (result === "no-room") {
+      if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
+      return;
+    }
+    const now = this.clock.now();
+    this.stepCount += made;
+    if (plan.prefillRows === 0) this.stepMs = (now - before) / made;
+    this.hooks.stepped(this.scheduler.apply(plan, this.sampled, now - before), now);
+  }
+
+  private runSlice({ chunk, begins, ms }: SlicePlan): void {
+    if (begins && chunk.started.length > 0) this.hooks.started(chunk.started, this.clock.now());
+    if (!this.prepareCache()) return;
+    const before = this.clock.now();
+    if (begins) {
+      this.fillBatch(chunk);
+      this.setAdapters(chunk.adapters);
+      this.llama.chunkBegin(this.batch, chunk.rows.length);
+    }
+    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
+    const after = this.clock.now();
+    const counts = result === "done" || result === "paused";
+    this.stepCount += Number(counts);
+    this.observer?.decoded({ step: chunk, result, made: Number(counts), before, after }, this.scheduler);
+    this.hooks.stepped([], after);
+    this.scheduler.applySlice(counts ? result : "given up", after - before);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
+      throw new Error("the KV cache refused a chunk that fits it");
+  }
+
+  private runMedia(step: MediaStep): void {
+    const prompt = this.requests.mediaPrompts.get(step.key);
+    const span = prompt?.spans.find(({ start }) => start === step.span.start);
+    if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
+    const { media } = this;
+    const { width } = media.projector();
+    if (step.starts) this.hooks.started([step.key], this.clock.now());
+    if (!this.prepareCache()) return;
+    const before = this.clock.now();
+    this.setAdapters(step.adapters);
+    const result = this.llama.decodeEmbeddings(
+      {
+        address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
+        positions: media.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
+        count: step.count,
+        sequence: step.sequence,
+        nonCausal: span.nonCausal,
+      },
+      step.key,
+    );
+    const after = this.clock.now();
+    const done = result === "done";
+    this.stepCount += Number(done);
+    this.observer?.decoded({ step, result, made: Number(done), before, after }, this.scheduler);
+    this.scheduler.applyMedia(step, done, after - before);
+    if (!done) this.takeBack(step.sequence, step.position);
+    if (result === "aborted") this.aborted = Promise.withResolvers();
+    if (result === "no-room" && !this.scheduler.preemptNewest(after))
+      throw new Error("the KV cache refused media that fit it");
+  }
+
+  private decode(plan: StepPlan) {
+    this.fillBatch(plan);
+    this.setAdapters(plan.adapters);
+    return this.llama.decode(this.batch, plan.rows.length, this.whoMayAbort(plan), plan.steps, this.sampled);
+  }
+
+  /**
+   * A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again. Where that
+   * would be all that they have, only a prompt that is alone.
+   */
+  private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): RequestKey {
+    if (this.cut) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
+    return decodeRows === 0 ? (owner ?? 0) : 0;
+  }
+
+  private fillBatch(plan: StepPlan): void {
+    const { tokens, positions, sequences, samplers } = this.batch;
+    plan.rows.forEach((row, index) => {
+      tokens[index] = row.token;
+      positions[index] = row.position;
+      sequences[index] = row.sequence;
+      samplers[index] = row.sample ? (this.requests.active.get(row.key)?.sampler ?? -1) : -1;
+    });
+  }
+
+  private setAdapters(adapters: AdapterSet): void {
+    const key = adapterKey(adapters);
+    if (key !== this.adapters) this.llama.setAdapters(adapters);
+    this.adapters = key;
+  }
+
+  /** Clears what an aborted step may have left in the cache. */
+  private forget(plan: StepPlan): void {
+    this.aborted = Promise.withResolvers();
+    const seen = new Set<number>();
+    for (const { sequence, position } of plan.rows) {
+      if (!seen.has(sequence)) this.takeBack(sequence, position);
+      seen.add(sequence);
+    }
+  }
+
+  private takeBack(sequence: number, position: number): void {
+    if (this.cut && this.llama.kvRemove(sequence, position, -1)) return;
+    this.llama.kvRemove(sequence, 0, -1);
+    this.scheduler.cleared(sequence);
+  }
+}

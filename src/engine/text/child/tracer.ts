@@ -1,0 +1,123 @@
+// The engine's timeline as trace events: decode calls and the time between them on one track, each request's phases on a
+// track of its own, and the levels as counters. Nothing that a prompt or an answer says is in it.
+
+import type { Clock } from "../../../domain/clock.ts";
+import type { FinishEvent } from "../../../domain/generate.ts";
+import type { DraftJob } from "../../../scheduler/drafts.ts";
+import type { TraceFile } from "../../../telemetry/trace-file.ts";
+import { begin, counter, end, processName, slice, trackName, type Track } from "../../../telemetry/trace-events.ts";
+import type { RequestKey } from "../../process/protocol.ts";
+import type { StepFinish } from "../protocol.ts";
+import type { ReadyPrompt } from "./intake.ts";
+import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
+
+type Phase = "queued" | "prefill" | "decode";
+
+export class Tracer implements EngineObserver {
+  private readonly steps: Track;
+  private readonly phases = new Map<RequestKey, Phase>();
+  /** End of the last decode call, while there is work. */
+  private lastEnd: number | undefined;
+  private readonly told = new Map<string, string>();
+  /** Turns times of the clock into wall time, which is one for all engine processes that write to a trace. */
+  private readonly origin: number;
+
+  constructor(
+    private readonly file: Pick<TraceFile, "add">,
+    clock: Clock,
+    /** Number of the engine process. */
+    private readonly process: number,
+  ) {
+    this.steps = this.track(0);
+    this.origin = clock.wall() - clock.now();
+    file.add(processName(this.steps, "svc engine"), trackName(this.steps, "steps"));
+  }
+
+  accepted({ key, request, tokens }: ReadyPrompt, now: number): void {
+    const track = this.track(key);
+    const at = this.origin + now;
+    this.phases.set(key, "queued");
+    this.file.add(
+      trackName(track, `request ${key}`),
+      begin(track, "request", at, { id: request.id, prompt_tokens: tokens.length }),
+      begin(track, "queued", at),
+    );
+  }
+
+  started(keys: readonly RequestKey[], now: number): void {
+    for (const key of keys) this.enter(key, "prefill", this.origin + now);
+  }
+
+  decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
+    const [from, to] = [this.origin + before, this.origin + after];
+    // Sampling is part of the call; what is left is text, messages and the next plan.
+    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
+    this.lastEnd = to;
+    this.count(levels, from);
+    if ("rows" in step) {
+      const { decodeRows, guessRows, rows } = step;
+      // Those of a chunk are told once, with its last slice.
+      const prefillRows = result === "paused" ? 0 : step.prefillRows;
+      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, steps: made, result };
+      this.file.add(slice(this.steps, kindOf(step), from, to, args));
+      if (result !== "done" || prefillRows === 0) return;
+      for (const { key, sample } of rows) if (sample) this.enter(key, "decode", to);
+    } else {
+      this.file.add(slice(this.steps, "media", from, to, { media_rows: step.count, request: step.key, result }));
+    }
+  }
+
+  drafted(jobs: readonly DraftJob[], before: number, after: number): void {
+    const sum = (value: (job: DraftJob) => number) => jobs.reduce((total, job) => total + value(job), 0);
+    const args = { fed_rows: sum(({ tokens }) => tokens.length), wanted: sum(({ count }) => count) };
+    const [from, to] = [this.origin + before, this.origin + after];
+    if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
+    this.lastEnd = to;
+    this.file.add(slice(this.steps, "draft", from, to, args));
+  }
+
+  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {
+    const { key, event } = finish;
+    const phase = this.phases.get(key);
+    if (!phase) return finish;
+    const track = this.track(key);
+    const at = this.origin + now;
+    this.phases.delete(key);
+    this.file.add(end(track, phase, at), end(track, "request", at, outcome(event)));
+    this.count(levels, at);
+    // Nothing is to be computed: what follows is no time between steps.
+    if (this.phases.size === 0) this.lastEnd = undefined;
+    return finish;
+  }
+
+  private enter(key: RequestKey, phase: Phase, at: number): void {
+    const before = this.phases.get(key);
+    if (before === undefined || before === phase) return;
+    // Computed again after it had to give its room back: that is still the time of its decoding.
+    if (before === "decode") return;
+    this.phases.set(key, phase);
+    this.file.add(end(this.track(key), before, at), begin(this.track(key), phase, at));
+  }
+
+  private count({ runningCount: running, waitingCount: waiting, cellsUsed: used }: SchedulerLevels, at: number): void {
+    this.countIfNew("requests", { running, waiting }, at);
+    this.countIfNew("kv cells", { used }, at);
+  }
+
+  private countIfNew(name: string, values: Readonly<Record<string, number>>, at: number): void {
+    const told = Object.values(values).join();
+    if (this.told.get(name) === told) return;
+    this.told.set(name, told);
+    this.file.add(counter(this.steps, name, at, values));
+  }
+
+  private track(thread: number): Track {
+    return { process: this.process, thread };
+  }
+}
+
+const outcome = ({ reason, usage }: FinishEvent) => ({
+  reason,
+  cached_tokens: usage.cachedTokens,
+  completion_tokens: usage.completionTokens,
+});

@@ -1,0 +1,190 @@
+// An engine in memory that follows a script: for tests of everything above the engine port.
+
+import type { OfferedAdapter } from "../../domain/adapters.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
+import type { ModelInfo } from "../../domain/model.ts";
+import { noSteps } from "../../domain/steps.ts";
+import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
+import { noStats, type EnginePort, type EngineState, type EngineStatus } from "./port.ts";
+
+/** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
+export type FakeStep =
+  | "accept"
+  | OutputEvent
+  | { readonly text: string; readonly logprobs?: readonly TokenLogprob[] }
+  | { readonly wait: Promise<unknown> }
+  | { readonly fail: Error };
+
+export interface FakeScript {
+  readonly steps: readonly FakeStep[];
+  /** Default `stop`. */
+  readonly reason?: FinishReason;
+  readonly usage?: Partial<Usage>;
+  /** More about the end. */
+  readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile">;
+}
+
+interface FakeJob {
+  readonly id: string;
+  readonly ended: PromiseWithResolvers<void>;
+  cancelled: boolean;
+}
+
+export const fakeModel: ModelInfo = {
+  id: "fake-model",
+  path: "/models/fake-model.gguf",
+  architecture: "llama",
+  description: "fake 1B Q8_0",
+  parameters: 1_000_000_000,
+  bytes: 1_000_000,
+  vocabulary: 32_000,
+  trainedContext: 4096,
+  context: 8192,
+  maxModelLen: 4096,
+  parallel: 4,
+  hasChatTemplate: true,
+  vision: false,
+  audio: false,
+  template: { tools: true, parallelTools: true, thinking: true },
+  sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
+  device: "CPU (fake)",
+  created: 1_700_000_000,
+};
+
+export class FakeEngine implements EnginePort {
+  state: EngineState = "ready";
+  model: ModelInfo | undefined = fakeModel;
+  adapters: readonly OfferedAdapter[] = [];
+  /** What was asked, in order. */
+  readonly requests: GenerateRequest[] = [];
+  /** Ids whose signal was aborted while they ran, and ids cancelled, in order. */
+  readonly aborted: string[] = [];
+  readonly cancelled: string[] = [];
+  private readonly jobs = new Set<FakeJob>();
+
+  /** `script` says how a request goes. */
+  constructor(private readonly script: (request: GenerateRequest) => FakeScript) {}
+
+  /** Generations under way. */
+  get live(): number {
+    return this.jobs.size;
+  }
+
+  status(): EngineStatus {
+    return {
+      state: this.state,
+      modelId: fakeModel.id,
+      modelCreated: fakeModel.created,
+      adapters: this.adapters,
+      ...(this.model && { model: this.model }),
+      restarts: 0,
+      stats: { ...noStats, kvTotal: 8192, running: this.live },
+      steps: noSteps(),
+    };
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    const job: FakeJob = { id: request.id, ended: Promise.withResolvers(), cancelled: false };
+    const abort = () => {
+      this.aborted.push(job.id);
+      job.ended.resolve();
+    };
+    this.requests.push(request);
+    this.jobs.add(job);
+    signal.addEventListener("abort", abort);
+    try {
+      signal.throwIfAborted();
+      yield* this.play(job, request, signal);
+    } finally {
+      signal.removeEventListener("abort", abort);
+      this.jobs.delete(job);
+    }
+  }
+
+  cancel(id: string): void {
+    this.cancelled.push(id);
+    const job = [...this.jobs].findLast((candidate) => candidate.id === id);
+    if (!job) return;
+    job.cancelled = true;
+    job.ended.resolve();
+  }
+
+  /** One token a character. */
+  async tokenize(text: string): Promise<Int32Array> {
+    return Int32Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  }
+
+  async countTokens(request: GenerateRequest): Promise<number> {
+    return JSON.stringify(request.messages).length;
+  }
+
+  async detokenize(tokens: readonly number[]): Promise<string> {
+    return String.fromCodePoint(...tokens);
+  }
+
+  async render(request: GenerateRequest): Promise<string> {
+    return request.messages.map(({ role, content }) => `<${role}>${String(content)}`).join("");
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+    for (const job of this.jobs) job.ended.resolve();
+  }
+
+  private async *play(
+    job: FakeJob,
+    request: GenerateRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<EngineEvent, void, void> {
+    const script = this.script(request);
+    const { steps, reason = "stop" } = script;
+    const usage = { ...fakeUsage, ...script.usage };
+    let completionTokens = 0;
+    let accepted = false;
+    let started = false;
+    const accept = (): EngineEvent => {
+      accepted = true;
+      return {
+        type: "accepted",
+        promptTokens: usage.promptTokens,
+        downgraded: request.constraint?.inexpressible === true,
+      };
+    };
+    if (!steps.includes("accept")) yield accept();
+    for (const step of steps) {
+      if (job.cancelled) break;
+      if (!started && step !== "accept" && ("type" in step || "text" in step)) {
+        started = true;
+        yield { type: "started" };
+      }
+      if (step === "accept") yield accept();
+      else if ("fail" in step) throw step.fail;
+      else if ("wait" in step) await Promise.race([step.wait, job.ended.promise]);
+      else if ("type" in step) {
+        completionTokens++;
+        yield step;
+      } else {
+        completionTokens += step.logprobs?.length ?? 1;
+        yield { type: "text", ...step };
+      }
+      signal.throwIfAborted();
+      if (this.state === "stopped") throw new SvcError("shutting_down", "The server is shutting down.");
+    }
+    // A request that is cancelled before its acceptance was never computed.
+    if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
+    const end = { type: "finish", ...script.finish, usage: { ...usage, completionTokens } } as const;
+    yield { ...end, reason: job.cancelled ? "cancelled" : reason };
+  }
+}
+
+const fakeUsage = {
+  promptTokens: 12,
+  cachedTokens: 4,
+  completionTokens: 0,
+  reasoningTokens: 0,
+  queueMs: 0,
+  promptMs: 40,
+  completionMs: 50,
+  peakMemoryBytes: 512 * 1024 * 1024,
+};

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { RestartPolicy } from "../../../src/engine/process/restart.ts";
+
+test("the first death is followed by a restart at once, a series of deaths by longer and longer pauses", () => {
+  let now = 1_000_000;
+  const policy = new RestartPolicy({ now: () => now, wall: () => now });
+  const delays: number[] = [];
+  for (let death = 0; death < 9; death++) {
+    delays.push(policy.schedule(() => {}));
+    policy.cancel();
+    now += policy.remainingMs + 100;
+  }
+  expect(delays).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  now += 61_000;
+  expect(policy.schedule(() => {})).toBe(0);
+  policy.cancel();
+});
