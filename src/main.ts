@@ -6,13 +6,12 @@ import { keepLoopbackFromProxies, setProductionDefault } from "./config/environm
 setProductionDefault();
 keepLoopbackFromProxies();
 
-const [first, second] = process.argv.slice(2);
-if (first === "__engine" && second === "llama") {
-  const { runEngine } = await import("./engine/text/child/main.ts");
-  await runEngine();
-} else if (first === "__engine" && second === "embedding") {
-  const { runEmbedder } = await import("./engine/embedding/child/main.ts");
-  await runEmbedder();
+const [first, second = ""] = process.argv.slice(2);
+if (first === "__engine") {
+  const { kinds } = await import("./engine/kinds.ts");
+  const run = kinds[second];
+  if (!run) throw new Error(`there is no engine of kind ${second}`);
+  await run();
 } else {
   const { main } = await import("./cli/main.ts");
   process.exitCode = await main(process.argv.slice(2));

@@ -1,6 +1,6 @@
 // Loading, made visible: a bar that is redrawn on a terminal, a few plain lines elsewhere.
 
-import type { EnginePort } from "../engine/text/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
 
 const REDRAW_MS = 100;
 const BAR = 30;
@@ -8,7 +8,7 @@ const BAR = 30;
 const FIRST_LINE_MS = 2000;
 
 /** Shows progress until `end` is called. */
-export function showLoading(engine: EnginePort, out: NodeJS.WriteStream): { end(): void } {
+export function showLoading(engine: TextPort, out: NodeJS.WriteStream): { end(): void } {
   const started = performance.now();
   let nextLine = FIRST_LINE_MS;
   const draw = () => {

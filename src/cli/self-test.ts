@@ -5,7 +5,7 @@ import { version } from "../config/version.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { createRuntime } from "./runtime.ts";
+import { createRuntime, stopEngines } from "./runtime.ts";
 
 const QUESTION = {
   messages: [{ role: "user", content: "What is the capital of France?" }],
@@ -21,7 +21,7 @@ const PATIENCE_MS = 60_000;
 export async function selfTest(given: Config): Promise<number> {
   const config: Config = { ...given, host: "127.0.0.1", port: 0, streaming: true, logLevel: "error" };
   const runtime = createRuntime(config);
-  const server = listen(createApp({ ...runtime, version }), config, runtime.generation);
+  const server = listen(createApp({ ...runtime, version }), config, runtime.requests);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {
     "GET /health": async () => expectText(await get(`${url}/health`), '"healthy"'),
@@ -52,7 +52,7 @@ export async function selfTest(given: Config): Promise<number> {
     return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
   } finally {
     await server.stop();
-    await Promise.all([runtime.engine.stop(), runtime.embeddings.stop()]);
+    await stopEngines(runtime);
   }
 }
 

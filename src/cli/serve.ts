@@ -7,7 +7,7 @@ import type { RunningServer } from "../http/server.ts";
 import { banner, exposure, gatewayBanner } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
-import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
+import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
 export function serve(config: Config): Promise<number> {
@@ -16,7 +16,7 @@ export function serve(config: Config): Promise<number> {
 
 async function serveModel(config: Config): Promise<number> {
   const runtime = createRuntime(config);
-  const { engine, embeddings } = runtime;
+  const { engine } = runtime;
   // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
   // there: a busy one is known at once, and early requests wait instead of being refused.
   engine.start();
@@ -36,7 +36,7 @@ async function serveModel(config: Config): Promise<number> {
   } catch (error) {
     progress?.end();
     await server.stop();
-    await Promise.all([engine.stop(), embeddings.stop()]);
+    await stopEngines(runtime);
     const reason = error instanceof Error ? error.message : String(error);
     throw new ExitError("model", `${runtime.file.path} could not be loaded: ${reason}`);
   }
@@ -69,7 +69,7 @@ async function startListening(runtime: Services): Promise<RunningServer> {
   const { listen, ListenError } = await import("../http/server.ts");
   try {
     const app = createApp({ ...runtime, version });
-    const server = listen(app, runtime.config, runtime.generation);
+    const server = listen(app, runtime.config, runtime.requests);
     app.batches.start();
     return server;
   } catch (error) {
@@ -88,19 +88,17 @@ function announce(runtime: Runtime, model: ModelInfo, url: string): void {
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal(
-  { engine, system, embeddings, others, log, generation, config }: Services,
-  server: RunningServer,
-): Promise<number> {
+function stopOnSignal(services: Services, server: RunningServer): Promise<number> {
+  const { others, log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);
     stopping = true;
-    log.info("stopping", { signal, active: generation.activeCount, drain_ms: config.drainTimeoutMs });
+    log.info("stopping", { signal, active: requests.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();
-    await Promise.all([engine.stop(), embeddings.stop(), system === engine ? undefined : system.stop()]);
+    await stopEngines(services);
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

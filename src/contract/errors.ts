@@ -32,6 +32,8 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.
   deadline_exceeded: { status: 504, type: "timeout_error", retry: false },
+  // Somebody wanted it to end: as with a client that disconnects, there is nobody to answer.
+  request_cancelled: { status: 499, type: "cancelled" },
   engine_unavailable: { status: 503, type: "server_error" },
   // The request may be what killed the engine: SDKs would send it, and kill the engine, twice more.
   engine_crashed: { status: 500, type: "server_error", retry: false },

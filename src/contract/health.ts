@@ -2,17 +2,39 @@
 
 import { oneOf, t, type Static } from "./schema.ts";
 
+const State = oneOf("none", "unloaded", "starting", "loading", "ready", "draining", "stopped", "failed");
+const Restarts = t.Integer({ description: "Engine processes started because their predecessor died." });
+const Progress = t.Number({ description: "Share of the model loaded, 0 to 1." });
+const LastError = t.String({ description: "How the last engine process ended that died." });
+
+export const EngineHealth = t.Object({
+  kind: t.String({ description: "What the engine computes: `text` or `embedding`." }),
+  model: t.String(),
+  state: State,
+  restarts: Restarts,
+  progress: t.Optional(Progress),
+  last_error: t.Optional(LastError),
+  running: t.Integer({ description: "Requests that are computed." }),
+  waiting: t.Integer({ description: "Requests that wait for their turn, or for the model." }),
+  resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
+});
+
 export const Health = t.Object({
   status: oneOf("healthy", "loading", "degraded"),
   timestamp: t.Number({ description: "Unix time in seconds, with fractions." }),
   version: t.String({ description: "Version of this build." }),
   engine: t.Object({
-    state: oneOf("none", "starting", "loading", "ready", "draining", "stopped", "failed"),
-    restarts: t.Integer({ description: "Engine processes started after the first." }),
-    progress: t.Optional(t.Number({ description: "Share of the model loaded, 0 to 1." })),
-    last_error: t.Optional(t.String({ description: "How the last engine process ended." })),
+    state: State,
+    restarts: Restarts,
+    progress: t.Optional(Progress),
+    last_error: t.Optional(LastError),
   }),
   model: t.String(),
+  engines: t.Array(EngineHealth, {
+    description:
+      "Every engine of this server, the one above included. One that is unloaded starts with its next request.",
+  }),
 });
 
+export type EngineHealth = Static<typeof EngineHealth>;
 export type Health = Static<typeof Health>;

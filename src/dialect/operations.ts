@@ -1,17 +1,19 @@
 // Engine status as the operations routes show it.
 
-import type { Health } from "../contract/health.ts";
+import type { EngineHealth, Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
 
 /** The part of an engine's status that these answers are made of. */
 export interface EngineView {
-  readonly state: Health["engine"]["state"];
-  readonly modelId: string;
+  readonly state: EngineHealth["state"];
   readonly progress?: number;
   readonly lastError?: string;
   readonly restarts: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly residentBytes: number;
 }
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
@@ -66,25 +68,46 @@ export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
     prompt_prefix: promptPrefix,
   }));
 
-/** GET /health. `healthy` means that a request would be computed now. */
-export function encodeHealth(engine: EngineView, version: string, wallMs: number): Health {
-  const { state, restarts, progress, lastError, modelId } = engine;
-  const status =
-    state === "ready" || state === "none"
-      ? "healthy"
-      : state === "starting" || state === "loading"
-        ? "loading"
-        : "degraded";
-  return {
-    status,
-    timestamp: wallMs / 1000,
-    version,
-    engine: {
-      state,
-      restarts,
-      ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
-      ...(lastError !== undefined && { last_error: lastError }),
-    },
-    model: modelId,
-  };
+export interface HealthParts {
+  /** The engine of the server's own model. */
+  readonly engine: EngineView;
+  /** All engines. */
+  readonly engines: readonly (EngineView & { readonly kind: string; readonly model: string })[];
+  readonly model: string;
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly wall: number;
 }
+
+/** GET /health. `healthy` means that a request would be computed now, `degraded` that requests to some engine are refused. */
+export const encodeHealth = ({ engine, engines, model, version, wall }: HealthParts): Health => ({
+  status: healthOf(engine, engines),
+  timestamp: wall / 1000,
+  version,
+  engine: stateOf(engine),
+  model,
+  engines: engines.map((one) => ({
+    kind: one.kind,
+    model: one.model,
+    ...stateOf(one),
+    running: one.running,
+    waiting: one.waiting,
+    resident_bytes: one.residentBytes,
+  })),
+});
+
+const HEALTHY: ReadonlySet<EngineView["state"]> = new Set(["ready", "none"]);
+const LOADING: ReadonlySet<EngineView["state"]> = new Set(["starting", "loading"]);
+
+function healthOf(engine: EngineView, engines: readonly EngineView[]): Health["status"] {
+  if (engines.some(({ state }) => state === "failed")) return "degraded";
+  if (HEALTHY.has(engine.state)) return "healthy";
+  return LOADING.has(engine.state) ? "loading" : "degraded";
+}
+
+const stateOf = ({ state, restarts, progress, lastError }: EngineView): Health["engine"] => ({
+  state,
+  restarts,
+  ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
+  ...(lastError !== undefined && { last_error: lastError }),
+});

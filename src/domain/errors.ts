@@ -18,6 +18,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "server_busy"
   | "deadline_exceeded"
+  | "request_cancelled"
   | "engine_unavailable"
   | "engine_crashed"
   | "upstream_unavailable"

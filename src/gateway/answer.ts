@@ -1,5 +1,6 @@
 // The pieces of another server's answer → the events of a generation.
 
+import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
 import { newToolCallId } from "../domain/ids.ts";
 import type { FinishReason } from "../domain/usage.ts";
@@ -81,13 +82,14 @@ export class RemoteAnswer {
   }
 
   /** The last event. Without counts of the server, tokens are its pieces: these servers send one for each. */
-  finish(cancelled: boolean, times: AnswerTimes): FinishEvent {
+  finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
     const counted = { promptTokens: 0, completionTokens: this.pieces, cachedTokens: 0, reasoningTokens: 0 };
     const usage = this.usage ?? counted;
     const called = this.callCount > 0 && this.reason === "stop";
-    const reason = cancelled ? "cancelled" : called ? "tool_calls" : this.reason;
+    const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;
-    const contextFull = reason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
+    const contextFull =
+      !cancelled && reason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
     return {
       type: "finish",
       reason,

@@ -3,8 +3,8 @@
 import type { Clock } from "../domain/clock.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { Logger } from "../telemetry/log.ts";
-import type { EmbeddingBackend, EmbeddingSource } from "../service/embeddings.ts";
-import type { Backend, ModelSource } from "../service/model-router.ts";
+import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { Backend, ModelSource, Served, TextBackend } from "../service/model-router.ts";
 import type { Discovery } from "./discovery.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
@@ -21,10 +21,10 @@ export interface GatewayOptions {
   readonly log: Logger;
 }
 
-/** What was asked of an upstream, by the names of models there. */
-interface Served {
-  readonly backends: Map<string, Backend>;
-  readonly embedders: Map<string, EmbeddingBackend>;
+/** Backends of an upstream that were requested, by the names of models there. */
+interface Known {
+  readonly chat: Map<string, TextBackend>;
+  readonly embeddings: Map<string, Backend<EmbeddingPort>>;
 }
 
 /** How a model is looked for. */
@@ -42,8 +42,8 @@ const SEARCH_MS = 30_000;
 /** A listing starts a search when the last one is older. */
 const STALE_MS = 10_000;
 
-export class Gateway implements ModelSource, EmbeddingSource {
-  private readonly served = new WeakMap<Upstream, Served>();
+export class Gateway implements ModelSource {
+  private readonly known = new WeakMap<Upstream, Known>();
   /** When a model was first seen, for servers that tell another time whenever they are asked. */
   private readonly created = new Map<string, number>();
   private searchedAt = -Infinity;
@@ -92,23 +92,20 @@ export class Gateway implements ModelSource, EmbeddingSource {
   }
 
   /** A model by its listed name, or by the name it has on its server. */
-  find(name: string): Backend | undefined {
-    return this.locate(name, {
+  find(name: string): Served | undefined {
+    const chat = this.locate(name, {
       has: (upstream, model) => upstream.has(model),
       // It may be new there: the server is asked.
       mayHave: ({ isConfigured }) => isConfigured,
-      backend: (upstream, model) => this.backend(upstream, model),
+      backend: (upstream, model) => this.textBackend(upstream, model),
     });
-  }
-
-  /** A model for vectors by its listed name, or by the name it has on its server. */
-  findEmbedder(name: string): EmbeddingBackend | undefined {
-    return this.locate(name, {
+    const embeddings = this.locate(name, {
       has: (upstream, model) => upstream.mayEmbed(model),
-      // Of a server that never answered nothing is known: it is asked, and what becomes of that is told.
+      // Of a server that never answered nothing is known: it is asked, and the client gets what becomes of that.
       mayHave: ({ isConfigured, replicas }) => isConfigured && replicas.every(({ models }) => !models),
-      backend: (upstream, model) => this.embedder(upstream, model),
+      backend: (upstream, model) => this.embeddingBackend(upstream, model),
     });
+    return chat || embeddings ? { chat, embeddings } : undefined;
   }
 
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
@@ -126,39 +123,34 @@ export class Gateway implements ModelSource, EmbeddingSource {
     return undefined;
   }
 
-  private embedder(upstream: Upstream, model: string): EmbeddingBackend {
-    const { embedders } = this.servedBy(upstream);
-    const known = embedders.get(model);
-    if (known) return known;
-    const names = { listed: `${upstream.name}/${model}`, model };
-    const backend = { engine: new RemoteEmbedder(names, upstream), parallel: PARALLEL };
-    if (upstream.has(model)) embedders.set(model, backend);
-    return backend;
-  }
-
   private upstreams(): Upstream[] {
     const { configured, discovery } = this.options;
     return [...configured, ...(discovery?.upstreams() ?? [])];
   }
 
-  private backend(upstream: Upstream, model: string): Backend {
-    const { backends } = this.servedBy(upstream);
-    const known = backends.get(model);
-    if (known) return known;
+  private textBackend(upstream: Upstream, model: string): TextBackend {
     const listed = `${upstream.name}/${model}`;
-    const engine = new RemoteEngine({ listed, model }, upstream, this.options.clock);
-    const backend = { model: listed, engine, parallel: PARALLEL, takesMediaSources: true };
-    // Names that nobody has are as many as clients make up.
-    if (upstream.has(model)) backends.set(model, backend);
-    return backend;
+    return remembered(this.backendsOf(upstream).chat, model, upstream, () => ({
+      model: listed,
+      engine: new RemoteEngine({ listed, model }, upstream, this.options.clock),
+      parallel: PARALLEL,
+      takesMediaSources: true,
+    }));
   }
 
-  private servedBy(upstream: Upstream): Served {
-    const known = this.served.get(upstream);
-    if (known) return known;
-    const served: Served = { backends: new Map(), embedders: new Map() };
-    this.served.set(upstream, served);
-    return served;
+  private embeddingBackend(upstream: Upstream, model: string): Backend<EmbeddingPort> {
+    const listed = `${upstream.name}/${model}`;
+    return remembered(this.backendsOf(upstream).embeddings, model, upstream, () => ({
+      model: listed,
+      engine: new RemoteEmbedder({ listed, model }, upstream),
+      parallel: PARALLEL,
+    }));
+  }
+
+  private backendsOf(upstream: Upstream): Known {
+    const known = this.known.get(upstream) ?? { chat: new Map(), embeddings: new Map() };
+    this.known.set(upstream, known);
+    return known;
   }
 
   private listed(upstream: Upstream, model: RemoteModel): ListedModel {
@@ -186,4 +178,11 @@ export class Gateway implements ModelSource, EmbeddingSource {
       .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }
+}
+
+/** The backend of a model, the same at every call; names that nobody has are as many as clients make up. */
+function remembered<T>(known: Map<string, T>, model: string, upstream: Upstream, make: () => T): T {
+  const backend = known.get(model) ?? make();
+  if (upstream.has(model)) known.set(model, backend);
+  return backend;
 }

@@ -2,13 +2,14 @@
 
 import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
+import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
+import { processless } from "./upstream.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
 /** Vectors of as many inputs as a request may have, thousands of numbers each, fit. */
@@ -18,6 +19,7 @@ const KEY_LENGTH = 1024;
 
 export class RemoteEmbedder implements EmbeddingPort {
   private readonly stopping = new AbortController();
+  private running = 0;
 
   constructor(
     /** The model's name for clients, and on its server. */
@@ -27,19 +29,30 @@ export class RemoteEmbedder implements EmbeddingPort {
 
   status(): EmbeddingStatus {
     const isWell = this.upstream.replicas.some((replica) => replica.isWell);
-    return { modelId: this.names.listed, kind: "embed", created: 0, state: isWell ? "ready" : "failed", restarts: 0 };
+    const state = isWell ? "ready" : "failed";
+    return { ...processless, state, running: this.running, modelId: this.names.listed, kind: "embed", created: 0 };
   }
 
   /** The vectors as the server gives them. Throws as the port says, and what servers' failures become. */
-  async run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult> {
+  async *run(
+    work: EmbeddingWork,
+    signal: AbortSignal,
+    origin?: EmbeddingOrigin,
+  ): AsyncGenerator<EmbeddingEvent, void, void> {
     if (work.kind !== "embed") throw new SvcError("model_not_found", "Rankings are computed here alone.");
     if (origin?.forwarded) throw passedOnAlready();
     const either = AbortSignal.any([signal, this.stopping.signal]);
+    this.running++;
     try {
-      return await this.tryReplicas(work, either, origin);
+      // Its server does not tell when it begins to compute: what was sent is taken for started.
+      yield { type: "accepted" };
+      yield { type: "started" };
+      yield { type: "result", result: await this.tryReplicas(work, either, origin) };
     } catch (error) {
       either.throwIfAborted();
       throw aboutInput(error);
+    } finally {
+      this.running--;
     }
   }
 

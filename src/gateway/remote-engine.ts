@@ -1,10 +1,10 @@
 // The engine port over another server: one model of an upstream.
 
+import type { CancelCause } from "../domain/cancel.ts";
 import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
-import { noSteps } from "../domain/steps.ts";
-import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/text/port.ts";
+import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import { RemoteAnswer } from "./answer.ts";
 import { Attempts } from "./attempts.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
@@ -15,12 +15,12 @@ import { prefixKey } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
-import type { Upstream } from "./upstream.ts";
+import { processless, type Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, streamedFailure, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
   readonly stop: AbortController;
-  cancelled: boolean;
+  cancelled: CancelCause | undefined;
   accepted: boolean;
   /** Something of the answer went out: it cannot be begun again. */
   answered: boolean;
@@ -29,11 +29,11 @@ interface Job {
   firstAt?: number;
 }
 
-export class RemoteEngine extends WithoutTokenizer implements EnginePort {
-  protected readonly noTokenizer = {
-    message: "This model is on another server, whose tokenizer is not within reach.",
-    param: "model",
-  };
+export class RemoteEngine extends WithoutTokenizer implements TextPort {
+  protected readonly noTokenizer = noTokenizer(
+    "This model is on another server, whose tokenizer is not within reach.",
+    "model",
+  );
   private readonly jobs = new Map<string, Job>();
 
   constructor(
@@ -45,15 +45,14 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     super();
   }
 
-  status(): EngineStatus {
+  status(): TextStatus {
     return {
+      ...processless,
       state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
       modelId: this.names.listed,
       modelCreated: 0,
       adapters: [],
-      restarts: 0,
-      stats: { ...noStats, running: this.jobs.size },
-      steps: noSteps(),
+      running: this.jobs.size,
     };
   }
 
@@ -61,7 +60,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     this.check(request);
     const job: Job = {
       stop: new AbortController(),
-      cancelled: false,
+      cancelled: undefined,
       accepted: false,
       answered: false,
       answer: undefined,
@@ -88,10 +87,10 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     yield answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
   }
 
-  cancel(id: string): void {
+  cancel(id: string, cause: CancelCause): void {
     const job = this.jobs.get(id);
     if (!job) return;
-    job.cancelled = true;
+    job.cancelled = cause;
     job.stop.abort(new Error("cancelled"));
   }
 
@@ -160,7 +159,7 @@ export class RemoteEngine extends WithoutTokenizer implements EnginePort {
     return new SvcError("upstream_error", "The server of this model broke off in the middle of the answer.");
   }
 
-  /** Its server does not tell when it begins to compute: what it took is taken for started. */
+  /** The server does not report when it begins to compute: a request that it accepted counts as started. */
   private *start(job: Job, downgraded: boolean): Generator<EngineEvent, void, void> {
     if (job.accepted) return;
     job.accepted = true;

@@ -11,6 +11,9 @@ const LOAD_BOUND = 1.25;
 /** Below this, a replica is never too busy for its own conversations. */
 const LEAST_BOUND = 2;
 
+/** What an engine says of itself that has no process here. */
+export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
+
 export class Upstream {
   constructor(
     readonly name: string,

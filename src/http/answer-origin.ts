@@ -7,6 +7,6 @@ import type { AppDeps } from "./app.ts";
 export const answerOrigin = ({ router, clock, version }: AppDeps, id: string, model?: string): AnswerOrigin => ({
   id,
   created: Math.floor(clock.wall() / 1000),
-  model: router.route(model).model,
+  model: router.find(model, "chat").model,
   systemFingerprint: `svc_${version}`,
 });

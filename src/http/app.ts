@@ -3,11 +3,13 @@
 import { Elysia, type AnyElysia } from "elysia";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { EnginePort } from "../engine/text/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
+import type { ObservedEngine } from "../engine/process/status.ts";
 import type { ModelRouter } from "../service/model-router.ts";
+import type { RequestService } from "../service/request.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
@@ -40,8 +42,11 @@ import { tokenizeRoutes } from "./routes/tokenize.ts";
 /** What the HTTP layer is given; routes take from it by closure. */
 export interface AppDeps {
   readonly config: Config;
-  /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
-  readonly engine: EnginePort;
+  /** The engine of this server itself: tokenizer routes are about it. */
+  readonly engine: TextPort;
+  /** All engines that are computed here, for health and metrics. */
+  readonly engines: readonly ObservedEngine[];
+  readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly router: ModelRouter;
   readonly embeddings: EmbeddingService;
@@ -69,6 +74,8 @@ const conveniences = (deps: AppDeps, contexts: RequestContexts, tokenizer: Token
     .use(ollamaStoreRoutes(deps, contexts))
     .use(llamaRoutes(deps, contexts, tokenizer));
 
+const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });
+
 /** Composes the application; nothing runs or listens yet. */
 export function createApp(deps: AppDeps): App {
   const contexts = new RequestContexts();
@@ -76,7 +83,7 @@ export function createApp(deps: AppDeps): App {
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
-  const tokenizer = new TokenizerService(deps);
+  const tokenizer = new TokenizerService({ metrics: deps.metrics.of(textSubject(deps.engine)), clock: deps.clock });
   const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
@@ -91,7 +98,7 @@ export function createApp(deps: AppDeps): App {
     .use(completionRoutes(deps, contexts))
     .use(deps.config.conveniences ? conveniences(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
-    .use(cancelRoutes(deps.generation, multiplex))
+    .use(cancelRoutes(deps.requests, multiplex))
     .use(embeddingRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))

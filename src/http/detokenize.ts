@@ -2,13 +2,13 @@
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
-import type { EnginePort } from "../engine/text/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 import { jsonContent } from "./json-content.ts";
 
 /** The handler and the description of a route that detokenizes. */
-export function detokenizing(engine: EnginePort, tokenizer: TokenizerService) {
+export function detokenizing(engine: TextPort, tokenizer: TokenizerService) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {

@@ -11,7 +11,7 @@ import { bodyCeilings, readJson } from "./json-body.ts";
  */
 export async function readGenerationBody({ generation }: AppDeps, request: Request): Promise<unknown> {
   const body = await readJson(request, bodyCeilings.generation);
-  generation.checkRoom(namedModel(body));
+  generation.checkCapacity(namedModel(body));
   return body;
 }
 

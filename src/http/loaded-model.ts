@@ -2,10 +2,10 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { ModelInfo } from "../domain/model.ts";
-import type { EnginePort } from "../engine/text/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
 
 /** Throws SvcError `engine_unavailable` while it loads, `not_found` where there is none. */
-export function loadedModel(engine: Pick<EnginePort, "status">): ModelInfo {
+export function loadedModel(engine: Pick<TextPort, "status">): ModelInfo {
   const { model, state } = engine.status();
   if (model) return model;
   if (state === "none") throw new SvcError("not_found", "This server has no model of its own.");

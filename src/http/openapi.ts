@@ -101,7 +101,7 @@ function complete(described: PathItem[string], operation: Operation, key: string
       ...header,
     })),
   ];
-  if (operation.stream) {
+  if (operation.stream || operation.queued) {
     const schema = { type: "string", minLength: 1, maxLength: 128 };
     described.parameters.push({ name: "X-Svc-Client", in: "header", required: false, description: CLIENT, schema });
     if (key.startsWith("post")) {

@@ -2,7 +2,7 @@
 // answers after 30 s and bypasses what encloses Elysia here.
 
 import type { Config } from "../config/config.ts";
-import type { GenerationService } from "../service/generation.ts";
+import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
 
@@ -31,11 +31,11 @@ export interface RunningServer {
 
 /** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
 const bunBodyLimit = ({ files }: Config) => 2 * Math.max(bodyCeilings.generation, files.bytes);
-/** How long cancelled generations and written responses have to leave. */
+/** How long cancelled requests and written responses have to leave. */
 const LAST_BYTES_MS = 1000;
 
 /** Serves `app` at `config.host` and `config.port` (0: any free port). Throws ListenError. */
-export function listen(app: App, config: Config, generation: GenerationService): RunningServer {
+export function listen(app: App, config: Config, requests: Pick<RequestService, "drain" | "cancelAll">): RunningServer {
   const server = serve(app, config);
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
@@ -45,9 +45,9 @@ export function listen(app: App, config: Config, generation: GenerationService):
     async stop() {
       const closed = server.stop();
       await app.batches.stop();
-      const drained = generation.drain().then(() => idle(server));
+      const drained = requests.drain().then(() => idle(server));
       await atMost(config.drainTimeoutMs, drained);
-      generation.cancelAll();
+      requests.cancelAll();
       await atMost(LAST_BYTES_MS, drained);
       await atMost(50, closed);
       await server.stop(true);

@@ -1,12 +1,14 @@
-// Live generations by correlation id. Ids come from clients, so two live generations may share one.
+// Live requests by correlation id. Ids come from clients, so two live requests may share one.
 
-/** A live generation: `keys` are the ids of its answers in the engine, unique among live ones. */
+import type { CancelCause } from "../domain/cancel.ts";
+
+/** A live request: `keys` are the ids of its jobs in the engine, unique among live ones. */
 export interface Registration {
   readonly id: string;
   readonly keys: readonly string[];
   /** Ends all of them: in their engine, and for what goes before that. */
-  readonly stop: () => void;
-  /** Aborted when it was stopped: an engine that was not asked yet is not to be. */
+  readonly stop: (cause: CancelCause) => void;
+  /** Aborted, with the cause as the reason, when it was stopped. */
   readonly stopped: AbortSignal;
 }
 
@@ -14,23 +16,23 @@ export class CancelRegistry {
   private readonly live = new Map<string, Registration[]>();
   private serial = 0;
 
-  /** Live generations that can still be cancelled. */
+  /** Live requests that can still be cancelled. */
   get size(): number {
     let count = 0;
     for (const entries of this.live.values()) count += entries.length;
     return count;
   }
 
-  /** Registers a generation of so many answers under the id its client gave; `cancel` ends one of them by its key. */
-  add(id: string, cancel: (key: string) => void, answers = 1): Registration {
+  /** Registers a request of so many jobs under the id its client gave; `cancel` ends one of them by its key. */
+  add(id: string, cancel: (key: string, cause: CancelCause) => void, jobs = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
-    const key = (answer: number) => (entries || answer > 0 ? `${id} ${++this.serial}` : id);
-    const keys = Array.from({ length: answers }, (_, answer) => key(answer));
+    const key = (job: number) => (entries || job > 0 ? `${id} ${++this.serial}` : id);
+    const keys = Array.from({ length: jobs }, (_, job) => key(job));
     const controller = new AbortController();
-    const stop = () => {
-      controller.abort();
-      for (const one of keys) cancel(one);
+    const stop = (cause: CancelCause) => {
+      controller.abort(cause);
+      for (const one of keys) cancel(one, cause);
     };
     const entry = { id, keys, stop, stopped: controller.signal };
     if (entries) entries.push(entry);
@@ -38,7 +40,7 @@ export class CancelRegistry {
     return entry;
   }
 
-  /** Takes the newest generation of `id` out, for cancelling; undefined when none is live. */
+  /** Takes the newest request of `id` out, for cancelling; undefined when none is live. */
   takeNewest(id: string): Registration | undefined {
     const newest = this.live.get(id)?.at(-1);
     if (newest) this.remove(newest);
@@ -52,7 +54,7 @@ export class CancelRegistry {
     return all;
   }
 
-  /** Forgets a generation that ended; harmless when it was taken before. */
+  /** Forgets a request that ended; harmless when it was taken before. */
   remove(entry: Registration): void {
     const rest = this.live.get(entry.id)?.filter((other) => other !== entry);
     if (!rest) return;

@@ -1,7 +1,7 @@
 // Several answers to what one client asked: one engine request each, their events in one stream.
 
 import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
-import type { EnginePort } from "../engine/text/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
 import { merge } from "./merge.ts";
 
 /** The engine requests behind `requests`: one for each answer to each, with the ids that `keys` gives in turn. */
@@ -21,7 +21,7 @@ export function splitChoices(requests: readonly GenerateRequest[], keys: readonl
  * and is thrown.
  */
 export function generateAll(
-  engine: EnginePort,
+  engine: TextPort,
   requests: readonly GenerateRequest[],
   signal: AbortSignal,
 ): AsyncIterable<EngineEvent> {
@@ -30,7 +30,7 @@ export function generateAll(
 }
 
 async function* sideBySide(
-  engine: EnginePort,
+  engine: TextPort,
   requests: readonly GenerateRequest[],
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent, void, void> {

@@ -1,34 +1,15 @@
-// Vectors and rankings: which model, how many at once, and what a client asked to have cut off.
+// Vectors and rankings: which model, and what a client wants truncated.
 
-import type { Clock } from "../domain/clock.ts";
-import type { EmbeddingInput, EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
+import type { EmbeddingInput, EmbeddingResult, EmbeddingWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { Admission, admitted } from "./admission.ts";
-
-/** What computes vectors with one model of another server. */
-export interface EmbeddingBackend {
-  readonly engine: EmbeddingPort;
-  /** Requests that are in work at once; as many as `--max-queue` says may wait beyond these. */
-  readonly parallel: number;
-}
-
-/** Models for vectors by their names; the same object at every call. */
-export interface EmbeddingSource {
-  findEmbedder(model: string): EmbeddingBackend | undefined;
-}
+import { noUsage } from "../domain/usage.ts";
+import type { EmbeddingEvent, EmbeddingOrigin, EmbeddingPort } from "../engine/embedding/port.ts";
+import type { Backend, ModelRouter } from "./model-router.ts";
+import type { RequestReport, RequestService } from "./request.ts";
 
 export interface EmbeddingDeps {
-  /** The first of a kind answers requests that name no model. */
-  readonly engines: readonly EmbeddingPort[];
-  /** Models for vectors beside these: those of other servers. */
-  readonly others?: EmbeddingSource;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  /** Requests in work at once, and those that may wait beyond them. */
-  readonly parallel: number;
-  readonly maxQueue: number;
+  readonly router: ModelRouter;
+  readonly requests: RequestService;
 }
 
 /** What was computed, and by which model. */
@@ -37,102 +18,71 @@ export interface EmbeddingAnswer {
   readonly result: EmbeddingResult;
 }
 
-interface Wanted {
+/** Who wants it, from which model; absent: the server's first. */
+export interface EmbeddingCall {
   readonly model?: string;
-  readonly origin?: EmbeddingOrigin;
+  readonly origin: EmbeddingOrigin;
 }
 
-const OPTION: Readonly<Record<EmbeddingKind, string>> = { embed: "--embedding-model", rank: "--rerank-model" };
-const NOUN: Readonly<Record<EmbeddingKind, string>> = { embed: "embedding model", rank: "reranker" };
-
 export class EmbeddingService {
-  /** The engines here share their places; each model of another server has places of its own. */
-  private readonly admission: Admission;
-  private readonly admissions = new WeakMap<EmbeddingPort, Admission>();
-
-  constructor(private readonly deps: EmbeddingDeps) {
-    this.admission = this.newAdmission(deps.parallel);
-  }
-
-  /** The models that are computed here, loaded or not. */
-  models(): EmbeddingStatus[] {
-    return this.deps.engines.map((engine) => engine.status());
-  }
+  constructor(private readonly deps: EmbeddingDeps) {}
 
   /**
    * A vector for each input, shortened to `dimensions` where that is given. Throws SvcError (`model_not_found`,
-   * `invalid_value`, `server_busy` and what the engine throws), or the signal's reason after an abort.
+   * `invalid_value`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
+   * reason after an abort.
    */
   async embed(
     inputs: readonly EmbeddingInput[],
-    { model, dimensions, origin }: Wanted & { readonly dimensions?: number },
+    { model, dimensions, origin }: EmbeddingCall & { readonly dimensions?: number },
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
-    const engine = this.find("embed", model);
-    const known = engine.status();
-    checkDimensions(dimensions, known.dimensions);
+    const backend = this.deps.router.find(model, "embeddings");
+    checkDimensions(dimensions, backend.engine.status().dimensions);
     const wanted = dimensions === undefined ? {} : { dimensions };
-    const result = await this.run(engine, { kind: "embed", inputs, ...wanted }, signal, origin);
+    const result = await this.run(backend, { kind: "embed", inputs, ...wanted }, signal, origin);
     checkDimensions(dimensions, result.dimensions);
     const isLonger = dimensions !== undefined && dimensions < result.dimensions;
-    return { model: known.modelId, result: isLonger ? shorten(result, dimensions) : result };
+    return { model: backend.model, result: isLonger ? shorten(result, dimensions) : result };
   }
 
   /** The relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
   async rank(
     query: string,
     documents: readonly string[],
-    { model }: Wanted,
+    { model, origin }: EmbeddingCall,
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
-    const engine = this.find("rank", model);
-    const result = await this.run(engine, { kind: "rank", query, documents }, signal);
-    return { model: engine.status().modelId, result };
+    const backend = this.deps.router.find(model, "rerank");
+    const result = await this.run(backend, { kind: "rank", query, documents }, signal, origin);
+    return { model: backend.model, result };
   }
 
-  /** Ends all engines. */
-  async stop(): Promise<void> {
-    await Promise.all(this.deps.engines.map((engine) => engine.stop()));
-  }
-
-  private find(kind: EmbeddingKind, model: string | undefined): EmbeddingPort {
-    const served = this.deps.engines.filter((engine) => engine.status().kind === kind);
-    const found = model === undefined ? served[0] : served.find((engine) => engine.status().modelId === model);
-    const other = !found && model !== undefined && kind === "embed" ? this.findOther(model) : undefined;
-    if (found ?? other) return (found ?? other) as EmbeddingPort;
-    const names = served.map((engine) => engine.status().modelId).join(", ");
-    const hint = names === "" ? `The server's option ${OPTION[kind]} names one.` : `Served: ${names}.`;
-    const missing = `There is no ${NOUN[kind]}${model === undefined ? "" : " of this name"}.`;
-    throw new SvcError("model_not_found", `${missing} ${hint}`, { param: "model" });
-  }
-
-  private findOther(model: string): EmbeddingPort | undefined {
-    const backend = this.deps.others?.findEmbedder(model);
-    if (!backend) return undefined;
-    const { engine, parallel } = backend;
-    if (!this.admissions.has(engine)) this.admissions.set(engine, this.newAdmission(parallel));
-    return engine;
-  }
-
-  private newAdmission(parallel: number): Admission {
-    return new Admission(parallel, this.deps.maxQueue, () => undefined);
-  }
-
-  private run(
-    engine: EmbeddingPort,
+  private async run(
+    backend: Backend<EmbeddingPort>,
     work: EmbeddingWork,
     signal: AbortSignal,
-    origin?: EmbeddingOrigin,
+    origin: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
-    const admission = this.admissions.get(engine) ?? this.admission;
-    return admitted(admission, this.deps, () => engine.run(work, signal, origin));
+    const report: RequestReport = {};
+    const spec = { id: origin.id, backend, deadline: origin.deadline };
+    const observe = (event: EmbeddingEvent) => {
+      if (event.type !== "result") return;
+      report.reason = "stop";
+      report.usage = noUsage(event.result.tokens);
+    };
+    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(work, live.signal, origin);
+    for await (const event of this.deps.requests.run(spec, signal, report, { begin, observe })) {
+      if (event.type === "result") return event.result;
+    }
+    throw new SvcError("internal_error", "The engine gave no result.");
   }
 }
 
 /** Throws SvcError `invalid_value` about more numbers than a vector has. */
-function checkDimensions(asked: number | undefined, most: number | undefined): void {
-  if (asked === undefined || most === undefined || asked <= most) return;
-  const message = `'dimensions' must be an integer from 1 to ${most} for this model; got ${asked}.`;
+function checkDimensions(wanted: number | undefined, most: number | undefined): void {
+  if (wanted === undefined || most === undefined || wanted <= most) return;
+  const message = `'dimensions' must be an integer from 1 to ${most} for this model; got ${wanted}.`;
   throw new SvcError("invalid_value", message, { param: "dimensions" });
 }
 

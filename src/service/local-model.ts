@@ -1,8 +1,8 @@
 // The model of the engine here, and its LoRA adapters as models of their own, as a source of the router.
 
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
-import type { EnginePort, EngineStatus } from "../engine/text/port.ts";
-import { ModelRouter, type Backend, type ModelSource } from "./model-router.ts";
+import type { TextPort, TextStatus } from "../engine/text/port.ts";
+import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./model-router.ts";
 
 /** What a chat model can do here, whatever it is; clients decide by it. */
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
@@ -17,16 +17,16 @@ const capabilitiesOf = ({ template, vision, audio }: ModelInfo): string[] => [
 ];
 
 export class LocalModel implements ModelSource {
-  readonly backend: Backend;
+  readonly backend: TextBackend;
   /** The same engine under the names of the adapters. */
-  private readonly adapted: ReadonlyMap<string, Backend>;
+  private readonly adapted: ReadonlyMap<string, TextBackend>;
 
   constructor(
-    private readonly engine: EnginePort,
+    private readonly engine: TextPort,
     parallel: number,
   ) {
     const { modelId, adapters } = engine.status();
-    this.backend = { model: modelId, engine, parallel };
+    this.backend = { model: modelId, engine, parallel, subject: { kind: "text", model: modelId } };
     this.adapted = new Map(adapters.map(({ name }) => [name, { ...this.backend, model: name }]));
   }
 
@@ -37,18 +37,19 @@ export class LocalModel implements ModelSource {
     return [model, ...adapters.map(({ name, created }) => ({ ...model, id: name, created, parent }))];
   }
 
-  find(model: string): Backend | undefined {
-    return model === this.backend.model ? this.backend : this.adapted.get(model);
+  find(model: string): Served | undefined {
+    const chat = model === this.backend.model ? this.backend : this.adapted.get(model);
+    return chat && { chat };
   }
 }
 
 /** The router of a server with one engine and these sources beside it. */
-export function localRouter(engine: EnginePort, parallel: number, others: readonly ModelSource[] = []): ModelRouter {
+export function localRouter(engine: TextPort, parallel: number, others: readonly ModelSource[] = []): ModelRouter {
   const local = new LocalModel(engine, parallel);
-  return new ModelRouter([local, ...others], local.backend);
+  return new ModelRouter([local, ...others], { chat: local.backend });
 }
 
-function listed({ state, modelId, modelCreated, model }: EngineStatus): ListedModel {
+function listed({ state, modelId, modelCreated, model }: TextStatus): ListedModel {
   return {
     id: modelId,
     created: modelCreated,

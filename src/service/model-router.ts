@@ -1,59 +1,92 @@
-// Which backend answers a request: the one whose model it names.
+// Which backend answers a request: the one whose model it names, among those that can do what is requested.
 
 import { SvcError } from "../domain/errors.ts";
+import type { GenerateRequest } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
-import type { EnginePort } from "../engine/text/port.ts";
+import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { TextPort } from "../engine/text/port.ts";
+import type { MetricSubject } from "../telemetry/metrics.ts";
 
 /** What computes one model. */
-export interface Backend {
+export interface Backend<Engine = TextPort> {
   /** The model's name in answers. */
   readonly model: string;
-  readonly engine: EnginePort;
-  /** Generations that run at once; as many as `--max-queue` says may wait beyond these. */
+  readonly engine: Engine;
+  /** Requests that are computed at once; as many as `--max-queue` says may wait beyond these. */
   readonly parallel: number;
-  /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
-  readonly takesMediaSources?: boolean;
+  /** Whose metrics its requests count for; absent: those of the server's own model. */
+  readonly subject?: MetricSubject;
 }
 
-/** Backends with something in common: the engine here, other servers, a cluster. */
+export interface TextBackend extends Backend {
+  /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
+  readonly takesMediaSources?: boolean;
+  /** A narrower surface than the engine's. */
+  readonly surface?: {
+    /** What of a request is honoured. Throws SvcError `unsupported_parameter`. */
+    readonly narrow: (request: GenerateRequest) => GenerateRequest;
+    /** Thrown where its tokenizer would be needed. */
+    readonly noTokenizer: SvcError;
+  };
+}
+
+/** What a backend can do, by the names of listings, and the port by which it does it. */
+export interface Backends {
+  readonly chat: TextBackend;
+  readonly embeddings: Backend<EmbeddingPort>;
+  readonly rerank: Backend<EmbeddingPort>;
+}
+export type Capability = keyof Backends;
+
+/** The backends of one model, by what it can do. */
+export type Served = { readonly [C in Capability]?: Backends[C] | undefined };
+
+/** Backends with something in common: the engines here, other servers, a cluster. */
 export interface ModelSource {
   /** What this source lists, in a stable order. */
   models(): readonly ListedModel[];
-  /** The backend of a model by its name; undefined when this source does not know it. The same object at every call. */
-  find(model: string): Backend | undefined;
-  /** Somebody wants the list: looks in the background whether it is still right. */
+  /** What a model of this name can do here; undefined when it is not known. The same backends at every call. */
+  find(model: string): Served | undefined;
+  /** The list is requested: looks in the background whether it is still right. */
   refresh?(): void;
 }
 
+/** What a model with this capability is called, and the option that gives the server one. */
+const WANTED = {
+  embeddings: ["embedding model", "--embedding-model"],
+  rerank: ["reranker", "--rerank-model"],
+} as const;
+
 export class ModelRouter {
   /**
-   * Sources are asked in their order. `active` answers requests that name no model, or one that nobody knows; without it
-   * the first model of the list that can chat answers the former, and the latter are refused.
+   * Sources come in the order of their precedence. `active` answers chats that name no model, or one that nobody knows;
+   * without it the first model of the list that can chat answers the former, and the latter are refused.
    */
   constructor(
     private readonly sources: readonly ModelSource[],
-    private readonly active?: Backend,
+    private readonly active: Served = {},
   ) {}
 
-  /** Throws SvcError `model_not_found`, or `upstream_unavailable` when there is no model at all. */
-  route(model?: string): Backend {
-    const found = model === undefined ? this.active : this.find(model);
-    if (found ?? this.active) return (found ?? this.active) as Backend;
-    if (model !== undefined) {
-      throw new SvcError("model_not_found", "'model' names no model of this server; GET /v1/models lists them.", {
-        param: "model",
-      });
+  /**
+   * The backend for a request. Throws SvcError `model_not_found`, or `upstream_unavailable` when there is no model to chat
+   * with at all.
+   */
+  find<C extends Capability>(model: string | undefined, capability: C): Backends[C] {
+    const found = (model === undefined ? undefined : this.named(model, capability)) ?? this.usual(capability, model);
+    if (found) return found;
+    if (model === undefined && capability === "chat") {
+      throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
     }
-    const backend = this.usual();
-    if (backend) return backend;
-    throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
+    throw this.notFound(model, capability);
   }
 
-  /** What answers requests that name no model; undefined when there is nothing at the moment. */
-  usual(): Backend | undefined {
-    if (this.active) return this.active;
-    const first = this.models().find(({ capabilities }) => capabilities.includes("chat"));
-    return first && this.find(first.id);
+  /** What answers requests that name no model, or as `model` one that is not known here. */
+  usual<C extends Capability>(capability: C, model?: string): Backends[C] | undefined {
+    const active = this.active[capability];
+    if (active) return active;
+    if (model !== undefined) return undefined;
+    const listed = this.listed(capability);
+    return listed[0] && this.named(listed[0].id, capability);
   }
 
   /**
@@ -68,16 +101,36 @@ export class ModelRouter {
     return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
   }
 
-  /** Somebody wants the list: sources that may be out of date look again, for the next time. */
+  /** The list is requested: sources that may be out of date look again, for the next time. */
   refresh(): void {
     for (const source of this.sources) source.refresh?.();
   }
 
-  private find(model: string): Backend | undefined {
+  private named<C extends Capability>(model: string, capability: C): Backends[C] | undefined {
     for (const source of this.sources) {
-      const backend = source.find(model);
+      const backend = source.find(model)?.[capability];
       if (backend) return backend;
     }
     return undefined;
+  }
+
+  /** Vectors of different models cannot be compared: which one answers must not depend on what is loaded, or far away. */
+  private listed(capability: Capability): ListedModel[] {
+    const models = capability === "chat" ? this.models() : this.sources.flatMap((source) => source.models());
+    return models.filter(
+      ({ capabilities, remote }) => capabilities.includes(capability) && (capability === "chat" || !remote),
+    );
+  }
+
+  private notFound(model: string | undefined, capability: Capability): SvcError {
+    if (capability === "chat") {
+      const message = "'model' names no model of this server; GET /v1/models lists them.";
+      return new SvcError("model_not_found", message, { param: "model" });
+    }
+    const [noun, option] = WANTED[capability];
+    const names = this.listed(capability).map(({ id }) => id);
+    const hint = names.length === 0 ? `The server's option ${option} names one.` : `Served: ${names.join(", ")}.`;
+    const missing = `There is no ${noun}${model === undefined ? "" : " of this name"}.`;
+    return new SvcError("model_not_found", `${missing} ${hint}`, { param: "model" });
   }
 }

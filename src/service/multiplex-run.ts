@@ -132,7 +132,7 @@ export class MultiplexRun {
   }
 
   private generate({ cancelled, request, report }: LiveItem): Events {
-    if (cancelled) return neverBegun(request.choices);
+    if (cancelled) return neverBegun(request.choices, "id");
     const { generation, signal } = this.options;
     return generation.generate(request, signal, report, { assured: true });
   }

@@ -30,7 +30,7 @@ export class MultiplexService {
    * item. After an abort the stream just ends. Whoever stops reading must `return()` it.
    */
   begin(id: string, items: readonly MultiplexItem[], signal: AbortSignal): MultiplexRun {
-    this.generation.checkRoom(items[0]?.request.model);
+    this.generation.checkCapacity(items[0]?.request.model);
     const run = new MultiplexRun(id, items, {
       generation: this.generation,
       answersAtOnce: ANSWERS_A_PLACE * this.parallel,

@@ -1,22 +1,28 @@
 // The model that every svc has, whatever else it serves: a small one with a reserved name and a narrower surface.
 
 import { SvcError } from "../domain/errors.ts";
-import type { EngineEvent, GenerateRequest, Sampling } from "../domain/generate.ts";
+import type { GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
-import { WithoutTokenizer, type EnginePort, type EngineStatus } from "../engine/text/port.ts";
-import type { Backend, ModelSource } from "./model-router.ts";
+import { noTokenizer, type TextPort } from "../engine/text/port.ts";
+import type { ModelSource, Served, TextBackend } from "./model-router.ts";
 
 export const SYSTEM_MODEL = "svc-system";
 
-/** Without `chat`: it answers who asks for it by name, and never in the place of another model. */
+/** Without `chat`: it answers requests for its name, and never in the place of another model. */
 const CAPABILITIES = ["completion", "streaming", "tools", "structured_output"];
 
 export class SystemModel implements ModelSource {
-  private readonly backend: Backend;
+  private readonly backend: TextBackend;
 
   /** `engine` may be that of another model too. */
-  constructor(engine: EnginePort, parallel: number) {
-    this.backend = { model: SYSTEM_MODEL, engine: new SystemModelEngine(engine), parallel };
+  constructor(engine: TextPort, parallel: number) {
+    this.backend = {
+      model: SYSTEM_MODEL,
+      engine,
+      parallel,
+      subject: { kind: "text", model: engine.status().modelId },
+      surface: { narrow: narrowed, noTokenizer: noTokenizer(`${SYSTEM_MODEL} has no public tokenizer.`) },
+    };
   }
 
   models(): readonly ListedModel[] {
@@ -34,8 +40,8 @@ export class SystemModel implements ModelSource {
     ];
   }
 
-  find(model: string): Backend | undefined {
-    return model === SYSTEM_MODEL ? this.backend : undefined;
+  find(model: string): Served | undefined {
+    return model === SYSTEM_MODEL ? { chat: this.backend } : undefined;
   }
 }
 
@@ -45,7 +51,7 @@ export class SystemModel implements ModelSource {
  * `unsupported_parameter` about a grammar and media, without which the answer would be another one.
  */
 export function narrowed(request: GenerateRequest): GenerateRequest {
-  const { sampling, adapters: _, topLogprobs: __, profile: ___, ...rest } = request;
+  const { sampling, adapters: _adapters, topLogprobs: _logprobs, profile: _profile, ...rest } = request;
   if (request.constraint?.grammar !== undefined) throw unsupported("grammar");
   if (request.messages.some(({ content }) => typeof content !== "string")) throw unsupported("messages", "media in ");
   return { ...rest, sampling: plainSampling(sampling) };
@@ -59,27 +65,3 @@ const plainSampling = ({ temperature, topP, seed }: Sampling): Sampling => ({
 
 const unsupported = (param: string, what = "") =>
   new SvcError("unsupported_parameter", `${SYSTEM_MODEL} does not take ${what}'${param}'.`, { param });
-
-class SystemModelEngine extends WithoutTokenizer implements EnginePort {
-  protected readonly noTokenizer = { message: `${SYSTEM_MODEL} has no public tokenizer.` };
-
-  constructor(private readonly engine: EnginePort) {
-    super();
-  }
-
-  status(): EngineStatus {
-    return { ...this.engine.status(), modelId: SYSTEM_MODEL };
-  }
-
-  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    yield* this.engine.generate(narrowed(request), signal);
-  }
-
-  cancel(id: string): void {
-    this.engine.cancel(id);
-  }
-
-  stop(): Promise<void> {
-    return this.engine.stop();
-  }
-}

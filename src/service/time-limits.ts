@@ -1,4 +1,4 @@
-// How long a generation may wait and take. While nothing of the answer is there, running out of time is a failure; after
+// How long a request may wait and take. While nothing of the answer is there, running out of time is a failure; after
 // that, what is there is the answer.
 
 import { SvcError } from "../domain/errors.ts";
@@ -10,20 +10,18 @@ export interface TimeLimitOptions {
   readonly leftMs?: number;
   /** Whole seconds after which a retry has a chance. */
   readonly retryAfterSeconds: () => number;
-  /** Ends the generation with what there is of its answer. */
+  /** Ends the request with what there is of its answer. */
   readonly cut: () => void;
 }
 
 export class TimeLimits {
-  /** The answer ended at the deadline. */
-  isCut = false;
   private answering = false;
   private readonly controller = new AbortController();
   private readonly leave: () => void;
   private readonly deadline: ReturnType<typeof setTimeout> | undefined;
   private queueTimeout: ReturnType<typeof setTimeout> | undefined;
 
-  /** `client`: aborted when the client leaves. */
+  /** `client`: aborted when the client disconnects. */
   constructor(
     private readonly client: AbortSignal,
     private readonly options: TimeLimitOptions,
@@ -63,7 +61,12 @@ export class TimeLimits {
     this.answering = true;
   }
 
-  /** The generation is over. */
+  /** Ends the request with this failure. */
+  fail(error: SvcError): void {
+    this.controller.abort(error);
+  }
+
+  /** The request is over. */
   clear(): void {
     clearTimeout(this.deadline);
     clearTimeout(this.queueTimeout);
@@ -72,7 +75,6 @@ export class TimeLimits {
 
   private expire(): void {
     if (!this.answering) return this.controller.abort(tooLate());
-    this.isCut = true;
     this.options.cut();
   }
 }

@@ -1,8 +1,8 @@
-// What is asked of a model's tokenizer, so many requests at once: they take turns with the prompts of generations.
+// Work of a model's tokenizer, bounded: it takes turns with the prompts of generations.
 
 import type { Clock } from "../domain/clock.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { Admission, admitted } from "./admission.ts";
+import type { RequestMetrics } from "../telemetry/metrics.ts";
+import { Admission } from "./admission.ts";
 
 /** Requests that may be in work or wait, of all routes together. */
 export const MOST_TOKENIZER_REQUESTS = 128;
@@ -10,10 +10,17 @@ export const MOST_TOKENIZER_REQUESTS = 128;
 export class TokenizerService {
   private readonly admission = new Admission(1, MOST_TOKENIZER_REQUESTS - 1, () => undefined);
 
-  constructor(private readonly deps: { readonly metrics: Pick<Metrics, "rejected">; readonly clock: Clock }) {}
+  constructor(private readonly deps: { readonly metrics: Pick<RequestMetrics, "rejected">; readonly clock: Clock }) {}
 
-  /** Does what an engine's tokenizer is asked. Throws SvcError `server_busy` beyond the limit, and what the work throws. */
-  run<T>(work: () => Promise<T>): Promise<T> {
-    return admitted(this.admission, this.deps, work);
+  /** Has an engine's tokenizer do some work. Throws SvcError `server_busy` beyond the limit, and what the work throws. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { metrics, clock } = this.deps;
+    this.admission.enter(1, metrics);
+    const started = clock.now();
+    try {
+      return await work();
+    } finally {
+      this.admission.leave(clock.now() - started);
+    }
   }
 }

@@ -1,24 +1,6 @@
-// The Prometheus text format (version 0.0.4): families of counters, gauges and histograms.
+// Metrics as values, and the Prometheus text format (version 0.0.4) that they are rendered to.
 
 export type Labels = Readonly<Record<string, string>>;
-
-const text = (labels: Labels): string => {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
-};
-
-const escapeLabel = (value: string) => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
-
-/** One family with a single kind of number in it. */
-export function family(
-  kind: "counter" | "gauge",
-  name: string,
-  help: string,
-  samples: readonly (readonly [Labels, number])[],
-): string {
-  const lines = samples.map(([labels, value]) => `${name}${text(labels)} ${value}`);
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines].join("\n");
-}
 
 /** Values in buckets: `counts` holds one number a bound and one for what is beyond the last; none is in two. */
 export interface Buckets {
@@ -26,23 +8,80 @@ export interface Buckets {
   readonly sum: number;
 }
 
-/** A family of histograms over the same upper bounds, ascending; the last, infinite one is implied. */
-export function histogram(
+/** A family of samples; each has the labels by which it differs from the others. */
+export type Metric = { readonly name: string; readonly help: string } & (
+  | { readonly type: "counter" | "gauge"; readonly samples: readonly (readonly [Labels, number])[] }
+  | {
+      readonly type: "histogram";
+      /** Upper bounds, ascending; the last, infinite one is implied. */
+      readonly bounds: readonly number[];
+      readonly samples: readonly (readonly [Labels, Buckets])[];
+    }
+);
+
+/** Metrics of one subject, with the labels that all of their samples have. */
+export interface MetricTable {
+  readonly labels: Labels;
+  readonly metrics: readonly Metric[];
+}
+
+const NONE: Labels = {};
+
+export function gauge(name: string, help: string, value: number): Metric {
+  return { type: "gauge", name, help, samples: [[NONE, value]] };
+}
+
+export function counter(name: string, help: string, value: number): Metric {
+  return { type: "counter", name, help, samples: [[NONE, value]] };
+}
+
+/** A metric with a sample for each value of a label. */
+export function by(
+  type: "counter" | "gauge",
   name: string,
   help: string,
-  bounds: readonly number[],
-  samples: readonly (readonly [Labels, Buckets])[],
-): string {
-  const lines = samples.flatMap(([labels, { counts, sum }]) => {
+  label: string,
+  values: Iterable<readonly [string, number]>,
+): Metric {
+  return { type, name, help, samples: [...values].map(([value, count]) => [{ [label]: value }, count]) };
+}
+
+/** The text exposition: one family for each name, whatever tables its samples are in. */
+export function exposition(tables: readonly MetricTable[]): string {
+  const families = new Map<string, string[]>();
+  for (const { labels, metrics } of tables) {
+    for (const metric of metrics) {
+      const { name, help, type } = metric;
+      const lines = families.get(name) ?? [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+      families.set(name, lines);
+      lines.push(...samplesOf(metric, labels));
+    }
+  }
+  return `${[...families.values()].flat().join("\n")}\n`;
+}
+
+function samplesOf(metric: Metric, common: Labels): string[] {
+  const { name } = metric;
+  if (metric.type !== "histogram") {
+    return metric.samples.map(([labels, value]) => `${name}${text({ ...common, ...labels })} ${value}`);
+  }
+  return metric.samples.flatMap(([own, { counts, sum }]) => {
+    const labels = { ...common, ...own };
     let below = 0;
-    const buckets = [...bounds.map(String), "+Inf"].map((le, index) => {
+    const buckets = [...metric.bounds.map(String), "+Inf"].map((le, index) => {
       below += counts[index] ?? 0;
       return `${name}_bucket${text({ ...labels, le })} ${below}`;
     });
     return [...buckets, `${name}_sum${text(labels)} ${sum}`, `${name}_count${text(labels)} ${below}`];
   });
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines].join("\n");
 }
+
+const text = (labels: Labels): string => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
+};
+
+const escapeLabel = (value: string) => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
 /** Counts values by upper bounds, with their sum. */
 export class Histogram implements Buckets {
@@ -65,7 +104,7 @@ export class Histogram implements Buckets {
     this.counts[bucket] = (this.counts[bucket] as number) + 1;
   }
 
-  render(labels: Labels): string {
-    return histogram(this.name, this.help, this.bounds, [[labels, this]]);
+  metric(): Metric {
+    return { type: "histogram", name: this.name, help: this.help, bounds: this.bounds, samples: [[NONE, this]] };
   }
 }

@@ -1,32 +1,42 @@
 // What the request path reports, and what a scrape reads.
 
 import type { BusyReason, ErrorCode } from "../domain/errors.ts";
-import type { StepTally } from "../domain/steps.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
-import type { Waiting } from "../domain/waiting.ts";
+import type { MetricTable } from "./exposition.ts";
 
-/** How a line of a batch ends; skipped are those that nobody asked about, as their batch was cancelled or expired. */
+/** How a line of a batch ends; skipped are those whose batch was cancelled or expired before. */
 export const LINE_OUTCOMES = ["completed", "failed", "skipped"] as const;
 export type LineOutcome = (typeof LINE_OUTCOMES)[number];
 
-/** What the request path reports; each call is made once per happening, on every route that generates. */
-export interface Metrics {
-  connectionOpened(): void;
-  connectionClosed(): void;
-  /** A request was answered; `route` is one of those that are served, or `unknown`. */
-  requestEnded(route: string, status: number): void;
-  /** A generation was admitted. */
-  generationStarted(): void;
-  /** An admitted generation is computed with this adapter, which is one of the operator's. */
+/** What requests of one model report; each call is made once per happening. */
+export interface RequestMetrics {
+  /** A request was admitted. */
+  started(): void;
+  /** An admitted request is computed with this adapter, which is one of the operator's. */
   adapterChosen(name: string): void;
   /** Milliseconds from admission to the first text. */
   firstToken(ms: number): void;
   /** Milliseconds between two pieces of text of one generation. */
   interToken(ms: number): void;
-  generationFinished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
-  generationFailed(code: ErrorCode, endToEndMs: number): void;
+  finished(reason: FinishReason, usage: Usage, endToEndMs: number): void;
+  failed(code: ErrorCode, endToEndMs: number): void;
   /** A request was turned away with `server_busy`. */
   rejected(reason: BusyReason): void;
+}
+
+/** The kind of engine that computes requests, and the name of its model. */
+export interface MetricSubject {
+  readonly kind: string;
+  readonly model: string;
+}
+
+export interface Metrics {
+  connectionOpened(): void;
+  connectionClosed(): void;
+  /** A request was answered; `route` is one of those that are served, or `unknown`. */
+  requestEnded(route: string, status: number): void;
+  /** The metrics of requests to this model: the same at every call. */
+  of(subject: MetricSubject): RequestMetrics;
   /** A line of a batch is in its output. */
   batchLineEnded(outcome: LineOutcome): void;
   /** The text exposition; `levels` are read at scrape time. */
@@ -43,32 +53,15 @@ export interface JobLevels {
 /** Levels that are read when someone looks. */
 export interface MetricLevels {
   readonly version: string;
-  readonly modelName: string;
-  readonly running: number;
-  readonly waiting: number;
-  readonly waitingFor: Waiting;
-  readonly parallel: number;
-  readonly kvUsed: number;
-  readonly kvCached: number;
-  readonly kvSaved: number;
-  readonly kvDisk: number;
-  readonly kvTotal: number;
-  readonly preemptions: number;
-  readonly evictedTokens: number;
-  readonly spilledTokens: number;
-  readonly restoredTokens: number;
-  readonly diskWrittenTokens: number;
-  readonly diskRestoredTokens: number;
-  readonly diskFailedTokens: number;
-  readonly engineSteps: number;
-  readonly engineRestarts: number;
-  readonly engineUp: boolean;
-  readonly engineResidentBytes: number;
+  /** What each engine reports of itself, with its labels. */
+  readonly engines: readonly MetricTable[];
   /** Entries in the cancel registry; zero when nothing runs. */
   readonly registered: number;
   readonly residentBytes: number;
   readonly cpuSeconds: number;
-  readonly steps: StepTally;
   /** Undefined: the data folder cannot be read. */
   readonly jobs: JobLevels | undefined;
 }
+
+/** The labels of all metrics about a model. */
+export const subjectLabels = ({ kind, model }: MetricSubject) => ({ model_name: model, engine: kind });

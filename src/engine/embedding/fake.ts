@@ -1,7 +1,7 @@
 // An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
 
 import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
-import type { EmbeddingPort, EmbeddingStatus } from "./port.ts";
+import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "./port.ts";
 
 export const FAKE_DIMENSIONS = 4;
 /** Inputs of more characters or ids are cut. */
@@ -28,19 +28,28 @@ export class FakeEmbedder implements EmbeddingPort {
       dimensions: this.kind === "rank" ? 1 : FAKE_DIMENSIONS,
       state: this.state,
       restarts: 0,
+      running: 0,
+      waiting: 0,
+      residentBytes: 0,
     };
   }
 
-  async run(work: EmbeddingWork, signal: AbortSignal): Promise<EmbeddingResult> {
+  async *run(work: EmbeddingWork, signal: AbortSignal): AsyncGenerator<EmbeddingEvent, void, void> {
     this.state = "ready";
     this.asked.push(work);
-    await this.gate;
+    yield { type: "accepted" };
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    await Promise.race([this.gate, aborted]);
     signal.throwIfAborted();
-    if (work.kind === "rank") {
-      const scores = work.documents.map((document) => shared(work.query, document));
-      return result(scores, 1, work.documents);
-    }
-    return result(work.inputs.flatMap(vectorOf), FAKE_DIMENSIONS, work.inputs);
+    yield { type: "started" };
+    yield { type: "result", result: this.compute(work) };
+  }
+
+  private compute(work: EmbeddingWork): EmbeddingResult {
+    if (work.kind === "embed") return result(work.inputs.flatMap(vectorOf), FAKE_DIMENSIONS, work.inputs);
+    const scores = work.documents.map((document) => shared(work.query, document));
+    return result(scores, 1, work.documents);
   }
 
   async stop(): Promise<void> {

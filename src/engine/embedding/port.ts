@@ -1,9 +1,9 @@
-// What services may ask of an embedding engine: one model, in a process of its own that starts when it is first needed,
-// or on another server.
+// What services may request of an embedding engine: one model, in a process of its own or on another server.
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
+import type { ProcessStatus } from "../process/status.ts";
 
-export interface EmbeddingStatus {
+export interface EmbeddingStatus extends ProcessStatus {
   readonly modelId: string;
   readonly kind: EmbeddingKind;
   /** Unix seconds of the model file's last change. */
@@ -12,32 +12,41 @@ export interface EmbeddingStatus {
   readonly maxTokens?: number;
   /** Numbers of a vector as far as the file tells; absent: not known. */
   readonly dimensions?: number;
-  /** `unloaded` until the first request, and after a crash until the next one. */
-  readonly state: "unloaded" | "loading" | "ready" | "failed" | "stopped";
   /** The model, once loaded; kept through a restart. */
   readonly model?: EmbeddingModel;
-  readonly lastError?: string;
-  /** Engine processes started after the first. */
-  readonly restarts: number;
 }
 
-/** Where work comes from, for who passes it on. */
+/** Where work comes from. */
 export interface EmbeddingOrigin {
   /** Correlation id of the request. */
   readonly id: string;
+  /** Whose request it is: clients take turns. */
+  readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants the result. */
+  readonly deadline?: number;
   /** Another svc passed the request on. */
   readonly forwarded?: boolean;
 }
+
+export interface EmbeddingJob {
+  readonly work: EmbeddingWork;
+  readonly client?: string;
+}
+
+/** `accepted`: it waits for its turn · `started`: its first computation begins · `result`: the last event. */
+export type EmbeddingEvent =
+  | { readonly type: "accepted" }
+  | { readonly type: "started" }
+  | { readonly type: "result"; readonly result: EmbeddingResult };
 
 export interface EmbeddingPort {
   status(): EmbeddingStatus;
   /**
    * Computes vectors or scores; loads the model first where that has to be. Throws SvcError (`invalid_value`,
-   * `context_length_exceeded`, `engine_unavailable`, `engine_crashed`, `shutting_down`, for other servers' models the codes of
-   * upstreams), or the signal's reason after an
-   * abort: what was not computed by then is dropped.
+   * `context_length_exceeded`, `engine_unavailable`, `engine_crashed`, `shutting_down`, for other servers' models the codes
+   * of upstreams), or the signal's reason after an abort: what was not computed by then is dropped.
    */
-  run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): Promise<EmbeddingResult>;
+  run(work: EmbeddingWork, signal: AbortSignal, origin?: EmbeddingOrigin): AsyncIterable<EmbeddingEvent>;
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

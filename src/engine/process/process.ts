@@ -2,11 +2,11 @@
 
 import { writeSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
-import type { RequestKey } from "./protocol.ts";
+import type { JobKey } from "./protocol.ts";
 
 const STDERR_LINES = 20;
 /**
- * How much nicer an engine is than this process. Computation takes every core there is; streams are written, and a crowd is
+ * How much nicer an engine is than this process. Computation takes every core there is; streams are written, and a burst is
  * turned away, in the little time that they take and not in the double of it. Alone on the machine an engine is as fast.
  */
 const NICER = 5;
@@ -62,7 +62,7 @@ export class EngineProcess<To, From> {
   }
 
   /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */
-  abort(key: RequestKey): void {
+  abort(key: JobKey): void {
     const bytes = new Uint8Array(4);
     new DataView(bytes.buffer).setInt32(0, key, true);
     try {

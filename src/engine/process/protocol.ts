@@ -1,10 +1,65 @@
-// What is common to the messages of every kind of engine. Both ends are the same binary, so the version only catches a
-// stale process; adding a message is a version bump.
+// The messages between the front process and an engine process of any kind. Both ends are the same binary, so the
+// version only catches a stale process; adding a message is a version bump.
 
-export const PROTOCOL_VERSION = 7;
+import type { CancelCause } from "../../domain/cancel.ts";
+import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-/** File descriptor in the engine process on which the front process asks for aborts: one 4-byte key each. */
+export const PROTOCOL_VERSION = 8;
+
+/** File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. */
 export const ABORT_FD = 3;
 
-/** Numbers a request within one engine process; never reused. */
-export type RequestKey = number;
+/** Numbers a job within one front process; never reused. */
+export type JobKey = number;
+
+export type RequestKey = JobKey;
+
+export type ToEngine<Options, Job> =
+  | { readonly type: "load"; readonly version: number; readonly options: Options }
+  | { readonly type: "submit"; readonly key: JobKey; readonly job: Job }
+  /** With cause `client` nobody reads the outcome: none needs to be sent. */
+  | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause };
+
+/** Why a job is not computed. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The request field at fault; absent: nothing is wrong with the request. */
+  readonly param?: string;
+  /** With `server_busy`. */
+  readonly busy?: BusyReason;
+}
+
+export interface JobOutput<Event> {
+  readonly key: JobKey;
+  readonly events: readonly Event[];
+}
+
+/** The last event of a job. */
+export interface JobEnd<Event> {
+  readonly key: JobKey;
+  readonly event: Event;
+}
+
+/** `report`: what the kind of engine says of itself, for metrics. */
+export type FromEngine<Ready, Event, Report = never> =
+  | { readonly type: "progress"; readonly value: number }
+  | { readonly type: "ready"; readonly ready: Ready }
+  /** Loading failed: the process exits after this. The sentence is for the operator. */
+  | { readonly type: "load-failed"; readonly message: string }
+  /** The job was checked and waits for its turn. A successor's second acceptance is dropped. */
+  | { readonly type: "accepted"; readonly key: JobKey; readonly event: Event; readonly report?: Report }
+  /** Sent before the first computation for these jobs: should the process die from here on, they are lost. */
+  | { readonly type: "started"; readonly keys: readonly JobKey[]; readonly report?: Report }
+  /** One message a step, for all jobs. */
+  | {
+      readonly type: "events";
+      readonly outputs: readonly JobOutput<Event>[];
+      readonly finished: readonly JobEnd<Event>[];
+      readonly report?: Report;
+    }
+  | ({ readonly type: "rejected"; readonly key: JobKey } & Refusal)
+  | { readonly type: "report"; readonly report: Report }
+  /** Resident memory of the process, in bytes. */
+  | { readonly type: "memory"; readonly bytes: number }
+  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

@@ -1,12 +1,13 @@
-// An engine in memory that follows a script: for tests of everything above the engine port.
+// An engine in memory that follows a script: for tests of everything above the text port.
 
 import type { OfferedAdapter } from "../../domain/adapters.ts";
+import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import { noSteps } from "../../domain/steps.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
-import { noStats, type EnginePort, type EngineState, type EngineStatus } from "./port.ts";
+import type { ProcessState } from "../process/status.ts";
+import type { TextPort, TextStatus } from "./port.ts";
 
 /** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
 export type FakeStep =
@@ -28,7 +29,7 @@ export interface FakeScript {
 interface FakeJob {
   readonly id: string;
   readonly ended: PromiseWithResolvers<void>;
-  cancelled: boolean;
+  cancelled: CancelCause | undefined;
 }
 
 export const fakeModel: ModelInfo = {
@@ -52,8 +53,8 @@ export const fakeModel: ModelInfo = {
   created: 1_700_000_000,
 };
 
-export class FakeEngine implements EnginePort {
-  state: EngineState = "ready";
+export class FakeEngine implements TextPort {
+  state: ProcessState = "ready";
   model: ModelInfo | undefined = fakeModel;
   adapters: readonly OfferedAdapter[] = [];
   /** What was asked, in order. */
@@ -71,7 +72,7 @@ export class FakeEngine implements EnginePort {
     return this.jobs.size;
   }
 
-  status(): EngineStatus {
+  status(): TextStatus {
     return {
       state: this.state,
       modelId: fakeModel.id,
@@ -79,13 +80,14 @@ export class FakeEngine implements EnginePort {
       adapters: this.adapters,
       ...(this.model && { model: this.model }),
       restarts: 0,
-      stats: { ...noStats, kvTotal: 8192, running: this.live },
-      steps: noSteps(),
+      running: this.live,
+      waiting: 0,
+      residentBytes: 0,
     };
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    const job: FakeJob = { id: request.id, ended: Promise.withResolvers(), cancelled: false };
+    const job: FakeJob = { id: request.id, ended: Promise.withResolvers(), cancelled: undefined };
     const abort = () => {
       this.aborted.push(job.id);
       job.ended.resolve();
@@ -102,11 +104,11 @@ export class FakeEngine implements EnginePort {
     }
   }
 
-  cancel(id: string): void {
+  cancel(id: string, cause: CancelCause): void {
     this.cancelled.push(id);
     const job = [...this.jobs].findLast((candidate) => candidate.id === id);
     if (!job) return;
-    job.cancelled = true;
+    job.cancelled = cause;
     job.ended.resolve();
   }
 
@@ -174,7 +176,7 @@ export class FakeEngine implements EnginePort {
     // A request that is cancelled before its acceptance was never computed.
     if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
     const end = { type: "finish", ...script.finish, usage: { ...usage, completionTokens } } as const;
-    yield { ...end, reason: job.cancelled ? "cancelled" : reason };
+    yield { ...end, reason: job.cancelled ? cancelledReason(job.cancelled) : reason };
   }
 }
 

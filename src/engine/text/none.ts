@@ -2,23 +2,14 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent } from "../../domain/generate.ts";
-import { noSteps } from "../../domain/steps.ts";
-import { noStats, WithoutTokenizer, type EnginePort, type EngineStatus } from "./port.ts";
+import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "./port.ts";
 
-/** Answers the engine port without an engine: nothing is generated here, and there is no tokenizer. */
-export class NoEngine extends WithoutTokenizer implements EnginePort {
-  protected readonly noTokenizer = { message: "This server has no model of its own, and so no tokenizer." };
+/** Answers the text port without an engine: nothing is generated here, and there is no tokenizer. */
+export class NoEngine extends WithoutTokenizer implements TextPort {
+  protected readonly noTokenizer = noTokenizer("This server has no model of its own, and so no tokenizer.");
 
-  status(): EngineStatus {
-    return {
-      state: "none",
-      modelId: "",
-      modelCreated: 0,
-      adapters: [],
-      restarts: 0,
-      stats: noStats,
-      steps: noSteps(),
-    };
+  status(): TextStatus {
+    return { ...idle, modelId: "", modelCreated: 0, adapters: [] };
   }
 
   // eslint-disable-next-line require-yield
@@ -30,3 +21,5 @@ export class NoEngine extends WithoutTokenizer implements EnginePort {
 
   async stop(): Promise<void> {}
 }
+
+const idle = { state: "none", restarts: 0, running: 0, waiting: 0, residentBytes: 0 } as const;

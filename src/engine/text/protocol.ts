@@ -1,17 +1,16 @@
-// The messages between the front process and a text engine.
+// What a text engine is started with, is requested to do, and answers: the types behind the messages of `process/protocol`.
 
-import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 import type { FileIdentity } from "../../domain/file-identity.ts";
-import type { FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { StepTally } from "../../domain/steps.ts";
-import type { RequestKey } from "../process/protocol.ts";
-import type { EngineStats } from "./port.ts";
+import type { Waiting } from "../../domain/waiting.ts";
+import type { ComputeOptions } from "../process/kind.ts";
+import type { FromEngine, JobEnd, JobOutput } from "../process/protocol.ts";
+import type { KvStats } from "./kv-stats.ts";
 
 /** How the engine process is to load and serve its model; every field is decided by the front process. */
-export interface EngineOptions {
-  /** Directory with the native libraries; also the engine's working directory. */
-  readonly libraries: string;
+export interface EngineOptions extends ComputeOptions {
   readonly modelPath: string;
   /** Projector for images or sound; absent: the model takes text alone. */
   readonly mmprojPath?: string;
@@ -25,11 +24,11 @@ export interface EngineOptions {
   readonly maxQueueTokens: number;
   readonly parallel: number;
   readonly kvMode: "unified" | "streams";
-  /** Whether what finished requests computed serves later ones. */
+  /** Whether prefixes of finished requests are kept for later ones. */
   readonly prefixCache: boolean;
-  /** Whether next tokens are guessed: from what was said before, and by the draft model. */
+  /** Whether tokens are decoded speculatively: by prompt lookup, and by the draft model. */
   readonly speculation: boolean;
-  /** A small model that guesses for the large one; only with `speculation`. */
+  /** A small model that drafts for the large one; only with `speculation`. */
   readonly draft?: {
     readonly path: string;
     /** Most tokens in a row. */
@@ -55,12 +54,6 @@ export interface EngineOptions {
   };
   readonly batch: number;
   readonly microBatch: number;
-  readonly threads: number;
-  readonly gpuLayers: number;
-  readonly flashAttention: "auto" | "on" | "off";
-  readonly mmap: boolean;
-  readonly mlock: boolean;
-  readonly warmup: boolean;
   /** Longest pause that another request's prefill may cause in a running stream, in milliseconds. */
   readonly stallBudgetMs: number;
   /** Jinja source in place of the model's own chat template, or "". */
@@ -73,23 +66,12 @@ export interface EngineOptions {
   readonly sampling: GenerateRequest["sampling"];
 }
 
-/** What the engine found out about the model while loading it. */
-export type EngineReady = Pick<
-  ModelInfo,
-  | "architecture"
-  | "description"
-  | "parameters"
-  | "bytes"
-  | "vocabulary"
-  | "trainedContext"
-  | "context"
-  | "hasChatTemplate"
-  | "template"
-  | "vision"
-  | "audio"
-  | "device"
-  | "sampling"
->;
+/** What loading found out about the model; the name is the front process's. */
+export interface TextReady {
+  readonly model: Omit<ModelInfo, "id" | "created">;
+  /** What an earlier process left, where there is a place for it. */
+  readonly onDisk?: OnDisk;
+}
 
 /** What was found on disk: conversations, the tokens of all, and damaged files that were removed. */
 export interface OnDisk {
@@ -98,62 +80,42 @@ export interface OnDisk {
   readonly damaged: number;
 }
 
-export type ToEngine =
-  | { readonly type: "load"; readonly version: number; readonly options: EngineOptions }
-  | { readonly type: "generate"; readonly key: RequestKey; readonly request: GenerateRequest }
-  /** `quiet`: the client is gone, no finish is wanted. */
-  | { readonly type: "cancel"; readonly key: RequestKey; readonly quiet: boolean }
-  | { readonly type: "count"; readonly key: RequestKey; readonly request: GenerateRequest }
-  | { readonly type: "render"; readonly key: RequestKey; readonly request: GenerateRequest }
-  | { readonly type: "detokenize"; readonly key: RequestKey; readonly tokens: readonly number[] }
-  | { readonly type: "tokenize"; readonly key: RequestKey; readonly text: string };
+export type TextJob =
+  | { readonly type: "generate"; readonly request: GenerateRequest }
+  /** The token ids of the request's prompt, or its text. */
+  | { readonly type: "count"; readonly request: GenerateRequest }
+  | { readonly type: "render"; readonly request: GenerateRequest }
+  | { readonly type: "detokenize"; readonly tokens: readonly number[] }
+  | { readonly type: "tokenize"; readonly text: string };
 
-export interface StepOutput {
-  readonly key: RequestKey;
-  readonly events: readonly OutputEvent[];
+/** The only event of a job that is no generation. */
+export interface AnswerEvent {
+  readonly type: "answer";
+  readonly answer: Int32Array | string;
 }
 
-export interface StepFinish {
-  readonly key: RequestKey;
-  readonly event: FinishEvent;
+export type TextEvent = GenerateEvent | AnswerEvent;
+
+/** `levels` come with every message about jobs, `steps` about once a second. */
+export interface TextReport {
+  readonly levels?: Levels;
+  /** Decode calls since the last report of them. */
+  readonly steps?: StepTally;
 }
 
-/** The engine's levels after what a message tells. */
-export type Levels = Omit<EngineStats, "kvTotal">;
+/** The scheduler's levels after what a message tells. */
+export interface Levels {
+  /** Requests that hold a sequence. */
+  readonly running: number;
+  /** Requests accepted and waiting for a sequence or for free KV cells. */
+  readonly waiting: number;
+  /** The same by what they wait for. */
+  readonly waitingFor: Waiting;
+  readonly kv: KvStats;
+  /** Milliseconds until a running request is expected to end; absent while a sequence is free. */
+  readonly placeFreeMs?: number;
+}
 
-export type FromEngine =
-  | { readonly type: "progress"; readonly value: number }
-  /** `onDisk`: what an earlier process left, where there is a place for it. */
-  | { readonly type: "ready"; readonly model: EngineReady; readonly onDisk?: OnDisk }
-  /** Loading failed for good: the process exits after this. The sentence may be shown to the operator. */
-  | { readonly type: "load-failed"; readonly message: string }
-  | {
-      readonly type: "accepted";
-      readonly key: RequestKey;
-      readonly promptTokens: number;
-      readonly downgraded: boolean;
-      readonly stats: Levels;
-    }
-  | {
-      readonly type: "rejected";
-      readonly key: RequestKey;
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly param?: string;
-      /** With `server_busy`. */
-      readonly busy?: BusyReason;
-    }
-  /** Sent before the first computation for these requests: should the process die from here on, they are lost. */
-  | { readonly type: "started"; readonly keys: readonly RequestKey[]; readonly stats: Levels }
-  /** One decode step for all sequences. */
-  | {
-      readonly type: "step";
-      readonly outputs: readonly StepOutput[];
-      readonly finished: readonly StepFinish[];
-      readonly stats: Levels;
-    }
-  /** Decode calls since the last such message. */
-  | { readonly type: "steps"; readonly tally: StepTally }
-  | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
-  | { readonly type: "text"; readonly key: RequestKey; readonly text: string }
-  | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };
+export type FromTextEngine = FromEngine<TextReady, TextEvent, TextReport>;
+export type StepOutput = JobOutput<TextEvent>;
+export type StepFinish = JobEnd<FinishEvent>;

@@ -7,13 +7,15 @@ const headers = {
 };
 
 const UNAVAILABLE =
-  "`server_busy`: too many requests wait already. `engine_unavailable`: the model is loading for too long or cannot be loaded.";
+  "`server_busy`: too many requests wait already, or the request waited for as long as --queue-timeout allows. `engine_unavailable`: the model is loading for too long or cannot be loaded.";
 const RETRY = "Retry-After tells in whole seconds when to try again.";
 
 const errors = (kind: string) => ({
   400: badRequest,
+  499: "`request_cancelled`: it was cancelled by its correlation id.",
   404: `\`model_not_found\`: no ${kind} of this name is served, or none at all.`,
   413: tooLarge("1 MB"),
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
   500: "`engine_crashed`: the engine process ended while it computed this request; the next one starts another.",
   503: `${UNAVAILABLE} ${RETRY}`,
 });
@@ -23,7 +25,7 @@ export const embeddingsOperations: Operations = {
     tag: "Embeddings",
     summary: "Texts as vectors",
     description:
-      "The model is loaded by the first request that needs it. `model` may be one of another server, as `name/model` or, where no model here has it, by its bare name: its vectors come as that server gives them, dimensions is passed on, and vectors that come back longer are cut here. Vectors that are computed here have length 1 and are pooled as the model file says (mean, first or last token; mean where it says nothing). Inputs longer than the model takes are cut at their end, and the answer's header says how many were. Token ids are taken as they are: a whole input in the model's own vocabulary. With `dimensions` vectors are cut to their front and brought back to length 1; more than the model has is an error.",
+      "The model is loaded on first use and unloaded after --idle-unload minutes without a request. POST /v1/chat/completions/{id}/cancel with its correlation id ends a request: there is no partial result. `model` may be one of another server, as `name/model` or, where no model here has it, by its bare name: its vectors come as that server gives them, dimensions is passed on, and vectors that come back longer are cut here. Vectors that are computed here have length 1 and are pooled as the model file says (mean, first or last token; mean where it says nothing). Inputs longer than the model takes are cut at their end, and the answer's header says how many were. Token ids are taken as they are: a whole input in the model's own vocabulary. With `dimensions` vectors are cut to their front and brought back to length 1; more than the model has is an error.",
     answers: { 200: "A vector for each input." },
     errors: {
       ...errors("embedding model"),
@@ -32,6 +34,7 @@ export const embeddingsOperations: Operations = {
       508: "`loop_detected`: another svc passed the request on, and its model is on yet another server.",
     },
     headers,
+    queued: true,
     example: { input: "The sky is blue." },
   },
   "POST /v1/rerank": {
@@ -42,6 +45,7 @@ export const embeddingsOperations: Operations = {
     answers: { 200: "The documents by relevance." },
     errors: errors("reranker"),
     headers,
+    queued: true,
     example: { query: "What colour is the sky?", documents: ["Grass is green.", "The sky is blue."] },
   },
 };

@@ -16,6 +16,8 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works as it is. */
   readonly example?: unknown;
+  /** Its requests wait for an engine: they take turns by client and may have a deadline. */
+  readonly queued?: true;
   /** The route can answer with a stream: what is in it. */
   readonly stream?: string;
   /** Default: server-sent events. */

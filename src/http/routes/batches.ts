@@ -19,7 +19,7 @@ export const batchRoutes = (batches: BatchesService, { router }: AppDeps) =>
       "/v1/batches",
       async ({ request }) => {
         const call = decodeBatch(await readJson(request, bodyCeilings.batch));
-        return Response.json(encodeBatch(batches.create(call, router.usual()?.model ?? "")));
+        return Response.json(encodeBatch(batches.create(call, router.usual("chat")?.model ?? "")));
       },
       {
         parse: "none",

@@ -2,11 +2,11 @@
 
 import { Elysia } from "elysia";
 import { Cancellation } from "../../contract/cancel.ts";
-import type { GenerationService } from "../../service/generation.ts";
+import type { RequestService } from "../../service/request.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Cancels a live generation of any kind by the correlation id of its request, and items of a batch by theirs. */
-export const cancelRoutes = (...services: readonly Pick<GenerationService, "cancel">[]) =>
+/** Cancels a live request of any kind by its correlation id, and items of a batch by theirs. */
+export const cancelRoutes = (...services: readonly Pick<RequestService, "cancel">[]) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
     ({ params }) => {

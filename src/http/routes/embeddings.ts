@@ -6,13 +6,14 @@ import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
 import type { AppDeps } from "../app.ts";
-import { isForwarded } from "../generation-headers.ts";
+import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
-export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContexts) => {
+export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+  const { embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated } = result;
     contexts.of(request).logFields = () => ({ model, prompt_tokens: tokens, ...(truncated > 0 && { truncated }) });
@@ -24,7 +25,7 @@ export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContex
       "/v1/embeddings",
       async ({ request }) => {
         const asked = decodeEmbeddings(await readJson(request, bodyCeilings.embeddings));
-        const origin = { id: contexts.of(request).id, forwarded: isForwarded(request.headers) };
+        const origin = requestOrigin(deps, contexts, request);
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
@@ -40,7 +41,8 @@ export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContex
       "/v1/rerank",
       async ({ request }) => {
         const asked = decodeRerank(await readJson(request, bodyCeilings.embeddings));
-        const computed = await embeddings.rank(asked.query, asked.documents, asked, request.signal);
+        const origin = requestOrigin(deps, contexts, request);
+        const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
       },
       {

@@ -6,10 +6,15 @@ import { encodeHealth } from "../../dialect/operations.ts";
 import type { AppDeps } from "../app.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Always 200 while the process answers; the body tells how the engine is. */
-export const healthRoutes = ({ engine, clock, version }: AppDeps) =>
+/** Always 200 while the process answers; the body tells how the engines are. */
+export const healthRoutes = ({ engine, engines, clock, version }: AppDeps) =>
   new Elysia({ name: "route.health" }).get(
     "/health",
-    () => Response.json(encodeHealth(engine.status(), version, clock.wall())),
+    () => {
+      const status = engine.status();
+      const all = engines.map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));
+      const parts = { engine: status, engines: all, model: status.modelId, version, wall: clock.wall() };
+      return Response.json(encodeHealth(parts));
+    },
     { detail: { responses: { 200: jsonContent(Health, "The process answers.") } } },
   );

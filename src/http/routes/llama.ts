@@ -78,7 +78,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
       "/slots",
       () => {
         const { parallel, maxModelLen } = loadedModel(engine);
-        const { running } = engine.status().stats;
+        const { running } = engine.status();
         const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running });
         return Response.json(Array.from({ length: parallel }, slot));
       },

@@ -29,7 +29,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
         const { showThinking, stopSequences } = call;
         const answer = {
           id: newMessageId(),
-          model: deps.router.route(call.request.model).model,
+          model: deps.router.find(call.request.model, "chat").model,
           showThinking,
           stopSequences,
         };
@@ -51,7 +51,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
       async ({ request }) => {
         const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
         const { id } = contexts.of(request);
-        const { model } = deps.router.route(asked.model);
+        const { model } = deps.router.find(asked.model, "chat");
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ input_tokens: tokens, model });
       },

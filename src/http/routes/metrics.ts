@@ -1,47 +1,24 @@
 // GET /metrics
 
 import { Elysia } from "elysia";
-import type { JobLevels } from "../../telemetry/metrics.ts";
+import { subjectLabels, type JobLevels } from "../../telemetry/metrics.ts";
 import type { AppDeps } from "../app.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Prometheus text: counters and histograms of the front process, levels of the engine and of the data folder. */
-export const metricsRoutes = (
-  { engine, generation, metrics, config, version }: AppDeps,
-  jobs: () => JobLevels | undefined,
-) =>
-  new Elysia({ name: "route.metrics" }).get(
+/** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
+export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, jobs: () => JobLevels | undefined) => {
+  // From the start, so that the first increase of each is seen as one.
+  for (const engine of engines) metrics.of(engine);
+  return new Elysia({ name: "route.metrics" }).get(
     "/metrics",
     () => {
-      const { stats, steps, ...status } = engine.status();
       const body = metrics.render({
         version,
-        modelName: status.modelId,
-        running: stats.running,
-        waiting: stats.waiting,
-        waitingFor: stats.waitingFor,
-        parallel: config.parallel,
-        kvUsed: stats.kvUsed,
-        kvCached: stats.kvCached,
-        kvSaved: stats.kvSaved,
-        spilledTokens: stats.spilledTokens,
-        kvDisk: stats.kvDisk,
-        restoredTokens: stats.restoredTokens,
-        diskWrittenTokens: stats.diskWrittenTokens,
-        diskRestoredTokens: stats.diskRestoredTokens,
-        diskFailedTokens: stats.diskFailedTokens,
-        evictedTokens: stats.evictedTokens,
-        kvTotal: stats.kvTotal,
-        preemptions: stats.preemptions,
-        engineSteps: stats.steps,
-        engineRestarts: status.restarts,
-        engineUp: status.state === "ready",
-        engineResidentBytes: stats.residentBytes,
-        registered: generation.registeredCount,
+        engines: engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
+        registered: requests.registeredCount,
         residentBytes: process.memoryUsage.rss(),
         cpuSeconds: cpuSeconds(process.cpuUsage()),
-        steps,
         jobs: jobs(),
       });
       return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
@@ -57,5 +34,6 @@ export const metricsRoutes = (
       },
     },
   );
+};
 
 const cpuSeconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1e6;

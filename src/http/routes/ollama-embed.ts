@@ -15,16 +15,17 @@ import {
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
 import type { AppDeps } from "../app.ts";
-import { isForwarded } from "../generation-headers.ts";
+import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, for tools that know no other API. */
-export const ollamaEmbedRoutes = ({ embeddings, clock }: AppDeps, contexts: RequestContexts) => {
+export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+  const { embeddings, clock } = deps;
   const compute = async (request: Request, asked: DecodedEmbed) => {
     const context = contexts.of(request);
-    const origin = { id: context.id, forwarded: isForwarded(request.headers) };
+    const origin = requestOrigin(deps, contexts, request);
     const started = clock.now();
     const { model, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
     context.logFields = () => ({ model, prompt_tokens: result.tokens });

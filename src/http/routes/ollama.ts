@@ -32,7 +32,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   const checkShow = checker(OllamaShowRequest);
 
   const answer = (request: Request, { model, request: asked, stream }: OllamaCall, form: OllamaForm) => {
-    const context = { form, model: router.route(model).model, wall: clock.wall };
+    const context = { form, model: router.find(model, "chat").model, wall: clock.wall };
     if (!asked) return Response.json(loadedAnswer(context));
     return respond(deps, contexts, request, {
       requests: [asked],
@@ -51,7 +51,7 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   /** The model of this name, else the one that would answer for it. */
   const described = (request: Request, name: string | undefined): ListedModel => {
     const find = (id: string | undefined) => listed(request).find((model) => model.id === id);
-    const found = find(name) ?? find(router.route(name).model);
+    const found = find(name) ?? find(router.find(name, "chat").model);
     if (!found) throw new SvcError("model_not_found", "'model' names no model of this server.", { param: "model" });
     // What it can do is not known before.
     if (found.id === engine.status().modelId) loadedModel(engine);

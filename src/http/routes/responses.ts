@@ -64,7 +64,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
   /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
-    const { model, engine } = router.route(call.request.model);
+    const { model, engine } = router.find(call.request.model, "chat");
     const identity = { id, createdAt: seconds(), model };
     const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
     const input = inputItems(call.asked);

@@ -1,13 +1,9 @@
 import { expect, test } from "bun:test";
-import { BatchQueue, EmbeddingJob, type BatchItem } from "../../../src/engine/embedding/child/batch-queue.ts";
+import { BatchQueue, QueuedJob, type BatchItem } from "../../../src/engine/embedding/child/batch-queue.ts";
 
-const job = (key: number, ...lengths: number[]) =>
-  new EmbeddingJob(
-    key,
-    lengths.map((length) => new Int32Array(length)),
-    1,
-    0,
-  );
+const job = (key: number, ...lengths: number[]) => jobOf(undefined, key, ...lengths);
+const jobOf = (client: string | undefined, key: number, ...lengths: number[]) =>
+  new QueuedJob({ key, client, inputs: lengths.map((length) => new Int32Array(length)), dimensions: 1, truncated: 0 });
 const names = (batch: readonly BatchItem[]) => batch.map(({ job: { key }, index }) => `${key}:${index}`);
 
 test("a batch has the inputs of all requests, in turns, the short ones of each first", () => {
@@ -57,4 +53,17 @@ test("a request is complete with the last of its numbers, each in its input's pl
   expect(two.keep(0, Float32Array.of(5))).toBe(true);
   expect([...two.values]).toEqual([5, 7]);
   expect(two.tokens).toBe(6);
+});
+
+test("clients take turns, however many requests each has", () => {
+  const queue = new BatchQueue(100, 4);
+  for (const key of [1, 2, 3]) queue.add(jobOf("many", key, 10, 10));
+  queue.add(jobOf("few", 4, 10, 10));
+  const turns = () => names(queue.next()).map((name) => name[0]);
+  expect(turns()).toEqual(["1", "4", "1", "4"]);
+  // An input a batch: none of the many requests comes twice before the one of the other client.
+  const slow = new BatchQueue(1, 1);
+  for (const key of [1, 2, 3]) slow.add(jobOf("many", key, 10, 10));
+  slow.add(jobOf("few", 4, 10, 10));
+  expect(Array.from({ length: 4 }, () => names(slow.next())[0]?.[0])).toEqual(["1", "4", "2", "4"]);
 });

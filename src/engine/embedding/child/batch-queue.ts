@@ -1,19 +1,34 @@
-// Which inputs are computed together: those of all requests, in turns, the short ones of each request first.
+// Which inputs are computed together: clients take turns, and so do the requests of each, short inputs first.
 
-/** The inputs of one request, as token ids, and what is known of their results. */
-export class EmbeddingJob {
+export interface QueuedJobOptions {
+  readonly key: number;
+  /** As token ids. */
+  readonly inputs: readonly Int32Array[];
+  readonly dimensions: number;
+  readonly truncated: number;
+  /** Whose request it is; absent: nobody's in particular. */
+  readonly client?: string | undefined;
+}
+
+/** The inputs of one request, and what is known of their results. */
+export class QueuedJob {
+  readonly key: number;
+  readonly inputs: readonly Int32Array[];
+  readonly truncated: number;
+  readonly client: string | undefined;
   /** Numbers of the inputs that wait, the longest first: they are taken from the end. */
   readonly waiting: number[];
   readonly values: Float32Array;
   started = false;
+  private readonly dimensions: number;
   private left: number;
 
-  constructor(
-    readonly key: number,
-    readonly inputs: readonly Int32Array[],
-    private readonly dimensions: number,
-    readonly truncated: number,
-  ) {
+  constructor({ key, inputs, dimensions, truncated, client }: QueuedJobOptions) {
+    this.key = key;
+    this.inputs = inputs;
+    this.truncated = truncated;
+    this.client = client;
+    this.dimensions = dimensions;
     this.values = new Float32Array(inputs.length * dimensions);
     this.left = inputs.length;
     const length = (index: number) => inputs[index]?.length ?? 0;
@@ -32,13 +47,13 @@ export class EmbeddingJob {
 }
 
 export interface BatchItem {
-  readonly job: EmbeddingJob;
+  readonly job: QueuedJob;
   readonly index: number;
   readonly tokens: Int32Array;
 }
 
 export class BatchQueue {
-  private jobs: EmbeddingJob[] = [];
+  private jobs: QueuedJob[] = [];
 
   /** A batch has at most `tokens`, unless its only input has more, and at most `inputs`. */
   constructor(
@@ -50,7 +65,7 @@ export class BatchQueue {
     return this.jobs.length === 0;
   }
 
-  add(job: EmbeddingJob): void {
+  add(job: QueuedJob): void {
     this.jobs.push(job);
   }
 
@@ -59,13 +74,15 @@ export class BatchQueue {
     this.jobs = this.jobs.filter((job) => job.key !== key);
   }
 
-  /** The next batch; empty when nothing waits. Whoever was served goes behind the others. */
+  /** The next batch; empty when nothing waits. A request that was served goes behind the others of its client. */
   next(): BatchItem[] {
     const batch: BatchItem[] = [];
     let room = this.tokens;
     for (let took = true; took && batch.length < this.inputs;) {
       took = false;
+      const served = new Set<string>();
       for (const job of this.jobs) {
+        if (job.client !== undefined && served.has(job.client)) continue;
         const index = job.waiting.at(-1);
         const tokens = index === undefined ? undefined : job.inputs[index];
         if (index === undefined || !tokens || batch.length === this.inputs) continue;
@@ -74,12 +91,19 @@ export class BatchQueue {
         batch.push({ job, index, tokens });
         room -= tokens.length;
         took = true;
+        if (job.client !== undefined) served.add(job.client);
       }
     }
-    const served = new Set(batch.map(({ job }) => job));
-    const behind = this.jobs.filter((job) => served.has(job) && job.waiting.length > 0);
-    this.jobs = [...this.jobs.filter((job) => !served.has(job)), ...behind];
+    this.putBehind(new Set(batch.map(({ job }) => job)));
     return batch;
+  }
+
+  /** Clients that were not served come first, of the others the requests that were not. */
+  private putBehind(served: ReadonlySet<QueuedJob>): void {
+    const clients = new Set([...served].flatMap(({ client }) => client ?? []));
+    const rank = (job: QueuedJob) =>
+      served.has(job) ? 2 : job.client !== undefined && clients.has(job.client) ? 1 : 0;
+    this.jobs = this.jobs.filter(({ waiting }) => waiting.length > 0).toSorted((a, b) => rank(a) - rank(b));
   }
 
   /** Takes back what was not computed. */

@@ -2,8 +2,10 @@
 
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { EmbedderOptions, FromEmbedder, ToEmbedder } from "../protocol.ts";
-import { BatchQueue, EmbeddingJob, type BatchItem } from "./batch-queue.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import type { EmbeddingJob } from "../port.ts";
+import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
+import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";
 import { InputReader } from "./inputs.ts";
 
 /**
@@ -29,18 +31,19 @@ export class EmbeddingWorker {
     this.reader = new InputReader(embedder, maxTokens);
   }
 
-  /** Takes a message of the parent. */
-  receive(message: ToEmbedder): void {
-    if (message.type === "cancel") this.queue.remove(message.key);
-    if (message.type !== "embed") return;
-    const { key, work } = message;
+  submit(key: JobKey, { work, client }: EmbeddingJob): void {
     try {
       const { inputs, truncated } = this.reader.read(work);
-      this.queue.add(new EmbeddingJob(key, inputs, this.dimensions, truncated));
+      this.queue.add(new QueuedJob({ key, inputs, truncated, client, dimensions: this.dimensions }));
+      this.send({ type: "accepted", key, event: { type: "accepted" } });
       this.wake();
     } catch (error) {
       this.reject(key, error);
     }
+  }
+
+  cancel(key: JobKey): void {
+    this.queue.remove(key);
   }
 
   /** Computes for ever. */
@@ -74,7 +77,7 @@ export class EmbeddingWorker {
     }
   }
 
-  private announce(jobs: readonly EmbeddingJob[]): void {
+  private announce(jobs: readonly QueuedJob[]): void {
     if (jobs.length === 0) return;
     for (const job of jobs) job.started = true;
     this.send({ type: "started", keys: jobs.map(({ key }) => key) });
@@ -85,7 +88,8 @@ export class EmbeddingWorker {
       const own = numbers.subarray(at * this.dimensions, (at + 1) * this.dimensions);
       if (!job.keep(index, own)) return;
       const { key, values, tokens, truncated } = job;
-      this.send({ type: "result", key, result: { values, dimensions: this.dimensions, tokens, truncated } });
+      const result = { values, dimensions: this.dimensions, tokens, truncated };
+      this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "result", result } }] });
     });
   }
 

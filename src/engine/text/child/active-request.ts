@@ -28,6 +28,8 @@ export class ActiveRequest {
   private peakBytes = 0;
   /** The model ended its turn, or nothing more is wanted of it. */
   stopped = false;
+  /** It ends for a cause outside of the answer. */
+  isCancelled = false;
 
   constructor(
     { key, request, tokens, format, sampler }: ReadyPrompt,
@@ -111,7 +113,7 @@ export class ActiveRequest {
       type: "finish",
       reason: ended === "stop" && called ? "tool_calls" : ended,
       ...(stopSequence !== undefined && this.stop.includes(stopSequence) && { stopSequence }),
-      ...(ended === "length" && this.completionTokens !== this.maxTokens && { contextFull: true }),
+      ...(ended === "length" && !this.isCancelled && this.completionTokens !== this.maxTokens && { contextFull: true }),
       usage,
     };
     return { key: this.key, event };

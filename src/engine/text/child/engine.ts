@@ -4,6 +4,7 @@
 import type { AnswerFormat, Llama } from "../../../../ffi/llama/api.ts";
 import type { Media } from "../../../../ffi/media/api.ts";
 import { adapterKey } from "../../../domain/adapters.ts";
+import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
@@ -11,10 +12,10 @@ import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import { MULTI_STEP_MS } from "../../../scheduler/step-planner.ts";
-import type { RequestKey } from "../../process/protocol.ts";
-import type { EngineOptions, FromEngine, Levels, OnDisk, StepFinish, ToEngine } from "../protocol.ts";
+import type { Refusal, RequestKey } from "../../process/protocol.ts";
+import type { EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
+import { Intake, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
 import type { KvFolder } from "./kv-folder.ts";
@@ -53,18 +54,21 @@ export class Engine {
   private wake: (() => void) | undefined;
   /** Whether next tokens may be guessed: wrong ones must be taken back. */
   private readonly guesses: boolean;
+  /** Cells of the KV cache. */
+  private readonly size: number;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(
     private readonly llama: Llama,
     private readonly options: EngineOptions,
-    private readonly send: (message: FromEngine) => void,
+    private readonly send: (message: FromTextEngine) => void,
     private readonly clock: Clock,
     private readonly media?: Media,
     private readonly observer?: EngineObserver,
     kvFolder?: KvFolder,
   ) {
     const model = llama.model();
+    this.size = model.context;
     this.disk = kvFolder && this.makeDisk(kvFolder);
     this.kv = new KvCommands(llama, (saved, bytes) => this.scheduler.wrote(saved, bytes, clock.now()), this.disk);
     this.guesses = options.speculation && model.canRollBack;
@@ -73,8 +77,7 @@ export class Engine {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
       refused: (key, refusal) => this.refuse(key, refusal),
-      tokens: (key, tokens) => send({ type: "tokens", key, tokens }),
-      text: (key, text) => send({ type: "text", key, text }),
+      answered: (key, answer) => this.answer(key, answer),
       warn: (text) => send({ type: "log", level: "warn", text }),
     });
     const limits: SchedulerLimits = {
@@ -120,28 +123,29 @@ export class Engine {
     );
   }
 
-  /** Takes a message of the front process; work happens in `run`. */
-  receive(message: ToEngine): void {
-    switch (message.type) {
-      case "generate":
-        this.intake.submit(message.key, message.request);
-        return this.wake?.();
-      case "count":
-        this.intake.count(message.key, message.request);
-        return this.wake?.();
-      case "render":
-        this.intake.show(message.key, message.request);
-        return this.wake?.();
-      case "detokenize":
-        return void this.intake.detokenize(message.key, message.tokens);
-      case "tokenize":
-        this.intake.submitText(message.key, message.text);
-        return this.wake?.();
-      case "cancel":
-        return this.cancel(message.key, message.quiet);
-      case "load":
-        throw new Error("the engine is loaded already");
-    }
+  /** Takes a job; work happens in `run`. */
+  submit(key: RequestKey, job: TextJob): void {
+    if (job.type === "generate") this.intake.submit(key, job.request);
+    else if (job.type === "count") this.intake.count(key, job.request);
+    else if (job.type === "render") this.intake.show(key, job.request);
+    else if (job.type === "tokenize") this.intake.submitText(key, job.text);
+    else void this.intake.detokenize(key, job.tokens);
+    this.wake?.();
+  }
+
+  /** Ends a request; unless nobody reads it any more, its finish is sent. */
+  cancel(key: RequestKey, cause: CancelCause): void {
+    this.runner.cancelled();
+    const request = this.active.get(key);
+    if (!request) return this.intake.cancel(key);
+    const isRead = cause !== "client";
+    const reason = cancelledReason(cause);
+    request.isCancelled = true;
+    if (isRead) this.outbox.hold(key, request.end(reason));
+    const finish = this.close(request, reason);
+    // Sent in any case: it carries the new levels.
+    this.sendStep(isRead ? [finish] : []);
+    this.wake?.();
   }
 
   /** Looks what earlier processes left on disk; undefined where there is no place for that. */
@@ -218,7 +222,8 @@ export class Engine {
     this.observer?.accepted(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
-    this.send({ type: "accepted", key, promptTokens: tokens.length, downgraded, stats: this.stats() });
+    const event = { type: "accepted", promptTokens: tokens.length, downgraded } as const;
+    this.send({ type: "accepted", key, event, report: this.report() });
     return true;
   }
 
@@ -263,18 +268,8 @@ export class Engine {
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
-  private cancel(key: RequestKey, quiet: boolean): void {
-    this.runner.cancelled();
-    const request = this.active.get(key);
-    if (request) {
-      if (!quiet) this.outbox.hold(key, request.end("cancelled"));
-      const finish = this.close(request, "cancelled");
-      // Sent for a quiet one too: it carries the new levels.
-      this.sendStep(quiet ? [] : [finish]);
-      this.wake?.();
-      return;
-    }
-    this.intake.cancel(key);
+  private answer(key: RequestKey, answer: Int32Array | string): void {
+    this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 
   /** Says what a step gave, when it is due. */
@@ -295,7 +290,7 @@ export class Engine {
   private announce(keys: readonly RequestKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
     this.observer?.started?.(keys, now);
-    this.send({ type: "started", keys, stats: this.stats() });
+    this.send({ type: "started", keys, report: this.report() });
   }
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
@@ -333,11 +328,11 @@ export class Engine {
   }
 
   private sendStep(finished: StepFinish[]): void {
-    this.send({ type: "step", outputs: this.outbox.take(), finished, stats: this.stats() });
+    this.send({ type: "events", outputs: this.outbox.take(), finished, report: this.report() });
   }
 
-  private stats(): Levels {
+  private report(): { readonly levels: Levels } {
     const { steps } = this.runner;
-    return levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, { steps, residentBytes: this.resident.bytes });
+    return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, { steps, size: this.size }) };
   }
 }

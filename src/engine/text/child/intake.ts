@@ -11,9 +11,9 @@ import {
   type SamplerId,
 } from "../../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary } from "../../../../ffi/media/api.ts";
-import type { BusyReason, ErrorCode } from "../../../domain/errors.ts";
+import type { ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { Refusal, RequestKey } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
@@ -30,15 +30,6 @@ export interface ReadyPrompt {
   readonly media?: MediaPrompt;
 }
 
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** Absent: nothing is wrong with the request. */
-  readonly param?: string;
-  /** With `server_busy`. */
-  readonly busy?: BusyReason;
-}
-
 export interface IntakeHandlers {
   /**
    * The request is accepted unless the answer is false; then the sampler is the receiver's from here on, and with media,
@@ -48,8 +39,8 @@ export interface IntakeHandlers {
   encoded(prompt: ReadyPrompt): void;
   /** Also after `ready`, when its media cannot be encoded. */
   refused(key: RequestKey, refusal: Refusal): void;
-  tokens(key: RequestKey, tokens: Int32Array): void;
-  text(key: RequestKey, text: string): void;
+  /** What a job that is no generation comes to. */
+  answered(key: RequestKey, answer: Int32Array | string): void;
   warn(text: string): void;
 }
 
@@ -136,7 +127,7 @@ export class Intake {
       const bytes = tokens.slice(from, from + DETOKENIZED_AT_ONCE).map((token) => this.llama.piece(token, true));
       text += decoder.decode(Buffer.concat(bytes), { stream: true });
     }
-    this.handlers.text(key, text + decoder.decode());
+    this.handlers.answered(key, text + decoder.decode());
   }
 
   private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
@@ -187,8 +178,8 @@ export class Intake {
     } else if (job?.kind === "generate" && done.sampler !== undefined) {
       this.prepare(job, done, done.sampler);
     } else {
-      if (job?.kind === "show") this.handlers.text(job.key, done.text ?? "");
-      else if (job) this.handlers.tokens(job.key, done.tokens);
+      if (job?.kind === "show") this.handlers.answered(job.key, done.text ?? "");
+      else if (job) this.handlers.answered(job.key, done.tokens);
       // Its client left meanwhile.
       if (done.sampler !== undefined) this.llama.freeSampler(done.sampler);
     }
@@ -226,7 +217,7 @@ export class Intake {
     if (!refusal && !counts && this.handlers.ready(prompt)) return true;
     this.llama.freeSampler(prompt.sampler);
     if (refusal) this.handlers.refused(key, refusal);
-    else if (counts) this.handlers.tokens(key, tokens);
+    else if (counts) this.handlers.answered(key, tokens);
     return false;
   }
 

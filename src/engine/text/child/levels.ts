@@ -4,12 +4,12 @@ import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { Levels } from "../protocol.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** The scheduler's levels at a time of its clock, and what the engine adds. */
+/** The scheduler's levels at a time of its clock, and the decode steps made. */
 export function levelsOf(
   scheduler: Scheduler,
   now: number,
   disk: KvDisk["counts"] | undefined,
-  engine: Pick<Levels, "steps" | "residentBytes">,
+  { steps, size }: Pick<Levels["kv"], "steps" | "size">,
 ): Levels {
   const { spill } = scheduler;
   const placeFreeMs = scheduler.placeFreeMs();
@@ -17,18 +17,21 @@ export function levelsOf(
     running: scheduler.runningCount,
     waiting: scheduler.waitingCount,
     waitingFor: scheduler.waiting(now),
-    kvUsed: scheduler.cellsUsed,
-    kvCached: scheduler.cellsCached,
-    kvSaved: spill.tokens,
-    kvDisk: disk?.held ?? 0,
-    preemptions: scheduler.preemptions,
-    evictedTokens: scheduler.evictedTokens,
-    spilledTokens: spill.moved,
-    restoredTokens: spill.restored,
-    diskWrittenTokens: disk?.written ?? 0,
-    diskRestoredTokens: disk?.restored ?? 0,
-    diskFailedTokens: disk?.failed ?? 0,
-    ...engine,
+    kv: {
+      size,
+      used: scheduler.cellsUsed,
+      idle: scheduler.cellsCached,
+      host: spill.tokens,
+      disk: disk?.held ?? 0,
+      steps,
+      preempted: scheduler.preemptions,
+      evicted: scheduler.evictedTokens,
+      offloaded: spill.moved,
+      restored: spill.restored,
+      diskWritten: disk?.written ?? 0,
+      diskRestored: disk?.restored ?? 0,
+      diskFailed: disk?.failed ?? 0,
+    },
     ...(placeFreeMs !== undefined && { placeFreeMs }),
   };
 }

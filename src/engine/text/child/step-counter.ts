@@ -1,10 +1,10 @@
 // Counts decode calls for the metrics and tells the counts about once a second, while there are any.
 
 import { addGuesses, noGuesses } from "../../../domain/guesses.ts";
-import { countChunk, countPause, countStep, noSteps } from "../../../domain/steps.ts";
+import { countChunk, countPause, countStep, noSteps, type StepTally } from "../../../domain/steps.ts";
 import type { StepPlan } from "../../../scheduler/plan.ts";
 import type { RequestKey } from "../../process/protocol.ts";
-import type { FromEngine, StepFinish } from "../protocol.ts";
+import type { StepFinish } from "../protocol.ts";
 import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
 const TELL_MS = 1000;
@@ -20,7 +20,7 @@ export class StepCounter implements EngineObserver {
   private promptAt = 0;
   private mediaAt = 0;
 
-  constructor(private readonly send: (message: FromEngine) => void) {}
+  constructor(private readonly report: (steps: StepTally) => void) {}
 
   accepted(): void {}
 
@@ -61,7 +61,7 @@ export class StepCounter implements EngineObserver {
     addGuesses(this.tally.guesses, guesses);
     addGuesses(this.tally.guesses, this.told, -1);
     addGuesses(this.told, this.tally.guesses);
-    this.send({ type: "steps", tally: this.tally });
+    this.report(this.tally);
     this.tally = noSteps();
     this.timer = undefined;
   }

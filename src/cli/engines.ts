@@ -1,0 +1,233 @@
+// The engines that a Config asks for. None is started here.
+
+import { nativeFiles, type NativeFiles } from "../../ffi/runtime/libraries.ts";
+import type { Config } from "../config/config.ts";
+import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { availableMemory, physicalCores } from "../config/memory.ts";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
+import { systemClock } from "../domain/clock.ts";
+import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
+import type { ComputeOptions } from "../engine/process/kind.ts";
+import type { Launch } from "../engine/process/supervisor.ts";
+import type { EngineOptions } from "../engine/text/protocol.ts";
+import { TextEngine } from "../engine/text/text-engine.ts";
+import { readAdapterFile } from "../model/adapter-file.ts";
+import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { fileIdentity } from "../model/file-identity.ts";
+import { ModelFileError } from "../model/gguf.ts";
+import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
+import { SYSTEM_MODEL } from "../service/system-model.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { createTraceFile } from "../telemetry/trace-file.ts";
+import { ExitError } from "./exit-codes.ts";
+import { namedModel } from "./named-model.ts";
+import { privateFolder } from "./private-folder.ts";
+
+/** `created`: of svc-mini, for listings before it is unpacked. */
+export const SYSTEM_ENGINE = { parallel: 4, created: 1_767_225_600 } as const;
+
+/** What the system model does not take from the options, which are about the model that was given. */
+const SYSTEM_CONFIG = {
+  alias: SYSTEM_MODEL,
+  parallel: SYSTEM_ENGINE.parallel,
+  ctx: 4096,
+  kvMode: "unified",
+  kvType: "f16",
+  flashAttention: "auto",
+  gpuLayers: 0,
+  lora: [],
+  sampling: {},
+  chatTemplate: "",
+} as const satisfies Partial<Config>;
+
+/** A text model as far as it is known before it is loaded. */
+export interface PreparedModel {
+  readonly id: string;
+  readonly file: ModelFile;
+  /** false: the embedded demonstration model serves. */
+  readonly modelGiven: boolean;
+  readonly context: ContextChoice;
+  readonly adapters: readonly OfferedAdapter[];
+  readonly options: EngineOptions;
+}
+
+export function launchWith({ loadTimeoutMs }: Config, log: Logger): Launch {
+  return {
+    command: engineCommand,
+    env: engineEnvironment(processEnvironment()),
+    loadTimeoutMs,
+    log,
+    clock: systemClock,
+  };
+}
+
+/** This program again, as an engine: the executable itself, or Bun with the entry file. */
+function engineCommand(kind: string): string[] {
+  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+  return [...program, "__engine", kind];
+}
+
+/** The engine of the model that is served from the start. */
+export function servedEngine({ id, file, adapters, options }: PreparedModel, launch: Launch): TextEngine {
+  const model = { id, created: file.modified, parallel: options.parallel };
+  const stores = options.kvDir !== undefined;
+  return new TextEngine({ model, adapters, load: () => options, launch, start: "eager", idleMs: 0, stores });
+}
+
+/** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
+export function systemEngine(config: Config, launch: Launch): TextEngine {
+  const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
+  return new TextEngine({
+    model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created, parallel: SYSTEM_ENGINE.parallel },
+    adapters: [],
+    load: () => prepareModel({ ...plain, ...SYSTEM_CONFIG }, launch.log).options,
+    launch,
+    start: "lazy",
+    idleMs: config.idleUnloadMs,
+    stores: false,
+  });
+}
+
+/** Checks the files that are given for vectors and scores. Throws ExitError about one that cannot be used, or two of one name. */
+export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }: Config): EmbeddingFile[] {
+  return reading(() => {
+    const files = [
+      ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
+      ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
+    ];
+    const twice = files.find(({ id }, at) => files.findIndex((other) => other.id === id) < at);
+    if (twice) throw new ModelFileError(`Two embedding models are called ${twice.id}; clients could ask for one only.`);
+    return files;
+  });
+}
+
+/** One engine a file, loaded on first use; without a file for vectors the embedded model has one. */
+export function embeddingEngines(given: readonly EmbeddingFile[], config: Config, launch: Launch): EmbeddingEngine[] {
+  const native = unpack(config.cacheDir);
+  const isMissing = given.every(({ ranks }) => ranks) && native.embeddedEmbeddings !== undefined;
+  const files = isMissing ? [readEmbeddingFile(native.embeddedEmbeddings ?? "", false), ...given] : given;
+  return files.map((file) => {
+    const engine = {
+      ...computeOptions(config, native),
+      modelPath: file.path,
+      kind: file.ranks ? ("rank" as const) : ("embed" as const),
+      maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
+    };
+    const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
+    return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs });
+  });
+}
+
+const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
+  const { threads = physicalCores(), gpuLayers, flashAttention, mmap, mlock, warmup } = config;
+  return { libraries, threads, gpuLayers, flashAttention, mmap, mlock, warmup };
+};
+
+/**
+ * Checks the model's files, unpacks the native libraries and decides how the model is loaded. Throws ExitError when the
+ * model's files or the cache folder cannot be used.
+ */
+export function prepareModel(config: Config, log: Logger): PreparedModel {
+  // A bad file must fail before anything is unpacked.
+  const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
+  const given = chosen && modelFile(chosen.path);
+  const mmproj = config.mmproj ?? chosen?.mmproj;
+  const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
+  const drafts = draftPath !== undefined && config.speculation;
+  const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
+  const native = unpack(config.cacheDir);
+  if (native.warning) log.warn(native.warning);
+  const file = given ?? modelFile(native.embeddedModel);
+  const id = config.alias ?? (given ? file.id : "svc-mini");
+  const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, id));
+  const context = chooseContext({
+    model: file,
+    kvType: config.kvType,
+    kvMode: config.kvMode,
+    parallel: config.parallel,
+    ...(config.ctx !== undefined && { requested: config.ctx }),
+    availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...(draft && { draft }),
+  });
+  const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
+  const { prefixCache, speculation, sampling, chatTemplate, constrain } = config;
+  const options: EngineOptions = {
+    ...computeOptions(config, native),
+    ...{ batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens },
+    ...{ prefixCache, speculation, sampling, chatTemplate, constrain },
+    modelPath: file.path,
+    context: context.context,
+    maxModelLen: context.maxModelLen,
+    kvMode: context.kvMode,
+    kvTokenBytes: context.tokenBytes,
+    cacheRamBytes: hostMemory(config, context),
+    ...(config.kvDir !== undefined && { kvDir: kvFolder(config.kvDir, { ...config, mmproj }, file) }),
+    ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
+    adapterPaths: adapters.map(({ path }) => path),
+    ...(mmproj !== undefined && { mmprojPath: mmproj }),
+    ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
+  };
+  return { id, file, modelGiven: given !== undefined, context, adapters, options };
+}
+
+/** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */
+function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, tokenBytes }: ContextChoice): number {
+  if (cacheRam !== undefined) return cacheRam * 2 ** 20;
+  return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
+}
+
+function kvFolder(
+  folder: string,
+  { kvDirSize, mmproj, lora }: Pick<Config, "kvDirSize" | "lora"> & { mmproj: string | undefined },
+  file: ModelFile,
+): EngineOptions["kvDir"] & object {
+  const path = privateFolder(folder, "--kv-dir");
+  return reading(() => ({
+    path,
+    limitBytes: kvDirSize * 2 ** 20,
+    model: fileIdentity(file.paths),
+    ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+    adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
+  }));
+}
+
+const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
+
+/** Checks the file of an adapter. Throws ExitError. */
+function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
+  if (adapter.name === modelId) {
+    throw new ExitError(
+      "usage",
+      `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
+    );
+  }
+  const { modified, ...known } = reading(() => readAdapterFile(adapter.path, architecture));
+  return { ...adapter, ...known, created: modified };
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
+  }
+}
+
+/** A file that cannot be written is known at once, and not by an engine that restarts for ever. */
+function startTrace(path: string): string {
+  try {
+    createTraceFile(path);
+    return path;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unwritable";
+    throw new ExitError("failure", `The trace file ${path} cannot be written (${code}).`);
+  }
+}
+
+function unpack(cacheDir: string) {
+  try {
+    return nativeFiles(cacheDir);
+  } catch (error) {
+    throw new ExitError("failure", error instanceof Error ? error.message : String(error));
+  }
+}

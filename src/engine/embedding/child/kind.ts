@@ -1,0 +1,32 @@
+// The embedding engine in its process: loads a model for vectors or scores, and computes.
+
+import { openEmbedder } from "../../../../ffi/llama/embedder.ts";
+import type { EmbeddingModel } from "../../../domain/embedding.ts";
+import { untilLoaded } from "../../process/child.ts";
+import type { EngineKind } from "../../process/kind.ts";
+import { ABORT_FD } from "../../process/protocol.ts";
+import type { EmbeddingEvent, EmbeddingJob } from "../port.ts";
+import type { EmbedderOptions } from "../protocol.ts";
+import { EmbeddingWorker, TOKENS_AT_ONCE } from "./worker.ts";
+
+/** Inputs at once; llama.cpp's limit is 256. */
+const INPUTS_AT_ONCE = 64;
+
+export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, EmbeddingJob, EmbeddingEvent> = {
+  async load(options, send) {
+    const { libraries, modelPath: path, kind: embedding, maxTokens, ...compute } = options;
+    const embedder = openEmbedder(libraries);
+    embedder.listenForAborts(ABORT_FD);
+    const batch = Math.max(maxTokens, TOKENS_AT_ONCE);
+    embedder.loadStart({ ...compute, path, embedding, batch, sequences: INPUTS_AT_ONCE });
+    await untilLoaded(embedder, send);
+    const worker = new EmbeddingWorker(embedder, options, send);
+    const { architecture, description, parameters, bytes, dimensions, device } = embedder.model();
+    return {
+      ready: { architecture, description, parameters, bytes, dimensions, device },
+      submit: (key, job) => worker.submit(key, job),
+      cancel: (key) => worker.cancel(key),
+      run: () => worker.run(),
+    };
+  },
+};

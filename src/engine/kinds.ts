@@ -1,0 +1,9 @@
+// The kinds of engines that this program can become: `svc __engine NAME`.
+
+import { runEngine } from "./process/child.ts";
+
+/** Each loads what it needs, native code included, when it is started. */
+export const kinds: Readonly<Record<string, () => Promise<never>>> = {
+  text: async () => runEngine((await import("./text/child/kind.ts")).textKind),
+  embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),
+};

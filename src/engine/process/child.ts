@@ -1,0 +1,95 @@
+// The life of an engine process, whatever it computes: told what to load, it serves until its parent goes away.
+
+import type { EngineKind } from "./kind.ts";
+import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts";
+
+const POLL_MS = 10;
+const MEMORY_MS = 1000;
+/** A stale parent: it speaks another version of the protocol. */
+const EXIT_STALE = 64;
+/** How long the parent may take to read why loading failed. */
+const PATIENCE_MS = 10_000;
+
+/** What a native library offers that loads in the background. */
+export interface NativeLoad {
+  loadPoll():
+    | { readonly state: "loading"; readonly progress: number }
+    | { readonly state: "ready" }
+    | { readonly state: "failed"; readonly error: string };
+  drainLog?(): readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
+}
+
+type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
+
+/**
+ * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
+ * as the process lives. Throws what the library says when it fails.
+ */
+export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
+  const forward = () => {
+    for (const { level, text } of native.drainLog?.() ?? []) send({ type: "log", level, text });
+  };
+  for (let sent = -1; ;) {
+    const state = native.loadPoll();
+    forward();
+    if (state.state === "failed") throw new Error(state.error);
+    if (state.state === "ready") break;
+    if (state.progress - sent >= 0.01) send({ type: "progress", value: (sent = state.progress) });
+    await Bun.sleep(POLL_MS);
+  }
+  if (native.drainLog) setInterval(forward, 1000).unref();
+}
+
+/** Runs an engine of this kind in this process; never returns. */
+export async function runEngine<Options, Ready, Job, Event, Report>(
+  kind: EngineKind<Options, Ready, Job, Event, Report>,
+): Promise<never> {
+  const send = (message: FromEngine<Ready, Event, Report>) => void process.send?.(message);
+  process.on("disconnect", () => process.exit(0));
+  // A Ctrl-C reaches the whole terminal group: the parent drains first and then ends this process.
+  process.on("SIGINT", () => {});
+  type Message = ToEngine<Options, Job>;
+  const early: Message[] = [];
+  let receive = (message: Message): void => void early.push(message);
+  const options = await new Promise<Options>((resolve) => {
+    process.on("message", (message: Message) => {
+      if (message.type !== "load") return receive(message);
+      if (message.version !== PROTOCOL_VERSION) process.exit(EXIT_STALE);
+      resolve(message.options);
+    });
+  });
+  const engine = await kind.load(options, send).catch((error: unknown) => {
+    send({ type: "load-failed", message: error instanceof Error ? error.message : String(error) });
+    return endUnloaded();
+  });
+  if (engine.end) process.on("SIGTERM", () => void engine.end?.().finally(() => process.exit(0)));
+  receive = (message) => {
+    if (message.type === "submit") engine.submit(message.key, message.job);
+    else if (message.type === "cancel") engine.cancel(message.key, message.cause);
+  };
+  early.forEach(receive);
+  tellMemory((bytes) => send({ type: "memory", bytes }));
+  send({ type: "ready", ready: engine.ready });
+  return engine.run();
+}
+
+/** Tells the resident memory now, and each second when it has changed. */
+function tellMemory(tell: (bytes: number) => void): void {
+  let last = 0;
+  const look = () => {
+    const bytes = process.memoryUsage.rss();
+    if (bytes !== last) tell((last = bytes));
+  };
+  look();
+  setInterval(look, MEMORY_MS).unref();
+}
+
+/**
+ * Ends a process that could not load its model, after it has sent why: the parent ends it when it has read that. What is
+ * sent right before an exit may be lost with it.
+ */
+async function endUnloaded(): Promise<never> {
+  process.once("SIGTERM", () => process.exit(1));
+  await Bun.sleep(PATIENCE_MS);
+  return process.exit(1);
+}

@@ -1,0 +1,65 @@
+// Jobs between the front process and an engine process: what was requested, how far it got, and the events it waits for.
+
+import type { SvcError } from "../../domain/errors.ts";
+import type { JobKey } from "./protocol.ts";
+import { EventQueue } from "./queue.ts";
+
+/** `unsent`: no engine has it · `sent`: an engine has it, not computed yet · `started`: lost if the engine dies. */
+type Progress = "unsent" | "sent" | "started";
+
+/** Engine deaths that an untouched job survives; more than this and it may be their cause. */
+const MOST_LIVES = 3;
+
+/** The first computation for a job begins: it does not wait any more. */
+export interface Started {
+  readonly type: "started";
+}
+
+export class PendingJob<Job, Event extends {}> {
+  readonly events = new EventQueue<Event | Started>();
+  progress: Progress = "unsent";
+  accepted = false;
+  /** What an engine is sent; nothing once one computes it: images and sound are large. */
+  job: Job | undefined;
+  private lives = MOST_LIVES;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly key: JobKey,
+    /** The id by which it is cancelled; empty: none. */
+    readonly id: string,
+    job: Job,
+  ) {
+    this.job = job;
+  }
+
+  /** Calls `expire` unless the job is sent or settled within `ms`. */
+  waitForEngine(ms: number, expire: () => void): void {
+    this.progress = "unsent";
+    clearTimeout(this.timer);
+    this.timer = setTimeout(expire, ms);
+  }
+
+  sent(): void {
+    clearTimeout(this.timer);
+    this.progress = "sent";
+  }
+
+  /** The engine computes it: no other one will be sent it. */
+  started(): void {
+    this.progress = "started";
+    this.job = undefined;
+    this.events.push({ type: "started" });
+  }
+
+  /** The engine died while holding this job untouched. False when it has been through that too often. */
+  survives(): boolean {
+    return --this.lives > 0;
+  }
+
+  settle(error?: SvcError): void {
+    clearTimeout(this.timer);
+    if (error) this.events.fail(error);
+    else this.events.end();
+  }
+}

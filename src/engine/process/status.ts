@@ -1,0 +1,46 @@
+// What any engine says of itself, for listings, /health and metrics.
+
+import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
+
+/**
+ * `none`: there is no engine, only other servers' models are served · `unloaded`: the next request starts it ·
+ * `failed`: requests are refused until it is restarted.
+ */
+export type ProcessState = "none" | "unloaded" | "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
+
+export interface ProcessStatus {
+  readonly state: ProcessState;
+  /** Share of the weights loaded, 0 to 1, while `loading`. */
+  readonly progress?: number;
+  /** One sentence about the last failure: what happened and how the process ended. */
+  readonly lastError?: string;
+  /** Engine processes started because their predecessor died. */
+  readonly restarts: number;
+  /** Jobs that are computed, and those that wait for it. */
+  readonly running: number;
+  readonly waiting: number;
+  /** Resident memory of the process; 0 without one. */
+  readonly residentBytes: number;
+}
+
+/** An engine as operators see it. */
+export interface ObservedEngine {
+  /** The kind of engine: `text`, `embedding`, … */
+  readonly kind: string;
+  readonly model: string;
+  status(): ProcessStatus;
+  /** What a scrape reads. */
+  metrics(): readonly Metric[];
+}
+
+/** The metrics of every engine. */
+export function processMetrics({ state, restarts, running, waiting, residentBytes }: ProcessStatus): Metric[] {
+  const up = state === "ready" || state === "unloaded";
+  return [
+    gauge("svc_num_requests_running", "Requests that are computed.", running),
+    gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
+    gauge("svc_engine_up", "1 while the engine is ready, or unloaded until its next request.", up ? 1 : 0),
+    counter("svc_engine_restarts_total", "Engine processes started because their predecessor died.", restarts),
+    gauge("svc_engine_resident_memory_bytes", "Memory of the engine process; 0 without one.", residentBytes),
+  ];
+}

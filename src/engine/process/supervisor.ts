@@ -1,0 +1,369 @@
+// Looks after the process of one engine: starts it, hands it jobs, unloads it when idle, restarts it. An engine's death is
+// a normal event: jobs it was computing fail with a typed error, jobs it had not begun go to its successor.
+
+import type { CancelCause } from "../../domain/cancel.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import { PendingJob, type Started } from "./jobs.ts";
+import { EngineProcess, type EngineExit } from "./process.ts";
+import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEngine } from "./protocol.ts";
+import { RestartPolicy } from "./restart.ts";
+import type { ProcessState, ProcessStatus } from "./status.ts";
+
+/** What every engine process of this server is started with. */
+export interface Launch {
+  /** Program and arguments that turn this binary into an engine, by the kind's name. */
+  readonly command: (kind: string) => readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a request waits for a model that is loading. */
+  readonly loadTimeoutMs: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report> {
+  readonly kind: string;
+  /** The model's name, for the log. */
+  readonly model: string;
+  /** What the engine process is to load; called whenever one is started. A throw refuses the requests that wait. */
+  readonly load: () => Options;
+  readonly launch: Launch;
+  /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
+  readonly start: "eager" | "lazy";
+  /** Milliseconds without a job after which a lazy engine is unloaded; 0: never. */
+  readonly idleMs: number;
+  /** Milliseconds that the process has to end in order; default 2 s. */
+  readonly stopGraceMs?: number;
+  readonly onReady?: (ready: Ready) => void;
+  readonly onReport?: (report: Report) => void;
+  /** The process is gone: what it counted has ended. */
+  readonly onExit?: () => void;
+  /** Milliseconds until a place is free, for those that are turned away. */
+  readonly placeFreeMs?: () => number | undefined;
+  /** The job that ended the process before it was computed, where the exit code says that there is one. */
+  readonly culprit?: (
+    code: number | null,
+    jobs: Iterable<PendingJob<Job, Event>>,
+  ) => PendingJob<Job, Event> | undefined;
+  /** The events of a job that is cancelled while no engine has it. */
+  readonly neverComputed?: (cause: CancelCause, accepted: boolean) => readonly Event[];
+}
+
+const STOP_GRACE_MS = 2000;
+
+export class Supervisor<Options extends { readonly libraries: string }, Ready, Job, Event extends {}, Report = never> {
+  private state: ProcessState;
+  private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
+  private progress = 0;
+  private lastError: string | undefined;
+  private loadFailure: string | undefined;
+  /** It was loaded once: the model is good. */
+  private isProven = false;
+  private isReplaced = false;
+  private restarts = 0;
+  private residentBytes = 0;
+  private nextKey = 1;
+  private idle: ReturnType<typeof setTimeout> | undefined;
+  private readonly restart: RestartPolicy;
+  private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
+  private readonly loaded = Promise.withResolvers<void>();
+
+  constructor(private readonly options: SupervisorOptions<Options, Ready, Job, Event, Report>) {
+    this.state = options.start === "eager" ? "starting" : "unloaded";
+    this.restart = new RestartPolicy(options.launch.clock);
+    this.loaded.promise.catch(() => {});
+  }
+
+  /** Starts an eager engine's first process. */
+  start(): void {
+    this.spawn();
+  }
+
+  /** Resolves when the model is loaded for the first time; rejects when an eager engine cannot load it: no retry follows. */
+  ready(): Promise<void> {
+    return this.loaded.promise;
+  }
+
+  status(): ProcessStatus {
+    let running = 0;
+    for (const { progress } of this.pending.values()) if (progress === "started") running++;
+    return {
+      state: this.state,
+      ...(this.state === "loading" && { progress: this.progress }),
+      ...(this.lastError !== undefined && { lastError: this.lastError }),
+      restarts: this.restarts,
+      running,
+      waiting: this.pending.size - running,
+      residentBytes: this.residentBytes,
+    };
+  }
+
+  /**
+   * Has a job computed: its events, and `started` before its first computation. While the engine is loading or restarting
+   * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
+   * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms.
+   */
+  async *run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
+    signal.throwIfAborted();
+    const pending = this.add(job, id);
+    const { events } = pending;
+    const abandon = () => this.drop(pending);
+    signal.addEventListener("abort", abandon);
+    try {
+      while (await events.more()) {
+        for (let event = events.take(); event !== undefined; event = events.take()) yield event;
+      }
+      signal.throwIfAborted();
+    } finally {
+      signal.removeEventListener("abort", abandon);
+      this.drop(pending);
+    }
+  }
+
+  /** Ends the newest job of this id early: its last event comes, with what there is. Unknown ids are ignored. */
+  cancel(id: string, cause: CancelCause): void {
+    const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
+    if (!pending) return;
+    // The engine knows what was computed.
+    if (pending.accepted && pending.progress !== "unsent") return this.stopWork(pending, cause);
+    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
+    this.drop(pending);
+  }
+
+  /** Refuses jobs from now on and ends the process; resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.state = "draining";
+    this.restart.cancel();
+    clearTimeout(this.idle);
+    this.failAll(new SvcError("shutting_down", "The server is shutting down."));
+    await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+    this.state = "stopped";
+  }
+
+  private add(job: Job, id: string): PendingJob<Job, Event> {
+    if (this.state === "draining" || this.state === "stopped") {
+      throw new SvcError("shutting_down", "The server is shutting down.");
+    }
+    if (this.state === "failed") throw this.unavailable();
+    if (this.state === "unloaded") this.spawn();
+    clearTimeout(this.idle);
+    const key = this.nextKey++;
+    const pending = new PendingJob<Job, Event>(key, id, job);
+    this.pending.set(key, pending);
+    if (this.state === "ready") this.submit(pending);
+    else this.await(pending);
+    return pending;
+  }
+
+  private await(pending: PendingJob<Job, Event>): void {
+    const { loadTimeoutMs } = this.options.launch;
+    pending.waitForEngine(loadTimeoutMs, () => {
+      const message = `The model is still loading after ${Math.round(loadTimeoutMs / 1000)} s of waiting.`;
+      this.settle(pending, new SvcError("engine_unavailable", message, { retryAfterSeconds: 5 }));
+    });
+  }
+
+  private submit(pending: PendingJob<Job, Event>): void {
+    const { key, job } = pending;
+    pending.sent();
+    if (job !== undefined) this.process?.send({ type: "submit", key, job });
+  }
+
+  /** The consumer is gone or done: whatever the engine still does for it is wasted. */
+  private drop(pending: PendingJob<Job, Event>): void {
+    if (!this.pending.has(pending.key)) return;
+    if (pending.progress !== "unsent") this.stopWork(pending, "client");
+    this.settle(pending);
+  }
+
+  private stopWork({ key, progress }: PendingJob<Job, Event>, cause: CancelCause): void {
+    this.process?.send({ type: "cancel", key, cause });
+    if (progress === "started") this.process?.abort(key);
+  }
+
+  private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {
+    this.pending.delete(pending.key);
+    pending.settle(error);
+    if (this.pending.size === 0) this.waitIdly();
+  }
+
+  private failAll(error: SvcError): void {
+    for (const pending of this.pending.values()) this.settle(pending, error);
+  }
+
+  private waitIdly(): void {
+    const { start, idleMs } = this.options;
+    if (start === "eager" || idleMs === 0) return;
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => this.unload(), idleMs);
+    // Nobody waits for it.
+    this.idle.unref();
+  }
+
+  private unload(): void {
+    if (this.state !== "ready" && this.state !== "loading") return;
+    const { process } = this;
+    this.log.debug("engine unloaded", { kind: this.options.kind, model: this.options.model });
+    this.processEnded();
+    this.state = "unloaded";
+    void process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+  }
+
+  private spawn(): void {
+    const { kind, launch, model } = this.options;
+    const options = this.loadOptions();
+    const process: typeof this.process = new EngineProcess({
+      command: launch.command(kind),
+      env: launch.env,
+      cwd: options.libraries,
+      onMessage: (message) => this.process === process && this.receive(message),
+      onExit: (exit) => this.process === process && this.exited(exit),
+    });
+    this.process = process;
+    this.state = "loading";
+    this.progress = 0;
+    if (this.isReplaced) this.restarts++;
+    this.isReplaced = false;
+    process.send({ type: "load", version: PROTOCOL_VERSION, options });
+    this.log.debug("engine process started", { kind, model, pid: process.pid });
+  }
+
+  private loadOptions(): Options {
+    try {
+      return this.options.load();
+    } catch (error) {
+      this.lastError = error instanceof Error ? error.message : String(error);
+      this.log.error("engine cannot be started", { model: this.options.model, reason: this.lastError });
+      throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
+    }
+  }
+
+  private receive(message: FromEngine<Ready, Event, Report>): void {
+    if ("report" in message && message.report !== undefined) this.options.onReport?.(message.report);
+    switch (message.type) {
+      case "progress":
+        this.progress = message.value;
+        return;
+      case "ready":
+        return this.becomeReady(message.ready);
+      case "load-failed":
+        this.loadFailure = message.message;
+        return void this.process?.stop(STOP_GRACE_MS);
+      case "accepted": {
+        const pending = this.pending.get(message.key);
+        if (!pending || pending.accepted) return;
+        pending.accepted = true;
+        return pending.events.push(message.event);
+      }
+      case "started":
+        for (const key of message.keys) this.pending.get(key)?.started();
+        return;
+      case "events":
+        for (const { key, events } of message.outputs) {
+          const pending = this.pending.get(key);
+          for (const event of events) pending?.events.push(event);
+        }
+        for (const { key, event } of message.finished) {
+          const pending = this.pending.get(key);
+          if (!pending) continue;
+          pending.events.push(event);
+          this.settle(pending);
+        }
+        return;
+      case "rejected":
+        return this.rejected(message.key, message);
+      case "memory":
+        this.residentBytes = message.bytes;
+        return;
+      case "log":
+        return this.log[message.level === "info" ? "debug" : message.level](`${this.options.kind}: ${message.text}`);
+    }
+  }
+
+  private becomeReady(ready: Ready): void {
+    this.options.onReady?.(ready);
+    this.state = "ready";
+    this.isProven = true;
+    this.loaded.resolve();
+    for (const pending of this.pending.values()) this.submit(pending);
+  }
+
+  private rejected(key: JobKey, { code, message, param, busy }: Refusal): void {
+    const pending = this.pending.get(key);
+    if (!pending) return;
+    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
+    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
+  }
+
+  private exited(exit: EngineExit): void {
+    const wasLoading = this.state !== "ready";
+    this.processEnded();
+    if (this.state === "draining" || this.state === "stopped") return;
+    const { kind, model, start, culprit } = this.options;
+    for (const line of exit.stderr) this.log.error(`${kind}: ${line}`);
+    const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
+    this.lastError = this.loadFailure ?? `The engine process ended ${how}${wasLoading ? " while loading" : ""}.`;
+    this.loadFailure = undefined;
+    if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
+
+    this.loseJobs(how, culprit?.(exit.code, this.pending.values()));
+    this.isReplaced = true;
+    const delay = this.restart.schedule(() => this.replace());
+    this.state = delay > 0 ? "failed" : "starting";
+    this.log.error("engine process ended", { kind, model, how, restart_in_ms: delay });
+    // They would only wait for the same failure.
+    if (start === "lazy" && wasLoading) this.failAll(this.unavailable());
+  }
+
+  /** What was computed is lost; what was not is kept for the successor, unless it has survived too many deaths. */
+  private loseJobs(how: string, culprit: PendingJob<Job, Event> | undefined): void {
+    const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
+    for (const pending of this.pending.values()) {
+      if (pending.progress === "unsent") continue;
+      if (pending.progress === "started" || pending === culprit || !pending.survives()) this.settle(pending, crashed);
+      else this.await(pending);
+    }
+  }
+
+  private replace(): void {
+    if (this.options.start === "lazy" && this.pending.size === 0) {
+      this.state = "unloaded";
+      return;
+    }
+    try {
+      this.spawn();
+    } catch (error) {
+      this.state = "unloaded";
+      if (error instanceof SvcError) this.failAll(error);
+    }
+  }
+
+  /** A model that cannot be loaded at all is the operator's to fix: no retry. */
+  private cannotLoad(reason: string): void {
+    this.state = "failed";
+    this.failAll(couldNotLoad());
+    this.loaded.reject(new Error(reason));
+  }
+
+  private processEnded(): void {
+    this.process = undefined;
+    this.residentBytes = 0;
+    this.options.onExit?.();
+  }
+
+  private unavailable(): SvcError {
+    if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
+    const message = this.isProven
+      ? "The model engine is down and will be restarted."
+      : "The model could not be loaded; it will be tried again.";
+    return new SvcError("engine_unavailable", message, { retryAfterSeconds });
+  }
+
+  private get log(): Logger {
+    return this.options.launch.log;
+  }
+}
+
+const couldNotLoad = () => new SvcError("engine_unavailable", "The model could not be loaded.");

@@ -1,0 +1,116 @@
+// The text engine in its process: loads a model with what belongs to it, and computes.
+
+import { readdirSync } from "node:fs";
+import { SAMPLER_DEFAULTS, type Llama } from "../../../../ffi/llama/api.ts";
+import { openLlama, type NativeLlama } from "../../../../ffi/llama/binding.ts";
+import { PROJECTOR_DEFAULTS, type Media } from "../../../../ffi/media/api.ts";
+import { openMedia } from "../../../../ffi/media/binding.ts";
+import { systemClock } from "../../../domain/clock.ts";
+import { TraceFile } from "../../../telemetry/trace-file.ts";
+import { untilLoaded } from "../../process/child.ts";
+import type { EngineKind } from "../../process/kind.ts";
+import { ABORT_FD } from "../../process/protocol.ts";
+import type { EngineOptions, FromTextEngine, TextEvent, TextJob, TextReady, TextReport } from "../protocol.ts";
+import { Engine } from "./engine.ts";
+import { kvFingerprint } from "./kv-fingerprint.ts";
+import { KvFolder } from "./kv-folder.ts";
+import { Observers, type EngineObserver } from "./observer.ts";
+import { Profiler } from "./profiler.ts";
+import { StepCounter } from "./step-counter.ts";
+import { Tracer } from "./tracer.ts";
+
+/** Sequences beyond those that run, for prefixes of finished requests; and llama.cpp's limit. */
+const IDLE_SEQUENCES = 64;
+const MOST_SEQUENCES = 256;
+
+type Send = (message: FromTextEngine) => void;
+
+export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, TextReport> = {
+  async load(options, send) {
+    const llama = await loadModel(options, send);
+    const media = options.mmprojPath === undefined ? undefined : await loadProjector(llama, options, send);
+    const watching = observers(llama, options, send);
+    const engine = new Engine(llama, options, send, systemClock, media, watching, kvFolder(llama, options));
+    const onDisk = await engine.findStored();
+    const mustEnd = onDisk !== undefined || options.traceFile !== undefined;
+    return {
+      ready: { model: describe(llama, media, options), ...(onDisk && { onDisk }) },
+      submit: (key, job) => engine.submit(key, job),
+      cancel: (key, cause) => engine.cancel(key, cause),
+      run: () => engine.run(),
+      ...(mustEnd && { end: () => engine.end() }),
+    };
+  },
+};
+
+function describe(llama: Llama, media: Media | undefined, options: EngineOptions): TextReady["model"] {
+  const model = llama.model();
+  const { architecture, description, parameters, bytes, vocabulary, trainedContext } = model;
+  const { context, hasChatTemplate, template, device } = model;
+  const { vision, audio } = media?.projector() ?? { vision: false, audio: false };
+  const { temperature, topP, presencePenalty } = { ...SAMPLER_DEFAULTS, ...model.sampling, ...options.sampling };
+  return {
+    path: options.modelPath,
+    maxModelLen: options.maxModelLen,
+    parallel: options.parallel,
+    sampling: { temperature, topP, presencePenalty },
+    ...{ architecture, description, parameters, bytes, vocabulary, trainedContext },
+    ...{ context, hasChatTemplate, template, device, vision, audio },
+  };
+}
+
+function observers(llama: Llama, { kvTokenBytes, traceFile }: EngineOptions, send: Send): EngineObserver {
+  const counter = new StepCounter((steps) => send({ type: "report", report: { steps } }));
+  const all = [new Profiler({ ...llama.model(), kvTokenBytes }, systemClock), counter];
+  if (traceFile === undefined) return new Observers(all);
+  const file = new TraceFile(traceFile, (reason) => {
+    send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
+  });
+  process.on("exit", () => file.flush());
+  return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
+}
+
+function kvFolder(llama: Llama, options: EngineOptions): KvFolder | undefined {
+  const { kvDir } = options;
+  if (!kvDir) return undefined;
+  const fingerprint = kvFingerprint({ ...options, kvDir }, llama.model(), llama.version);
+  return new KvFolder({ path: kvDir.path, limitBytes: kvDir.limitBytes, fingerprint });
+}
+
+async function loadProjector(llama: NativeLlama, options: EngineOptions, send: Send): Promise<Media> {
+  if (!readdirSync(options.libraries).some((name) => name.startsWith("libsvc_media."))) {
+    throw new Error("the library for images and sound is not built: run `npm run build:media`");
+  }
+  const media = openMedia(options.libraries);
+  media.loadStart(llama.modelPointer(), {
+    ...PROJECTOR_DEFAULTS,
+    path: options.mmprojPath ?? "",
+    threads: options.threads,
+    gpu: options.gpuLayers !== 0,
+    flashAttention: options.flashAttention,
+  });
+  // Its share of the whole is not known: progress is the model's.
+  await untilLoaded(media, (notice) => notice.type === "log" && send(notice));
+  return media;
+}
+
+async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlama> {
+  const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft } = options;
+  const llama = openLlama(options.libraries);
+  llama.listenForAborts(ABORT_FD);
+  llama.loadStart({
+    ...{ threads, gpuLayers, flashAttention, mmap, mlock, warmup, parallel },
+    path: options.modelPath,
+    context: options.context,
+    sequences: Math.min(parallel + IDLE_SEQUENCES, MOST_SEQUENCES),
+    unified: options.kvMode === "unified",
+    batch: options.batch,
+    microBatch: options.microBatch,
+    kvType: options.kvType,
+    chatTemplate: options.chatTemplate,
+    adapters: options.adapterPaths,
+    ...(draft && { draft: { path: draft.path, pMin: draft.pMin } }),
+  });
+  await untilLoaded(llama, send);
+  return llama;
+}

@@ -1,0 +1,63 @@
+// The numbers of a text engine's KV cache, spelled once: the engine reports them, and a scrape reads them by this table.
+
+import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
+
+/** A metric, and its name before it was renamed. */
+type Row = readonly [make: typeof gauge, name: string, help: string, oldName?: string];
+
+const KV = {
+  size: [gauge, "svc_kv_cache_size_tokens", "KV cells in all."],
+  used: [gauge, "svc_kv_cache_used_tokens", "KV cells of running requests."],
+  idle: [gauge, "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later ones."],
+  host: [gauge, "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
+  disk: [gauge, "svc_kv_disk_tokens", "Tokens in the disk cache that this model can go on from."],
+  steps: [counter, "svc_engine_steps_total", "Decode steps."],
+  preempted: [counter, "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
+  evicted: [counter, "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
+  offloaded: [
+    counter,
+    "svc_kv_cache_offloaded_tokens_total",
+    "Tokens that were offloaded to the host cache.",
+    "svc_kv_cache_spilled_tokens_total",
+  ],
+  restored: [
+    counter,
+    "svc_kv_cache_restored_tokens_total",
+    "Tokens that came back from the host cache instead of being computed.",
+  ],
+  diskWritten: [counter, "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
+  diskRestored: [counter, "svc_kv_disk_restored_tokens_total", "Tokens that came back from the disk cache."],
+  diskFailed: [
+    counter,
+    "svc_kv_disk_failed_tokens_total",
+    "Tokens that could not be written to the disk cache or read back.",
+  ],
+} as const satisfies Record<string, Row>;
+
+type KvName = keyof typeof KV;
+
+/** Levels at the last step, and counts of this engine process. */
+export type KvStats = Readonly<Record<KvName, number>>;
+
+const NAMES = Object.keys(KV) as KvName[];
+
+export const noKvStats: KvStats = each(() => 0);
+
+/** What an engine process has counted, added to what its predecessors had. */
+export const afterProcesses = (past: KvStats, now: KvStats): KvStats =>
+  each((name) => (KV[name][0] === counter ? past[name] + now[name] : now[name]));
+
+export function kvMetrics(kv: KvStats): Metric[] {
+  const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", kv.size && kv.used / kv.size);
+  return [usage, ...NAMES.flatMap((name) => renamed(kv[name], KV[name]))];
+}
+
+/** A released metric keeps its old name beside the new one. */
+function renamed(value: number, [make, name, help, oldName]: Row): Metric[] {
+  const metric = make(name, help, value);
+  return oldName === undefined ? [metric] : [metric, make(oldName, `The old name of ${name}.`, value)];
+}
+
+function each(value: (name: KvName) => number): KvStats {
+  return Object.fromEntries(NAMES.map((name) => [name, value(name)])) as KvStats;
+}

@@ -1,0 +1,70 @@
+// What the engine's decode steps look like to a scrape.
+
+import { GUESS_SOURCES, rightOf, type GuessTally } from "../../domain/guesses.ts";
+import {
+  CHUNK_KINDS,
+  CHUNK_TOKENS,
+  PAUSE_CAUSES,
+  STEP_KINDS,
+  STEP_SECONDS,
+  type StepTally,
+} from "../../domain/steps.ts";
+import { by, type Metric } from "../../telemetry/exposition.ts";
+
+/** The metrics of the engine's steps; counts are a second old at most. */
+export const stepMetrics = ({ durations, chunks, pauses, rows, guesses }: StepTally): Metric[] => [
+  {
+    type: "histogram",
+    name: "svc_engine_step_duration_seconds",
+    help: "Decode calls by what they computed, sampling included.",
+    bounds: STEP_SECONDS,
+    samples: STEP_KINDS.map((kind) => [{ kind }, durations[kind]]),
+  },
+  {
+    type: "histogram",
+    name: "svc_prefill_chunk_tokens",
+    help: "Prompt tokens in a decode call, alone or mixed with those of running streams.",
+    bounds: CHUNK_TOKENS,
+    samples: CHUNK_KINDS.map((kind) => [{ kind }, chunks[kind]]),
+  },
+  {
+    type: "histogram",
+    name: "svc_stream_pause_seconds",
+    help: "Time of a running stream between two steps, by what it waited for: its own decoding, others' prompts or media.",
+    bounds: STEP_SECONDS,
+    samples: PAUSE_CAUSES.map((cause) => [{ cause }, pauses[cause]]),
+  },
+  by(
+    "counter",
+    "svc_engine_step_rows_total",
+    "Tokens in decode calls: of running streams, of prompts, of media.",
+    "kind",
+    Object.entries(rows),
+  ),
+  ...speculationMetrics(guesses),
+];
+
+/** Speculative decoding: `ngram` by prompt lookup, `draft` by the draft model. */
+function speculationMetrics(guesses: GuessTally): Metric[] {
+  const counts = (name: string, help: string, value: (counts: GuessTally["draft"]) => number) =>
+    by(
+      "counter",
+      name,
+      help,
+      "source",
+      GUESS_SOURCES.map((source) => [source, value(guesses[source])]),
+    );
+  return [
+    counts("svc_spec_decode_num_drafts_total", "Drafts: series of speculative tokens.", ({ drafts }) => drafts),
+    counts("svc_spec_decode_num_draft_tokens_total", "Speculative tokens.", ({ tokens }) => tokens),
+    counts("svc_spec_decode_num_accepted_tokens_total", "Speculative tokens that were accepted.", rightOf),
+    {
+      type: "counter",
+      name: "svc_spec_decode_num_accepted_tokens_per_pos_total",
+      help: "Speculative tokens that were accepted, by their position in the draft, from 0.",
+      samples: GUESS_SOURCES.flatMap((source) =>
+        guesses[source].accepted.map((count, position) => [{ source, position: String(position) }, count] as const),
+      ),
+    },
+  ];
+}

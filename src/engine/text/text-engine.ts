@@ -1,0 +1,145 @@
+// A text model in a process of its own.
+
+import type { OfferedAdapter } from "../../domain/adapters.ts";
+import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { ModelInfo } from "../../domain/model.ts";
+import { noUsage } from "../../domain/usage.ts";
+import type { Metric } from "../../telemetry/exposition.ts";
+import { processMetrics, type ObservedEngine } from "../process/status.ts";
+import { Supervisor, type Launch } from "../process/supervisor.ts";
+import { culprit } from "./culprit.ts";
+import type { TextPort, TextStatus } from "./port.ts";
+import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
+import { TextStats } from "./stats.ts";
+
+export interface TextEngineOptions {
+  /** What is known of the model before it is loaded. */
+  readonly model: Pick<ModelInfo, "id" | "created" | "parallel">;
+  /** In the order of the engine's paths. */
+  readonly adapters: readonly OfferedAdapter[];
+  /** How the engine is to load it; called whenever a process is started. */
+  readonly load: () => EngineOptions;
+  readonly launch: Launch;
+  readonly start: "eager" | "lazy";
+  readonly idleMs: number;
+  /** Conversations go to disk before the process ends. */
+  readonly stores: boolean;
+}
+
+/** Milliseconds that storing conversations may take when the process is to end. */
+const STORE_GRACE_MS = 30_000;
+
+export class TextEngine implements TextPort, ObservedEngine {
+  readonly kind = "text";
+  readonly model: string;
+  private readonly supervisor: Supervisor<EngineOptions, TextReady, TextJob, TextEvent, TextReport>;
+  private readonly stats: TextStats;
+  private info: ModelInfo | undefined;
+
+  constructor(private readonly options: TextEngineOptions) {
+    const { model, load, launch, start, idleMs, stores } = options;
+    const { id, created } = model;
+    this.model = id;
+    this.stats = new TextStats(launch.clock);
+    this.supervisor = new Supervisor({
+      kind: this.kind,
+      model: id,
+      load,
+      launch,
+      start,
+      idleMs,
+      ...(stores && { stopGraceMs: STORE_GRACE_MS }),
+      onReady: ({ model: loaded, onDisk }) => {
+        this.info = { ...loaded, id, created };
+        if (onDisk) launch.log.info("conversations on disk", { ...onDisk });
+      },
+      onReport: (report) => this.stats.update(report),
+      onExit: () => this.stats.processEnded(),
+      placeFreeMs: () => this.stats.placeFreeMs(),
+      culprit,
+      neverComputed,
+    });
+  }
+
+  /** Starts the first process of an eager engine. */
+  start(): void {
+    this.supervisor.start();
+  }
+
+  /** Resolves when the model is loaded for the first time; rejects when that failed (no retry follows then). */
+  async ready(): Promise<ModelInfo> {
+    await this.supervisor.ready();
+    if (!this.info) throw new Error("a model that is ready is known");
+    return this.info;
+  }
+
+  status(): TextStatus {
+    const { model, adapters } = this.options;
+    const { running, waiting } = this.stats;
+    const placeFreeMs = this.stats.placeFreeMs();
+    return {
+      ...this.supervisor.status(),
+      running,
+      waiting,
+      modelId: model.id,
+      modelCreated: model.created,
+      adapters,
+      ...(this.info && { model: this.info }),
+      ...(placeFreeMs !== undefined && { placeFreeMs }),
+    };
+  }
+
+  metrics(): Metric[] {
+    return [...processMetrics(this.status()), ...this.stats.metrics(this.options.model.parallel)];
+  }
+
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    // A job of this type is answered with these events.
+    return this.supervisor.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
+  }
+
+  cancel(id: string, cause: CancelCause): void {
+    this.supervisor.cancel(id, cause);
+  }
+
+  tokenize(text: string, signal: AbortSignal): Promise<Int32Array> {
+    return this.answer({ type: "tokenize", text }, signal, isTokens);
+  }
+
+  async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
+    return (await this.answer({ type: "count", request }, signal, isTokens)).length;
+  }
+
+  detokenize(tokens: readonly number[], signal: AbortSignal): Promise<string> {
+    return this.answer({ type: "detokenize", tokens }, signal, isText);
+  }
+
+  render(request: GenerateRequest, signal: AbortSignal): Promise<string> {
+    return this.answer({ type: "render", request }, signal, isText);
+  }
+
+  stop(): Promise<void> {
+    return this.supervisor.stop();
+  }
+
+  private async answer<T extends Int32Array | string>(
+    job: TextJob,
+    signal: AbortSignal,
+    is: (answer: Int32Array | string) => answer is T,
+  ): Promise<T> {
+    for await (const event of this.supervisor.run(job, signal)) {
+      if (event.type === "answer" && is(event.answer)) return event.answer;
+    }
+    throw new SvcError("internal_error", "The engine gave no answer.");
+  }
+}
+
+const isTokens = (answer: Int32Array | string): answer is Int32Array => typeof answer !== "string";
+const isText = (answer: Int32Array | string): answer is string => typeof answer === "string";
+
+function neverComputed(cause: CancelCause, accepted: boolean): TextEvent[] {
+  const finish: TextEvent = { type: "finish", reason: cancelledReason(cause), usage: noUsage() };
+  return accepted ? [finish] : [{ type: "accepted", promptTokens: 0, downgraded: false }, finish];
+}

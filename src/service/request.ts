@@ -1,0 +1,229 @@
+// The one way into an engine for every job, whatever it computes: admission, cancelling by id, time limits, metrics and
+// draining.
+
+import type { CancelCause } from "../domain/cancel.ts";
+import type { Clock } from "../domain/clock.ts";
+import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
+import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
+import { Admission } from "./admission.ts";
+import { CancelRegistry } from "./cancel-registry.ts";
+import { TimeLimits } from "./time-limits.ts";
+
+export interface RequestDeps {
+  readonly metrics: Pick<Metrics, "of">;
+  readonly clock: Clock;
+  /** Requests that may wait beyond those that a backend computes at once. */
+  readonly maxQueue: number;
+  /** Milliseconds that an accepted one may wait for its first computation; 0: no limit. */
+  readonly queueTimeoutMs: number;
+  /** Whose metrics requests count for whose backend names no other. */
+  readonly subject: MetricSubject;
+}
+
+/** What admission needs of a backend. */
+export interface Admitting {
+  /** Requests to one engine share its places. */
+  readonly engine: object;
+  readonly parallel: number;
+  readonly subject?: MetricSubject;
+}
+
+export interface RequestSpec {
+  /** Correlation id; also the handle for cancelling. */
+  readonly id: string;
+  readonly backend: Admitting;
+  /** Jobs that it comes to in the engine; default 1. */
+  readonly places?: number;
+  /** Milliseconds until a place is free, where the engine knows. */
+  readonly placeFreeMs?: () => number | undefined;
+  /** Milliseconds since 1970 after which nobody wants an answer. */
+  readonly deadline?: number | undefined;
+  /** Nobody waits for it: it takes no place of others, and waits as long as it has to. */
+  readonly background?: boolean | undefined;
+  /** It was admitted with others (`checkCapacity`) and is not refused now; the caller keeps such requests few. */
+  readonly assured?: boolean | undefined;
+  /** Ends a job early in the engine, by its key, with what there is of its answer; absent: there is no half an answer. */
+  readonly cancel?: (key: string, cause: CancelCause) => void;
+}
+
+/** How a request goes, for the log and for cancelling it. Filled in while it runs. */
+export interface RequestReport {
+  /** Ends this request, and no other of the same correlation id. Absent when it is over. */
+  cancel?: () => void;
+  reason?: FinishReason;
+  usage?: Usage;
+  error?: ErrorCode;
+}
+
+/** What a request comes to. */
+export interface Work<Event> {
+  /** Hands it to the engine. */
+  readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
+  /** Sees each event before it goes on; sets the report's reason with the last. */
+  readonly observe: (event: Event, live: LiveRequest) => void;
+}
+
+/** A request between admission and its end. */
+export interface LiveRequest {
+  /** Aborted when nobody wants an answer any more, with the reason. */
+  readonly signal: AbortSignal;
+  /** Ids of its jobs in the engine. */
+  readonly keys: readonly string[];
+  /** Aborted, with the cause, when it was cancelled: an engine that does not have it yet is not to get it. */
+  readonly stopped: AbortSignal;
+  readonly metrics: RequestMetrics;
+  readonly admittedAt: number;
+  /** As far as they are known. */
+  promptTokens: number;
+  /** It can no longer be cancelled. */
+  readonly settled: () => void;
+}
+
+export class RequestService {
+  private readonly admissions = new WeakMap<object, Admission>();
+  private readonly registry = new CancelRegistry();
+  private active = 0;
+  private readonly idle = new Set<() => void>();
+  private draining = false;
+
+  constructor(private readonly deps: RequestDeps) {}
+
+  /** Jobs admitted and not ended. */
+  get activeCount(): number {
+    return this.active;
+  }
+
+  /** Entries in the cancel registry; zero when nothing runs. */
+  get registeredCount(): number {
+    return this.registry.size;
+  }
+
+  /**
+   * Runs a request: the events of `work` without its `started`. Throws SvcError (`server_busy`, `shutting_down`,
+   * `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer that stops early must
+   * `return()` the iterator.
+   */
+  async *run<Event extends { readonly type: string }>(
+    spec: RequestSpec,
+    signal: AbortSignal,
+    report: RequestReport,
+    { begin, observe }: Work<Event>,
+  ): AsyncGenerator<Exclude<Event, { readonly type: "started" }>, void, void> {
+    const { clock } = this.deps;
+    const { id, backend, places = 1, background, deadline } = spec;
+    const metrics = this.metricsOf(backend);
+    const admission = this.admit(spec, metrics);
+    const admittedAt = clock.now();
+    const fail = (_key: string, cause: CancelCause) => limits.fail(cause === "shutdown" ? shuttingDown() : cancelled());
+    const registration = this.registry.add(id, spec.cancel ?? fail, places);
+    const settled = () => {
+      this.registry.remove(registration);
+      delete report.cancel;
+    };
+    report.cancel = () => {
+      this.registry.remove(registration);
+      registration.stop("id");
+    };
+    const limits = new TimeLimits(signal, {
+      queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
+      ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
+      retryAfterSeconds: () => admission.retryAfterSeconds(),
+      cut: () => registration.stop("deadline"),
+    });
+    const { keys, stopped } = registration;
+    const live: LiveRequest = { signal: limits.signal, keys, stopped, metrics, admittedAt, promptTokens: 0, settled };
+    metrics.started();
+    try {
+      limits.signal.throwIfAborted();
+      for await (const event of await begin(live)) {
+        if (isStarted(event)) {
+          limits.started();
+          continue;
+        }
+        if (event.type === "accepted") limits.accepted();
+        else limits.answered();
+        observe(event, live);
+        yield event as Exclude<Event, { readonly type: "started" }>;
+      }
+      if (report.reason) return;
+      signal.throwIfAborted();
+      throw new SvcError("internal_error", "The engine stopped without a finish.");
+    } catch (error) {
+      const isCancelled = signal.aborted || (error instanceof SvcError && error.code === "request_cancelled");
+      if (isCancelled) report.reason = "cancelled";
+      else report.error = error instanceof SvcError ? error.code : "internal_error";
+      if (error instanceof SvcError && error.details.busy) metrics.rejected(error.details.busy);
+      throw error;
+    } finally {
+      limits.clear();
+      settled();
+      const ms = clock.now() - admittedAt;
+      if (report.error) metrics.failed(report.error, ms);
+      else metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms);
+      if (background) admission.leaveBackground(places);
+      else admission.leave(ms, places);
+      this.leave(places);
+    }
+  }
+
+  /** Ends the newest live request of this correlation id; false when there is none. */
+  cancel(id: string): boolean {
+    const entry = this.registry.takeNewest(id);
+    entry?.stop("id");
+    return entry !== undefined;
+  }
+
+  /** Refuses new requests from now on; resolves when the last one has ended. */
+  drain(): Promise<void> {
+    this.draining = true;
+    if (this.active === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idle.add(resolve));
+  }
+
+  /** Ends every live request. */
+  cancelAll(): void {
+    for (const entry of this.registry.takeAll()) entry.stop("shutdown");
+  }
+
+  /** Throws what a request to this backend would be refused with at this moment. */
+  checkCapacity(spec: Pick<RequestSpec, "backend" | "placeFreeMs">): void {
+    if (this.draining) throw shuttingDown();
+    this.admissionOf(spec).check(1, this.metricsOf(spec.backend));
+  }
+
+  private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
+    const { places = 1, background, assured } = spec;
+    if (this.draining) throw shuttingDown();
+    const admission = this.admissionOf(spec);
+    if (background) admission.enterBackground(places);
+    else if (assured) admission.enterAssured(places);
+    else admission.enter(places, metrics);
+    this.active += places;
+    return admission;
+  }
+
+  private metricsOf({ subject = this.deps.subject }: Admitting): RequestMetrics {
+    return this.deps.metrics.of(subject);
+  }
+
+  private admissionOf({ backend, placeFreeMs }: Pick<RequestSpec, "backend" | "placeFreeMs">): Admission {
+    const { engine, parallel } = backend;
+    const known = this.admissions.get(engine);
+    if (known) return known;
+    const admission = new Admission(parallel, this.deps.maxQueue, placeFreeMs ?? (() => undefined));
+    this.admissions.set(engine, admission);
+    return admission;
+  }
+
+  private leave(places: number): void {
+    this.active -= places;
+    if (this.active > 0) return;
+    for (const resolve of this.idle) resolve();
+    this.idle.clear();
+  }
+}
+
+const isStarted = (event: { readonly type: string }) => event.type === "started";
+const cancelled = () => new SvcError("request_cancelled", "The request was cancelled by its id.");
+const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

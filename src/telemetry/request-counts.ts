@@ -1,0 +1,150 @@
+// Counts and times of the requests of one model. Names are vLLM's behind our own prefix.
+
+import type { Clock } from "../domain/clock.ts";
+import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
+import type { FinishReason, Usage } from "../domain/usage.ts";
+import { by, counter, gauge, Histogram, type Metric } from "./exposition.ts";
+import type { RequestMetrics } from "./metrics.ts";
+import { RollingRate } from "./rolling-rate.ts";
+
+const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
+const FIRST_TOKEN = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
+];
+const INTER_TOKEN = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
+];
+const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
+const RATE_WINDOW_S = 10;
+
+const FINISH_REASONS: readonly FinishReason[] = ["stop", "length", "tool_calls", "cancelled"];
+
+/** Counts by key; keys given at the start are there with 0, so that the first increase of each is seen as one. */
+class Counts<Key extends string> {
+  private readonly counts: Map<Key, number>;
+
+  constructor(keys: readonly Key[] = []) {
+    this.counts = new Map(keys.map((key) => [key, 0]));
+  }
+
+  add(key: Key): void {
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+  }
+
+  metric(name: string, help: string, label: string): Metric {
+    return by("counter", name, help, label, this.counts);
+  }
+}
+
+export class RequestCounts implements RequestMetrics {
+  private admitted = 0;
+  private promptTokens = 0;
+  private cachedTokens = 0;
+  private completionTokens = 0;
+  private readonly reasons = new Counts(FINISH_REASONS);
+  private readonly rejections = new Counts<BusyReason>(BUSY_REASONS);
+  private readonly adapters = new Counts();
+  private readonly failures = new Counts<ErrorCode>();
+  private readonly promptRate: RollingRate;
+  private readonly completionRate: RollingRate;
+  private readonly times = {
+    firstToken: new Histogram("svc_time_to_first_token_seconds", "Admission to first text.", FIRST_TOKEN),
+    interToken: new Histogram(
+      "svc_inter_token_latency_seconds",
+      "Between two pieces of text of a generation.",
+      INTER_TOKEN,
+    ),
+    queue: new Histogram("svc_request_queue_time_seconds", "Acceptance to the start of prefill.", SECONDS),
+    prefill: new Histogram("svc_request_prefill_time_seconds", "Start of prefill to the first token.", SECONDS),
+    decode: new Histogram("svc_request_decode_time_seconds", "First token to the last.", SECONDS),
+    perToken: new Histogram(
+      "svc_request_time_per_output_token_seconds",
+      "Mean of a request between two tokens.",
+      INTER_TOKEN,
+    ),
+    inference: new Histogram("svc_request_inference_time_seconds", "Start of prefill to the last token.", SECONDS),
+    endToEnd: new Histogram("svc_e2e_request_latency_seconds", "Admission to the end of a request.", SECONDS),
+    prompt: new Histogram("svc_request_prompt_tokens", "Prompt tokens of a request.", TOKENS),
+    generation: new Histogram("svc_request_generation_tokens", "Generated tokens of a request.", TOKENS),
+  };
+
+  constructor(clock: Clock) {
+    this.promptRate = new RollingRate(clock, RATE_WINDOW_S);
+    this.completionRate = new RollingRate(clock, RATE_WINDOW_S);
+  }
+
+  started(): void {
+    this.admitted++;
+  }
+
+  adapterChosen(name: string): void {
+    this.adapters.add(name);
+  }
+
+  firstToken(ms: number): void {
+    this.times.firstToken.observe(ms / 1000);
+    this.completionRate.add(1);
+  }
+
+  interToken(ms: number): void {
+    this.times.interToken.observe(ms / 1000);
+    this.completionRate.add(1);
+  }
+
+  finished(reason: FinishReason, usage: Usage, endToEndMs: number): void {
+    const { times } = this;
+    this.reasons.add(reason);
+    this.promptTokens += usage.promptTokens;
+    this.cachedTokens += usage.cachedTokens;
+    this.completionTokens += usage.completionTokens;
+    this.promptRate.add(usage.promptTokens - usage.cachedTokens);
+    times.endToEnd.observe(endToEndMs / 1000);
+    // A request that was never computed, or whose client disconnected, has no times.
+    if (usage.completionTokens === 0) return;
+    times.prompt.observe(usage.promptTokens);
+    times.generation.observe(usage.completionTokens);
+    times.queue.observe(usage.queueMs / 1000);
+    times.prefill.observe(usage.promptMs / 1000);
+    times.decode.observe(usage.completionMs / 1000);
+    const { completionTokens, completionMs } = usage;
+    if (completionTokens > 1) times.perToken.observe(completionMs / (completionTokens - 1) / 1000);
+    times.inference.observe((usage.promptMs + usage.completionMs) / 1000);
+  }
+
+  failed(code: ErrorCode, endToEndMs: number): void {
+    this.failures.add(code);
+    this.times.endToEnd.observe(endToEndMs / 1000);
+  }
+
+  rejected(reason: BusyReason): void {
+    this.rejections.add(reason);
+  }
+
+  metrics(): Metric[] {
+    return [
+      gauge(
+        "svc_avg_prompt_throughput_toks_per_s",
+        "Computed prompt tokens of finished requests per second, over 10 s.",
+        this.promptRate.perSecond(),
+      ),
+      gauge(
+        "svc_avg_generation_throughput_toks_per_s",
+        "Pieces of text (mostly one a token) sent per second, over 10 s.",
+        this.completionRate.perSecond(),
+      ),
+      counter(
+        "svc_prompt_tokens_total",
+        "Prompt tokens of finished requests, cached ones included.",
+        this.promptTokens,
+      ),
+      counter("svc_prompt_tokens_cached_total", "Prompt tokens that came from the KV cache.", this.cachedTokens),
+      counter("svc_generation_tokens_total", "Generated tokens.", this.completionTokens),
+      counter("svc_requests_started_total", "Requests admitted.", this.admitted),
+      this.adapters.metric("svc_lora_requests_total", "Requests admitted, by LoRA adapter.", "lora_name"),
+      this.reasons.metric("svc_request_success_total", "Requests that ended in order.", "finished_reason"),
+      this.failures.metric("svc_request_failure_total", "Requests that failed.", "code"),
+      this.rejections.metric("svc_admission_rejections_total", "Requests refused with server_busy.", "reason"),
+      ...Object.values(this.times).map((histogram) => histogram.metric()),
+    ];
+  }
+}
