@@ -72,6 +72,17 @@ describe("meaning", () => {
     expect(config).toMatchObject({ heartbeatMs: 500, drainTimeoutMs: 3000, loadTimeoutMs: 60_000, stallBudgetMs: 20 });
   });
 
+  test("models loaded on first use stay for minutes without a request, five if nothing else is said", () => {
+    expect(settings().idleUnloadMs).toBe(300_000);
+    expect(settings({ "idle-unload": 0.5 }).idleUnloadMs).toBe(30_000);
+    expect(settings({}, { SVC_IDLE_UNLOAD: "0" }).idleUnloadMs).toBe(0);
+    for (const wrong of ["-1", "100001"]) {
+      expect(() => settings({}, { SVC_IDLE_UNLOAD: wrong })).toThrow(
+        "SVC_IDLE_UNLOAD must be a number from 0 to 100000",
+      );
+    }
+  });
+
   test("bits name the number format of the cache", () => {
     expect(settings({ "kv-type": "8" }).kvType).toBe("q8_0");
     expect(settings({ "kv-type": "4" }).kvType).toBe("q4_0");

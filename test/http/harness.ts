@@ -55,6 +55,7 @@ export const testConfig: Config = {
   mmap: true,
   mlock: false,
   warmup: false,
+  idleUnloadMs: 0,
   stallBudgetMs: 50,
   sampling: {},
   maxLogprobs: 20,

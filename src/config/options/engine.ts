@@ -63,4 +63,10 @@ export const engineOptions = {
   mmap: boolean({ default: true, help: "Map the model file into memory instead of reading it." }),
   mlock: boolean({ default: false, help: "Keep the model in memory." }),
   warmup: boolean({ default: true, help: "Compute once at start, so that the first request is fast." }),
+  idleUnloadMs: number(0, 100_000, {
+    name: "idle-unload",
+    default: 5,
+    to: (minutes) => Math.round(60_000 * minutes),
+    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: never.",
+  }),
 };
