@@ -1,4 +1,4 @@
-// Other servers whose models are served as well: from the values of the options to their addresses.
+// Upstreams: from the values of the options to addresses and keys.
 
 import { UsageError } from "./parse.ts";
 

@@ -1,4 +1,4 @@
-// Models of other servers.
+// Models of upstreams.
 
 import { parsePorts, parseUpstreams } from "../gateway.ts";
 import { boolean, list, seconds } from "../option-types.ts";
@@ -9,36 +9,36 @@ export const gatewayOptions = {
       name: "gateway",
       aliases: ["g"],
       default: false,
-      help: "Look for other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
+      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
     }),
     ports: list({
       name: "gateway-port",
       placeholder: "PORT",
       to: parsePorts,
-      help: "Look at these loopback ports only, instead of the usual ones and whatever listens.",
+      help: "Loopback port to discover servers on, instead of the usual ports and every listening one.",
     }),
     upstreams: list({
       name: "upstream",
       placeholder: "NAME=URL",
       to: parseUpstreams,
-      help: "Serve the models of this server as NAME/model. The same name again adds a replica.",
+      help: "Upstream whose models are served as NAME/model. Repeating a name adds a replica.",
     }),
     keys: list({
       name: "upstream-key",
       secret: true,
       placeholder: "NAME=KEY",
-      help: "Bearer token for an upstream. Everybody on the machine can read the command line: put it into the environment or the config file.",
+      help: "Bearer token for an upstream. Every user of the machine can read the command line: set it in the environment or the config file.",
     }),
     timeoutMs: seconds(0.1, 86_400, {
       name: "upstream-timeout",
       default: 300,
-      help: "Seconds that an upstream may be silent before or within an answer.",
+      help: "Seconds that an upstream may be silent before or during an answer.",
     }),
   },
   serveModel: boolean({
     name: "no-model",
     default: false,
     to: (none) => !none,
-    help: "Load no model here: only other servers' models are served.",
+    help: "Load no local model; serve upstreams only.",
   }),
 };

@@ -25,35 +25,35 @@ export const generationOptions = {
     presencePenalty: number(-2, 2, { absent: "0", help: "Default presence penalty." }),
     seed: integer(0, 4_294_967_295, { absent: "random for each request", help: "Default seed." }),
   },
-  maxTokens: integer(1, 16_777_216, { absent: "the room left in the context", help: "Default output limit." }),
-  maxLogprobs: integer(0, 20, { default: 20, help: "Highest top_logprobs that a request may ask for." }),
+  maxTokens: integer(1, 16_777_216, { absent: "the remaining context", help: "Default maximum of output tokens." }),
+  maxLogprobs: integer(0, 20, { default: 20, help: "Maximum top_logprobs of a request." }),
   stop: list({ placeholder: "TEXT", help: "Stop sequences of every request, before its own." }),
   templateKwargs: json({
     name: "chat-template-kwargs",
     aliases: ["default-chat-template-kwargs"],
     otherwise: (): TemplateKwargs => ({}),
-    help: "JSON object of values for the model's chat template; a request's own win.",
+    help: "JSON object of chat template variables; those of a request take precedence.",
   }),
-  think: boolean({ default: true, help: "Let requests ask for reasoning; --no-think keeps every request from it." }),
+  think: boolean({ default: true, help: "Allow reasoning; --no-think disables it for all requests." }),
   reasoningBudget: integer(0, 2_147_483_647, {
     absent: "no limit",
-    help: "Default number of reasoning tokens after which the model is made to answer.",
+    help: "Default reasoning budget in tokens; the model must answer when it is spent.",
   }),
   guidedJson: json({
     to: usableSchema,
-    help: "JSON schema of the answers to chat, responses and messages requests that name no format.",
+    help: "JSON schema of the answers to chat, responses and messages requests that set no format.",
   }),
   constrain: boolean({
     name: "grammar-constraints",
     aliases: ["enable-grammar-constraints"],
     default: true,
-    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints asks for them in words.",
+    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
   }),
   chatTemplate: path({
     placeholder: "FILE",
     to: readTemplate,
     otherwise: () => "",
-    help: "Jinja file to use in place of the model's own chat template.",
+    help: "Jinja file that replaces the model's chat template.",
   }),
 };
 

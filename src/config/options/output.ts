@@ -7,20 +7,20 @@ export const outputOptions = {
   configFile: path({
     name: "config",
     placeholder: "FILE",
-    help: "TOML file with options by name; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it is there.",
+    help: "TOML file with options by name; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it exists.",
   }),
   logLevel: choice(["debug", "info", "warn", "error"], {
     default: "info",
-    help: "Least important lines to log, on standard error.",
+    help: "Minimum log level; logs go to standard error.",
   }),
   verbose: boolean({ aliases: ["v"], default: false, help: "The same as --log-level debug." }),
   logFormat: choice(["text", "json"], {
     default: "text",
-    help: "Form of log lines; with json nothing else is written to standard error.",
+    help: "Log format; with json nothing else is written to standard error.",
   }),
   traceFile: path({
     placeholder: "FILE",
-    help: "Write the engine's timeline here, for chrome://tracing or Perfetto: steps, phases of requests, levels; no text. Replaces the file; ends at 256 MiB.",
+    help: "Write an engine trace for chrome://tracing or Perfetto: steps, phases of requests, levels; no text. Overwrites the file; stops at 256 MiB.",
   }),
   cacheDir: path({
     placeholder: "DIR",
@@ -30,10 +30,10 @@ export const outputOptions = {
   dataDir: path({
     placeholder: "DIR",
     otherwise: (environment) => defaultPaths(environment).dataDir,
-    help: "Folder for what the server keeps, made when there is something: files and batches; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
+    help: "Folder for files, batches and downloaded models, created when needed; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
   }),
   modelsDir: path({
     placeholder: "DIR",
-    help: "Folder for the models that svc pull downloads; default: models in the data folder.",
+    help: "Folder for models downloaded by svc pull; default: models in the data folder.",
   }),
 };

@@ -11,26 +11,26 @@ export const serverOptions = {
     aliases: ["H", "hostname"],
     default: "127.0.0.1",
     placeholder: "ADDRESS",
-    help: "Address to listen on. Anything but a loopback address exposes the server, which asks nobody for a key.",
+    help: "Address to listen on. Any address but loopback exposes the server without authentication.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
-    help: "Web origin beyond loopback and desktop apps whose pages may call; * for all.",
+    help: "Web origin that may call, besides loopback and desktop apps; * allows all.",
   }),
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
-    help: "Host name beyond the loopback ones that requests may carry on a loopback address.",
+    help: "Host name that requests on a loopback address may carry, besides the loopback names.",
   }),
   mediaRoot: path({
     placeholder: "DIR",
-    help: "Folder whose images messages may name by path; without it they may name none.",
+    help: "Folder of images that messages may reference by path; without it paths are refused.",
   }),
   mediaFetch: boolean({
     default: true,
-    help: "Fetch images from http(s) URLs in messages; with --no-media-fetch only data URLs and --media-root are left.",
+    help: "Fetch images from http(s) URLs in messages; --no-media-fetch leaves only data URLs and --media-root.",
   }),
   streaming: boolean({
     default: true,
@@ -38,7 +38,7 @@ export const serverOptions = {
   }),
   conveniences: boolean({
     default: true,
-    help: "Serve routes outside /v1 as well, for tools that know the APIs of Ollama or llama.cpp.",
+    help: "Serve the compatibility APIs outside /v1: Ollama's and llama.cpp's.",
   }),
   heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",
@@ -47,28 +47,28 @@ export const serverOptions = {
   }),
   maxQueue: integer(0, 100_000, {
     default: 256,
-    help: "Requests that may wait beyond the running ones before 503 server_busy.",
+    help: "Maximum queued requests; more get 503 server_busy.",
   }),
   maxQueueTokens: integer(0, 1_000_000_000, {
     default: 1_000_000,
-    help: "Prompt tokens that may wait in all before 503 server_busy; one prompt may wait however long it is.",
+    help: "Maximum prompt tokens in the queue; more get 503 server_busy. A single prompt may queue whatever its length.",
   }),
   queueTimeoutMs: seconds(0, DAY_S, {
     name: "queue-timeout",
     default: 0,
-    help: "Seconds that an accepted request may wait for its turn before 503 server_busy; 0 is no limit.",
+    help: "Seconds that an accepted request may queue before 503 server_busy; 0: no limit.",
   }),
   storedResponses: {
     count: integer(0, 1_000_000, {
       name: "stored-responses",
       default: 1024,
-      help: "Answers of /v1/responses that are kept in memory for fetching and continuing; the oldest go first.",
+      help: "Maximum stored responses of /v1/responses, in memory; the oldest are evicted first.",
     }),
     bytes: integer(1, 1_000_000, {
       name: "stored-responses-mb",
       default: 256,
       to: (megabytes) => megabytes * 1_000_000,
-      help: "Megabytes that these may have together.",
+      help: "Maximum size of all stored responses, in MB.",
     }),
   },
   files: {
@@ -76,24 +76,24 @@ export const serverOptions = {
       name: "max-file-mb",
       default: 100,
       to: (megabytes) => megabytes * 2 ** 20,
-      help: "Megabytes of the largest file that /v1/files takes.",
+      help: "Maximum size of a file uploaded to /v1/files, in MiB.",
     }),
     lines: integer(1, 100_000_000, {
       name: "max-batch-lines",
       default: 50_000,
-      help: "Requests that one batch may have.",
+      help: "Maximum requests per batch.",
     }),
     keepSeconds: integer(0, 36_500, {
       name: "keep-files",
       default: 30,
       to: daysToSeconds,
-      help: "Days that files are kept that say nothing else; 0 keeps them until they are deleted.",
+      help: "Default file retention, in days; 0: until they are deleted.",
     }),
     keepBatchSeconds: integer(0, 36_500, {
       name: "keep-batches",
       default: 30,
       to: daysToSeconds,
-      help: "Days that batches are listed after their end, and never less than their output file is kept; 0: for ever.",
+      help: "Batch retention after completion, in days, and never shorter than that of the output file; 0: forever.",
     }),
   },
   loadTimeoutMs: seconds(0, DAY_S, {
