@@ -63,7 +63,7 @@ export const testConfig: Config = {
   templateKwargs: {},
   chatTemplate: "",
   lora: [],
-  conveniences: true,
+  compatibilityApis: true,
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
   think: true,

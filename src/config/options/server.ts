@@ -36,7 +36,8 @@ export const serverOptions = {
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
   }),
-  conveniences: boolean({
+  compatibilityApis: boolean({
+    aliases: ["conveniences"],
     default: true,
     help: "Serve the compatibility APIs outside /v1: Ollama's and llama.cpp's.",
   }),
