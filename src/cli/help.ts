@@ -52,10 +52,14 @@ ${codes.join("\n")}
 
 /** The text of `svc --help-json`: every option with its type, limits, default and other spellings. */
 export function helpJson(): string {
-  const described = options.map((option) => ({
+  const described = options.map(({ wanted: _wanted, name, secret, aliases, group, ...option }) => ({
+    name,
+    secret,
+    aliases,
+    group,
     ...option,
-    environment: environmentName(option),
-    config_key: option.name,
+    environment: environmentName({ name }),
+    config_key: name,
     negatable: option.type === "boolean",
     repeatable: option.type === "list",
   }));
@@ -90,8 +94,7 @@ export function spelling(option: Option): string {
 
 /** What applies when the option is not given, in words; empty when that is nothing. */
 export function defaultText(option: Option): string {
-  if ("absent" in option && option.absent) return option.absent;
-  if (!("default" in option) || option.default === undefined) return "";
+  if (option.default === undefined) return option.absent ?? "";
   return option.type === "boolean" ? (option.default ? "on" : "off") : String(option.default);
 }
 
@@ -120,7 +123,7 @@ function placeholder(option: Option): string {
     case "number":
       return "N";
     case "choice":
-      return option.choices.filter((choice) => !/^\d+$/.test(choice)).join("|");
+      return option.choices?.filter((choice) => !/^\d+$/.test(choice)).join("|") ?? "";
     case "json":
       return "JSON";
     default:

@@ -6,7 +6,7 @@ import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
-import { readSettings, type Settings } from "../config/settings.ts";
+import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type Action, type CommandLine } from "./arguments.ts";
@@ -15,7 +15,7 @@ import { helpJson, helpText } from "./help.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. */
 export async function main(args: readonly string[]): Promise<number> {
-  let settings: Settings | undefined;
+  let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
     const text = informationText(commandLine.action);
@@ -23,11 +23,11 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(text);
       return exitCodes.ok.code;
     }
-    settings = readSettings(commandLine.values, processEnvironment(), process.cwd());
-    return await run(commandLine, settings);
+    config = readConfig(commandLine.values, processEnvironment(), process.cwd());
+    return await run(commandLine, config);
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", settings);
-    if (error instanceof ExitError) return complain(error.message, error.reason, settings);
+    if (error instanceof UsageError) return complain(`${error.message} Try svc --help.`, "usage", config);
+    if (error instanceof ExitError) return complain(error.message, error.reason, config);
     throw error;
   }
 }
@@ -39,7 +39,7 @@ function informationText(action: Action): string | undefined {
   return action === "version" ? `svc ${version} (${commit})\n` : undefined;
 }
 
-async function run(commandLine: CommandLine, { config, prompt: option, instructions }: Settings): Promise<number> {
+async function run(commandLine: CommandLine, config: Config): Promise<number> {
   const { action, operand = "", json } = commandLine;
   if (action === "pull") {
     const { pullModel } = await import("./pull.ts");
@@ -62,14 +62,14 @@ async function run(commandLine: CommandLine, { config, prompt: option, instructi
     const { listModels } = await import("./models.ts");
     return listModels(config, json);
   }
-  const prompt = await promptOf(option, commandLine);
+  const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");
     return serve(config);
   }
   needModel(config);
   const { answer } = await import("./one-shot.ts");
-  return answer(config, prompt, instructions);
+  return answer(config, prompt);
 }
 
 /** Other servers' models are for a server alone. */
@@ -95,9 +95,9 @@ const namesServer = (values: Values): boolean =>
   options.some(({ group, name }) => (group === "Server" || group === "Gateway") && values.has(name));
 
 /** Tells why the program ends, in the form of the log. */
-function complain(message: string, reason: ExitReason, settings: Settings | undefined): number {
+function complain(message: string, reason: ExitReason, config: Config | undefined): number {
   const write = (line: string) => void process.stderr.write(line);
-  if (settings?.config.logFormat !== "json") write(`svc: ${message}\n`);
+  if (config?.logFormat !== "json") write(`svc: ${message}\n`);
   else createLogger({ level: "error", format: "json", write, now: Date.now }).error(message);
   return exitCodes[reason].code;
 }

@@ -13,7 +13,7 @@ import { createRuntime, type Runtime } from "./runtime.ts";
  * Streams the answer to `prompt` to standard output; returns the exit code. Only warnings are logged, unless more was
  * asked for. A reader that goes away (`| head -1`) ends the answer and is no failure. Throws ExitError.
  */
-export async function answer(config: Config, prompt: string, instructions: string | undefined): Promise<number> {
+export async function answer(config: Config, prompt: string): Promise<number> {
   const runtime = createRuntime(config.logLevel === "info" ? { ...config, logLevel: "warn" } : config);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort("signal"));
@@ -21,7 +21,7 @@ export async function answer(config: Config, prompt: string, instructions: strin
   runtime.engine.start();
   try {
     await loaded(runtime, interrupt.signal);
-    await generate(runtime, toRequest(config, prompt, instructions), interrupt.signal);
+    await generate(runtime, toRequest(config, prompt), interrupt.signal);
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) {
@@ -61,7 +61,8 @@ async function generate({ generation, config }: Runtime, request: GenerateReques
 }
 
 /** What a one-shot run asks the model. */
-export function toRequest(config: Config, prompt: string, instructions: string | undefined): GenerateRequest {
+export function toRequest(config: Config, prompt: string): GenerateRequest {
+  const { instructions } = config;
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   return {
     id: newRequestId(),

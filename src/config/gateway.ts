@@ -1,4 +1,4 @@
-// Other servers whose models are served as well: from the values of the options to their addresses.
+// Upstreams: from the values of the options to addresses and keys.
 
 import { UsageError } from "./parse.ts";
 
@@ -10,39 +10,35 @@ export interface UpstreamConfig {
   readonly key?: string;
 }
 
-export interface GatewayConfig {
-  /** Servers of this machine are looked for. */
-  readonly discover: boolean;
-  /** Ports at which they are looked for; empty: everywhere. */
-  readonly ports: readonly number[];
-  readonly upstreams: readonly UpstreamConfig[];
-  /** Milliseconds of silence after which a server is given up. */
-  readonly timeoutMs: number;
-}
-
 /** What a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** `upstreams`: `name=url` each, the same name again for another replica; `keys`: `name=key` each. Throws UsageError. */
-export function resolveUpstreams(upstreams: readonly string[], keys: readonly string[]): UpstreamConfig[] {
+/** `name=url` each, the same name again for another replica. Throws UsageError. */
+export function parseUpstreams(given: readonly string[]): readonly UpstreamConfig[] {
   const urls = new Map<string, string[]>();
-  for (const given of upstreams) {
-    const [name, url] = splitPair(given, "upstream", "name=url");
+  for (const item of given) {
+    const [name, url] = splitPair(item, "upstream", "name=url");
     urls.set(name, [...(urls.get(name) ?? []), normalUrl(url, name)]);
   }
+  return [...urls].map(([name, all]) => ({ name, urls: [...new Set(all)] }));
+}
+
+/** Gives upstreams their keys, `name=key` each. Throws UsageError. */
+export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly string[]): readonly UpstreamConfig[] {
   const keyOf = new Map(keys.map((given) => splitPair(given, "upstream-key", "name=key")));
   for (const [name, key] of keyOf) {
-    if (!urls.has(name)) throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
+    if (!upstreams.some((upstream) => upstream.name === name))
+      throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
     if (!KEY.test(key)) {
       throw new UsageError(
         `The upstream-key of "${name}" must be visible ASCII characters; got ${key.length} with others.`,
       );
     }
   }
-  return [...urls].map(([name, all]) => {
-    const key = keyOf.get(name);
-    return { name, urls: [...new Set(all)], ...(key !== undefined && { key }) };
+  return upstreams.map((upstream) => {
+    const key = keyOf.get(upstream.name);
+    return key === undefined ? upstream : { ...upstream, key };
   });
 }
 
@@ -67,7 +63,7 @@ function normalUrl(given: string, name: string): string {
 }
 
 /** Ports as a list of texts has them. Throws UsageError. */
-export function resolvePorts(given: readonly string[]): number[] {
+export function parsePorts(given: readonly string[]): readonly number[] {
   return given.map((port) => {
     const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
     if (value >= 1 && value <= 65_535) return value;

@@ -1,7 +1,7 @@
-// Every option of the program in one table. Parsing, help, environment variables, the config file and the README's
-// table are all made from it. Its rows are in `options/`, one file a group of the help.
+// Every option of the program in one table. Parsing, Config, help, environment variables, the config file and the
+// README's table are all made from it. Its rows are in `options/`, one file a group of the help.
 
-import type { Option } from "./option.ts";
+import { isRow, nameOf, optionGroups, type Option, type OptionGroup, type Rows } from "./option.ts";
 import { engineOptions } from "./options/engine.ts";
 import { gatewayOptions } from "./options/gateway.ts";
 import { generationOptions } from "./options/generation.ts";
@@ -10,7 +10,18 @@ import { oneShotOptions } from "./options/one-shot.ts";
 import { outputOptions } from "./options/output.ts";
 import { serverOptions } from "./options/server.ts";
 
-export const options: readonly Option[] = [
+const groups = {
+  Model: modelOptions,
+  Server: serverOptions,
+  Gateway: gatewayOptions,
+  Generation: generationOptions,
+  Engine: engineOptions,
+  "One-shot": oneShotOptions,
+  "Output and files": outputOptions,
+} satisfies Record<OptionGroup, Rows>;
+
+/** The rows by their fields in Config. */
+export const table = {
   ...modelOptions,
   ...serverOptions,
   ...gatewayOptions,
@@ -18,4 +29,13 @@ export const options: readonly Option[] = [
   ...engineOptions,
   ...oneShotOptions,
   ...outputOptions,
-];
+};
+
+/** The rows in the order of the help. */
+export const options: readonly Option[] = optionGroups.flatMap((group) => optionsOf(groups[group], group));
+
+function optionsOf(rows: Rows, group: OptionGroup): Option[] {
+  return Object.entries(rows).flatMap(([field, row]) =>
+    isRow(row) ? { ...row, name: nameOf(field, row), group } : optionsOf(row, group),
+  );
+}

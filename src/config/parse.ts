@@ -15,44 +15,11 @@ export type Values = ReadonlyMap<string, OptionValue>;
  * Throws UsageError naming the origin, the limit and what was given.
  */
 export function parseValue(option: Option, given: unknown, origin: string): OptionValue {
-  const refuse = (wanted: string) =>
-    new UsageError(`${origin} must be ${wanted}, not ${option.secret ? "what was given" : describe(given)}.`);
-  switch (option.type) {
-    case "boolean":
-      if (typeof given === "boolean") return given;
-      if (/^(1|true|yes|on)$/i.test(String(given))) return true;
-      if (/^(0|false|no|off)$/i.test(String(given))) return false;
-      throw refuse("true or false");
-    case "integer":
-    case "number": {
-      const value =
-        typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : NaN;
-      const kind = option.type === "integer" ? "a whole number" : "a number";
-      const whole = option.type === "number" || Number.isInteger(value);
-      if (!Number.isFinite(value) || !whole || value < option.minimum || value > option.maximum) {
-        throw refuse(`${kind} from ${option.minimum} to ${option.maximum}`);
-      }
-      return value;
-    }
-    case "choice":
-      if (option.choices.includes(String(given))) return String(given);
-      throw refuse(`one of ${option.choices.join(", ")}`);
-    case "list": {
-      const items = typeof given === "string" ? splitList(given) : given;
-      if (Array.isArray(items) && items.every((item) => typeof item === "string" && item !== "")) return items;
-      throw refuse("non-empty texts separated by commas, or a JSON array of them");
-    }
-    case "json": {
-      const value = typeof given === "string" ? tryJson(given) : given;
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw refuse("a JSON object");
-      return value as Readonly<Record<string, unknown>>;
-    }
-    case "string":
-    case "path":
-      // An empty address would listen everywhere, and an unset shell variable is a mistake for the others too.
-      if (typeof given !== "string" || given === "") throw refuse("a non-empty text");
-      return given;
-  }
+  const value = option.read(given);
+  if (value !== undefined) return value;
+  throw new UsageError(
+    `${origin} must be ${option.wanted}, not ${option.secret ? "what was given" : describe(given)}.`,
+  );
 }
 
 /** " Did you mean --name?" for a misspelt option, or nothing. */
@@ -97,19 +64,6 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }
   return values;
-}
-
-/** Items with commas or blanks at an end need the JSON form. */
-function splitList(text: string): unknown {
-  return text.trimStart().startsWith("[") ? tryJson(text) : text.split(",").map((item) => item.trim());
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function describe(given: unknown): string {

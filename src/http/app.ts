@@ -67,8 +67,8 @@ export interface App {
 }
 
 /** What other servers have outside /v1, for tools that know no other API. */
-const conveniences = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
-  new Elysia({ name: "conveniences" })
+const compatibilityApis = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+  new Elysia({ name: "compatibility-apis" })
     .use(ollamaRoutes(deps, contexts))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps): App {
     .use(responsesRoutes(deps, contexts, tokenizer))
     .use(messagesRoutes(deps, contexts, tokenizer))
     .use(completionRoutes(deps, contexts))
-    .use(deps.config.conveniences ? conveniences(deps, contexts, tokenizer) : none)
+    .use(deps.config.compatibilityApis ? compatibilityApis(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
     .use(embeddingRoutes(deps, contexts))

@@ -1,6 +1,6 @@
 // svc's own HTTP application on a free port over an engine that plays the model: what it says is up to each check.
 
-import { mergeValues, resolveConfig } from "../../src/config/resolve.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
@@ -64,7 +64,7 @@ export class ScriptedModel {
       return turn(request);
     });
     this.engine.model = { ...fakeModel, vision: true, context: CONTEXT, maxModelLen: CONTEXT };
-    const config = { ...resolveConfig(mergeValues([]), {}), port: 0 };
+    const config = { ...resolveConfig([], {}), port: 0 };
     const clock = systemClock;
     const metrics = new PrometheusMetrics(clock);
     const write = (line: string) => process.stderr.write(line);

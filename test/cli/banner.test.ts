@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { banner, exposure } from "../../src/cli/banner.ts";
-import { mergeValues, resolveConfig } from "../../src/config/resolve.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
 
-const config = resolveConfig(mergeValues([]), { HOME: "/home/ada" });
+const config = resolveConfig([], { HOME: "/home/ada" });
 const model: ModelInfo = {
   id: "tiny",
   path: "/models/tiny.gguf",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { toRequest } from "../../src/cli/one-shot.ts";
 import { testConfig } from "../http/harness.ts";
 
-const asked = (changes: object) => toRequest({ ...testConfig, ...changes }, "Hi", undefined);
+const asked = (changes: object) => toRequest({ ...testConfig, ...changes }, "Hi");
 
 test("a one-shot answer thinks as the launch options say", () => {
   const templateKwargs = { enable_thinking: true, reasoning_effort: "high", style: "short" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseAdapters, withAbsoluteFile } from "../../src/config/adapter-option.ts";
-import { readSettings } from "../../src/config/settings.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 
 describe("--lora", () => {
   test.each([
@@ -27,7 +27,7 @@ describe("--lora", () => {
   test("paths mean the folder that they were written for, or the home folder", () => {
     expect(withAbsoluteFile("x=a.gguf:0.5", (path) => `/m/${path}`)).toBe("x=/m/a.gguf:0.5");
     const lora = ["a.gguf", "tone=~/b.gguf:0.5", "/m/c.gguf"];
-    const { config } = readSettings(new Map([["lora", lora]]), { HOME: "/home/anna" }, "/srv");
+    const config = readConfig(new Map([["lora", lora]]), { HOME: "/home/anna" }, "/srv");
     expect(config.lora).toEqual([
       { name: "a", path: "/srv/a.gguf", scale: 0 },
       { name: "tone", path: "/home/anna/b.gguf", scale: 0.5 },

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { resolvePorts, resolveUpstreams } from "../../src/config/gateway.ts";
-import { readSettings } from "../../src/config/settings.ts";
+import { parsePorts, parseUpstreams, withKeys } from "../../src/config/gateway.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 
 const home = { HOME: "/nonexistent" };
+const resolveUpstreams = (given: readonly string[], keys: readonly string[]) => withKeys(parseUpstreams(given), keys);
 
 test("upstreams of one name are replicas, addresses lose /v1, keys find their upstream", () => {
   const given = [
@@ -15,7 +16,7 @@ test("upstreams of one name are replicas, addresses lose /v1, keys find their up
     { name: "gpu", urls: ["http://10.0.0.1:8000", "http://10.0.0.2:8000"] },
     { name: "far", urls: ["https://models.example/api"], key: "a=b" },
   ]);
-  expect(resolvePorts(["1", "65535"])).toEqual([1, 65_535]);
+  expect(parsePorts(["1", "65535"])).toEqual([1, 65_535]);
 });
 
 test("what cannot be used is refused, and no key is ever shown", () => {
@@ -30,12 +31,12 @@ test("what cannot be used is refused, and no key is ever shown", () => {
     expect(refused).not.toThrow(/h.nter/);
   }
   expect(() => resolveUpstreams([], ["hunter2"])).toThrow(/^((?!hunter2).)*$/);
-  expect(() => readSettings(new Map(), { ...home, SVC_UPSTREAM_KEY: "[hunter2" }, "/")).toThrow(/^((?!hunter2).)*$/);
-  for (const port of ["0", "65536", "http"]) expect(() => resolvePorts([port])).toThrow("1 to 65535");
+  expect(() => readConfig(new Map(), { ...home, SVC_UPSTREAM_KEY: "[hunter2" }, "/")).toThrow(/^((?!hunter2).)*$/);
+  for (const port of ["0", "65536", "http"]) expect(() => parsePorts([port])).toThrow("1 to 65535");
 });
 
 test("nothing is looked for and nobody is asked unless the operator says so", () => {
-  const { config } = readSettings(new Map(), home, "/");
+  const config = readConfig(new Map(), home, "/");
   expect([config.gateway, config.serveModel]).toEqual([
     { discover: false, ports: [], upstreams: [], timeoutMs: 300_000 },
     true,
@@ -47,7 +48,7 @@ test("nothing is looked for and nobody is asked unless the operator says so", ()
     SVC_NO_MODEL: "1",
     SVC_GATEWAY: "1",
   };
-  const { config: all } = readSettings(new Map(), environment, "/");
+  const all = readConfig(new Map(), environment, "/");
   expect(all.gateway).toEqual({
     discover: true,
     ports: [],
@@ -63,6 +64,6 @@ test("nothing is looked for and nobody is asked unless the operator says so", ()
       [name, value],
       ["no-model", true],
     ]);
-    expect(() => readSettings(both, home, "/")).toThrow(`--${name} and --no-model contradict`);
+    expect(() => readConfig(both, home, "/")).toThrow(`--${name} and --no-model contradict`);
   }
 });

@@ -235,7 +235,7 @@ test("routes that are not there say so in that API's own form", async () => {
 });
 
 test("they can be switched off", async () => {
-  const server = serve(undefined, { conveniences: false });
+  const server = serve(undefined, { compatibilityApis: false });
   expect((await fetch(`${server.url}/api/tags`)).status).toBe(404);
   expect((await server.post("/api/chat", { messages: user })).status).toBe(404);
 });

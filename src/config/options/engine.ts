@@ -1,135 +1,75 @@
 // How the engine computes.
 
-import type { Option } from "../option.ts";
-import { speculationOptions } from "./speculation.ts";
+import { boolean, choice, integer, number, path } from "../option-types.ts";
 
-export const engineOptions: readonly Option[] = [
-  {
-    name: "parallel",
+export const engineOptions = {
+  parallel: integer(1, 256, {
     aliases: ["concurrent"],
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 256,
     default: 32,
-    help: "Requests that are computed at once; more wait.",
-  },
-  {
-    name: "threads",
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 512,
-    absent: "the number of physical cores",
-    help: "Threads that compute.",
-  },
-  {
-    name: "gpu-layers",
-    group: "Engine",
-    type: "integer",
-    minimum: -1,
-    maximum: 10_000,
+    help: "Maximum concurrent requests; the rest queue.",
+  }),
+  threads: integer(1, 512, { absent: "the number of physical cores", help: "CPU threads for inference." }),
+  gpuLayers: integer(-1, 10_000, {
     default: -1,
-    help: "Layers to compute on a GPU, when the build has one; -1 is all.",
-  },
-  {
-    name: "flash-attention",
-    group: "Engine",
-    type: "choice",
-    choices: ["auto", "on", "off"],
-    default: "auto",
-    help: "Flash attention.",
-  },
-  {
-    name: "kv-type",
+    help: "Model layers to run on a GPU, if the build supports one; -1: all.",
+  }),
+  flashAttention: choice(["auto", "on", "off"], { default: "auto", help: "Flash attention." }),
+  kvType: choice(["f16", "q8_0", "q4_0", "f32", "bf16", "8", "4", "16"], {
     aliases: ["kv-bits"],
-    group: "Engine",
-    type: "choice",
-    choices: ["f16", "q8_0", "q4_0", "f32", "bf16", "8", "4", "16"],
     default: "f16",
-    help: "Number format of the KV cache; 4, 8 and 16 mean q4_0, q8_0 and f16.",
-  },
-  {
-    name: "kv-mode",
-    group: "Engine",
-    type: "choice",
-    choices: ["auto", "unified", "streams"],
+    to: (type) => (type === "8" ? "q8_0" : type === "4" ? "q4_0" : type === "16" ? "f16" : type),
+    help: "Data type of the KV cache; 4, 8 and 16 mean q4_0, q8_0 and f16.",
+  }),
+  kvMode: choice(["auto", "unified", "streams"], {
     default: "auto",
-    help: "unified: requests divide the context freely. streams: each of --parallel has a fixed share, which is faster with many at once. auto: streams where that leaves each enough, else unified.",
-  },
-  {
-    name: "prefix-cache",
-    group: "Engine",
-    type: "boolean",
+    help: "unified: requests share the whole context. streams: each of --parallel has a fixed share, which is faster at high concurrency. auto: streams where the shares are large enough, else unified.",
+  }),
+  prefixCache: boolean({
     default: true,
-    help: "Compute what requests have in common once, and keep what they computed for later ones; --no-prefix-cache computes each whole prompt.",
-  },
-  {
-    name: "cache-ram",
-    group: "Engine",
-    type: "integer",
-    minimum: 0,
-    maximum: 16_777_216,
+    help: "Compute shared prefixes of prompts once and cache them for later requests; --no-prefix-cache computes every prompt in full.",
+  }),
+  cacheRam: integer(0, 16_777_216, {
     absent: "a quarter of the free memory, at most 8192",
-    help: "Memory in MiB for what finished requests computed and the KV cache has no room for; 0 is none.",
-  },
-  {
-    name: "kv-dir",
-    group: "Engine",
-    type: "path",
+    help: "Host cache in MiB, to which finished requests are offloaded when the KV cache is full; 0: none.",
+  }),
+  kvDir: path({
     placeholder: "DIR",
-    help: "Folder for what leaves that memory, and for all of it when the server stops: conversations go on after a restart. It holds prompts and answers, so it must be open to its owner alone; it is made when it is not there.",
-  },
-  {
-    name: "kv-dir-size",
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 16_777_216,
+    help: "Folder of the disk cache, to which the host cache is offloaded when it is full and when the server stops: conversations continue after a restart. It holds prompts and answers, so only its owner may have access. Created if missing.",
+  }),
+  kvDirSize: integer(1, 16_777_216, {
     default: 8192,
-    help: "Most MiB in that folder; what was not used for the longest time goes first.",
-  },
-  ...speculationOptions,
-  {
-    name: "batch",
-    group: "Engine",
-    type: "integer",
-    minimum: 32,
-    maximum: 16_384,
+    help: "Maximum size of the disk cache in MiB; the least recently used is evicted first.",
+  }),
+  speculation: boolean({
+    default: true,
+    help: "Speculative decoding: propose tokens where an answer repeats earlier text, and with --draft elsewhere, and verify them together. Answers do not change.",
+  }),
+  draftMax: integer(1, 32, { default: 8, help: "Maximum speculative tokens of the draft model per verification." }),
+  draftPMin: number(0, 1, {
+    default: 0,
+    help: "Minimum probability of a draft token; a less probable one ends the draft.",
+  }),
+  draftAdaptive: boolean({
+    default: true,
+    help: "Draft only as many tokens as pay off, possibly none; --no-draft-adaptive always drafts --draft-max.",
+  }),
+  batch: integer(32, 16_384, { default: 512, help: "Maximum tokens per step." }),
+  microBatch: integer(32, 16_384, {
     default: 512,
-    help: "Most tokens in one step.",
-  },
-  {
-    name: "micro-batch",
-    group: "Engine",
-    type: "integer",
-    minimum: 32,
-    maximum: 16_384,
-    default: 512,
-    help: "Tokens that the kernels take at once.",
-  },
-  {
+    help: "Maximum tokens that kernels process at once; at most --batch.",
+  }),
+  stallBudgetMs: integer(1, 60_000, {
     name: "stall-budget",
-    group: "Engine",
-    type: "integer",
-    minimum: 1,
-    maximum: 60_000,
     default: 50,
-    help: "Longest time in milliseconds between two tokens of running streams while another request's prompt is computed; at least two decode steps, and as far as operations of the model allow, or, on a GPU and with sliding windows or recurrent states, pieces of 16 tokens; several that wait together may cause up to 1.5 seconds.",
-  },
-  {
-    name: "mmap",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Map the model file into memory instead of reading it.",
-  },
-  { name: "mlock", group: "Engine", type: "boolean", default: false, help: "Keep the model in memory." },
-  {
-    name: "warmup",
-    group: "Engine",
-    type: "boolean",
-    default: true,
-    help: "Compute once at start, so that the first request is fast.",
-  },
-];
+    help: "Maximum gap in milliseconds between tokens of running streams while another prompt is computed (chunked prefill). At least two decode steps, or what a single operation of the model takes, or, on a GPU and with sliding windows or recurrent states, a chunk of 16 tokens; several waiting prompts may cause up to 1.5 seconds.",
+  }),
+  mmap: boolean({ default: true, help: "Memory-map the model file instead of reading it." }),
+  mlock: boolean({ default: false, help: "Lock the model in memory." }),
+  warmup: boolean({ default: true, help: "Run the model once at start, so that the first request is fast." }),
+  idleUnloadMs: number(0, 100_000, {
+    name: "idle-unload",
+    default: 5,
+    to: (minutes) => Math.round(60_000 * minutes),
+    help: "Minutes without a request after which a model that was loaded on first use is unloaded; 0: never.",
+  }),
+};

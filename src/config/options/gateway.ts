@@ -1,52 +1,44 @@
-// Models of other servers.
+// Models of upstreams.
 
-import type { Option } from "../option.ts";
+import { parsePorts, parseUpstreams } from "../gateway.ts";
+import { boolean, list, seconds } from "../option-types.ts";
 
-export const gatewayOptions: readonly Option[] = [
-  {
-    name: "gateway",
-    aliases: ["g"],
-    group: "Gateway",
-    type: "boolean",
-    default: false,
-    help: "Look for other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
+export const gatewayOptions = {
+  gateway: {
+    discover: boolean({
+      name: "gateway",
+      aliases: ["g"],
+      default: false,
+      help: "Discover other model servers on this machine (Ollama, LM Studio, Jan, mlx-lm, llama.cpp, vLLM, …) and serve their models as well.",
+    }),
+    ports: list({
+      name: "gateway-port",
+      placeholder: "PORT",
+      to: parsePorts,
+      help: "Loopback port to discover servers on, instead of the usual ports and every listening one.",
+    }),
+    upstreams: list({
+      name: "upstream",
+      placeholder: "NAME=URL",
+      to: parseUpstreams,
+      help: "Upstream whose models are served as NAME/model. Repeating a name adds a replica.",
+    }),
+    keys: list({
+      name: "upstream-key",
+      secret: true,
+      placeholder: "NAME=KEY",
+      help: "Bearer token for an upstream. Every user of the machine can read the command line: set it in the environment or the config file.",
+    }),
+    timeoutMs: seconds(0.1, 86_400, {
+      name: "upstream-timeout",
+      default: 300,
+      help: "Seconds that an upstream may be silent before or during an answer.",
+    }),
   },
-  {
-    name: "gateway-port",
-    group: "Gateway",
-    type: "list",
-    placeholder: "PORT",
-    help: "Look at these loopback ports only, instead of the usual ones and whatever listens.",
-  },
-  {
-    name: "upstream",
-    group: "Gateway",
-    type: "list",
-    placeholder: "NAME=URL",
-    help: "Serve the models of this server as NAME/model. The same name again adds a replica.",
-  },
-  {
-    name: "upstream-key",
-    secret: true,
-    group: "Gateway",
-    type: "list",
-    placeholder: "NAME=KEY",
-    help: "Bearer token for an upstream. Everybody on the machine can read the command line: put it into the environment or the config file.",
-  },
-  {
-    name: "upstream-timeout",
-    group: "Gateway",
-    type: "number",
-    minimum: 0.1,
-    maximum: 86_400,
-    default: 300,
-    help: "Seconds that an upstream may be silent before or within an answer.",
-  },
-  {
+  serveModel: boolean({
     name: "no-model",
-    group: "Gateway",
-    type: "boolean",
     default: false,
-    help: "Load no model here: only other servers' models are served.",
-  },
-];
+    to: (none) => !none,
+    help: "Load no local model; serve upstreams only.",
+  }),
+};

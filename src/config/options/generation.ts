@@ -1,140 +1,77 @@
 // What answers are like when requests do not say.
 
-import type { Option } from "../option.ts";
+import { readFileSync } from "node:fs";
+import { SvcError } from "../../domain/errors.ts";
+import type { JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
+import { prepareSchema } from "../../json-schema/prepare.ts";
+import { boolean, integer, json, list, number, path } from "../option-types.ts";
+import { UsageError } from "../parse.ts";
 
-export const generationOptions: readonly Option[] = [
-  {
-    name: "temperature",
-    aliases: ["t"],
-    group: "Generation",
-    type: "number",
-    minimum: 0,
-    maximum: 5,
-    absent: "the model file's, else 0.8",
-    help: "Default sampling temperature; 0 is greedy.",
+export const generationOptions = {
+  sampling: {
+    temperature: number(0, 5, {
+      aliases: ["t"],
+      absent: "the model file's, else 0.8",
+      help: "Default sampling temperature; 0 is greedy.",
+    }),
+    topP: number(0, 1, { absent: "the model file's, else 0.95", help: "Default top_p; 1 is off." }),
+    topK: integer(0, 1_000_000, { absent: "the model file's, else 40", help: "Default top_k; 0 is off." }),
+    minP: number(0, 1, { absent: "the model file's, else 0.05", help: "Default min_p; 0 is off." }),
+    repetitionPenalty: number(0.01, 10, {
+      aliases: ["repeat-penalty"],
+      absent: "the model file's, else 1",
+      help: "Default repetition penalty over the last 64 tokens; 1 is off.",
+    }),
+    presencePenalty: number(-2, 2, { absent: "0", help: "Default presence penalty." }),
+    seed: integer(0, 4_294_967_295, { absent: "random for each request", help: "Default seed." }),
   },
-  {
-    name: "top-p",
-    group: "Generation",
-    type: "number",
-    minimum: 0,
-    maximum: 1,
-    absent: "the model file's, else 0.95",
-    help: "Default top_p; 1 is off.",
-  },
-  {
-    name: "top-k",
-    group: "Generation",
-    type: "integer",
-    minimum: 0,
-    maximum: 1_000_000,
-    absent: "the model file's, else 40",
-    help: "Default top_k; 0 is off.",
-  },
-  {
-    name: "min-p",
-    group: "Generation",
-    type: "number",
-    minimum: 0,
-    maximum: 1,
-    absent: "the model file's, else 0.05",
-    help: "Default min_p; 0 is off.",
-  },
-  {
-    name: "repetition-penalty",
-    aliases: ["repeat-penalty"],
-    group: "Generation",
-    type: "number",
-    minimum: 0.01,
-    maximum: 10,
-    absent: "the model file's, else 1",
-    help: "Default repetition penalty over the last 64 tokens; 1 is off.",
-  },
-  {
-    name: "presence-penalty",
-    group: "Generation",
-    type: "number",
-    minimum: -2,
-    maximum: 2,
-    absent: "0",
-    help: "Default presence penalty.",
-  },
-  {
-    name: "seed",
-    group: "Generation",
-    type: "integer",
-    minimum: 0,
-    maximum: 4_294_967_295,
-    absent: "random for each request",
-    help: "Default seed.",
-  },
-  {
-    name: "max-tokens",
-    group: "Generation",
-    type: "integer",
-    minimum: 1,
-    maximum: 16_777_216,
-    absent: "the room left in the context",
-    help: "Default output limit.",
-  },
-  {
-    name: "max-logprobs",
-    group: "Generation",
-    type: "integer",
-    minimum: 0,
-    maximum: 20,
-    default: 20,
-    help: "Highest top_logprobs that a request may ask for.",
-  },
-  {
-    name: "stop",
-    group: "Generation",
-    type: "list",
-    placeholder: "TEXT",
-    help: "Stop sequences of every request, before its own.",
-  },
-  {
+  maxTokens: integer(1, 16_777_216, { absent: "the remaining context", help: "Default maximum of output tokens." }),
+  maxLogprobs: integer(0, 20, { default: 20, help: "Maximum top_logprobs of a request." }),
+  stop: list({ placeholder: "TEXT", help: "Stop sequences of every request, before its own." }),
+  templateKwargs: json({
     name: "chat-template-kwargs",
     aliases: ["default-chat-template-kwargs"],
-    group: "Generation",
-    type: "json",
-    help: "JSON object of values for the model's chat template; a request's own win.",
-  },
-  {
-    name: "think",
-    group: "Generation",
-    type: "boolean",
-    default: true,
-    help: "Let requests ask for reasoning; --no-think keeps every request from it.",
-  },
-  {
-    name: "reasoning-budget",
-    group: "Generation",
-    type: "integer",
-    minimum: 0,
-    maximum: 2_147_483_647,
+    otherwise: (): TemplateKwargs => ({}),
+    help: "JSON object of chat template variables; those of a request take precedence.",
+  }),
+  think: boolean({ default: true, help: "Allow reasoning; --no-think disables it for all requests." }),
+  reasoningBudget: integer(0, 2_147_483_647, {
     absent: "no limit",
-    help: "Default number of reasoning tokens after which the model is made to answer.",
-  },
-  {
-    name: "guided-json",
-    group: "Generation",
-    type: "json",
-    help: "JSON schema of the answers to chat, responses and messages requests that name no format.",
-  },
-  {
+    help: "Default reasoning budget in tokens; the model must answer when it is spent.",
+  }),
+  guidedJson: json({
+    to: usableSchema,
+    help: "JSON schema of the answers to chat, responses and messages requests that set no format.",
+  }),
+  constrain: boolean({
     name: "grammar-constraints",
     aliases: ["enable-grammar-constraints"],
-    group: "Generation",
-    type: "boolean",
     default: true,
-    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints asks for them in words.",
-  },
-  {
-    name: "chat-template",
-    group: "Generation",
-    type: "path",
+    help: "Enforce schemas, forced tools and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
+  }),
+  chatTemplate: path({
     placeholder: "FILE",
-    help: "Jinja file to use in place of the model's own chat template.",
-  },
-];
+    to: readTemplate,
+    otherwise: () => "",
+    help: "Jinja file that replaces the model's chat template.",
+  }),
+};
+
+/** Checked here, because no request could be answered with a schema that is none. */
+function usableSchema(schema: JsonSchema): JsonSchema {
+  try {
+    prepareSchema(schema, "--guided-json");
+    return schema;
+  } catch (error) {
+    throw error instanceof SvcError ? new UsageError(error.message) : error;
+  }
+}
+
+function readTemplate(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`The chat template ${file} cannot be read (${code}).`);
+  }
+}

@@ -1,82 +1,49 @@
 // What is served.
 
-import type { Option } from "../option.ts";
+import { parseAdapters } from "../adapter-option.ts";
+import { integer, list, path, string } from "../option-types.ts";
 
-export const modelOptions: readonly Option[] = [
-  {
-    name: "model",
+export const modelOptions = {
+  model: path({
     aliases: ["m"],
-    group: "Model",
-    type: "path",
     orName: true,
     placeholder: "FILE|NAME",
-    help: "GGUF file to serve, or the name of a model that svc pull downloaded. Without it the embedded demonstration model svc-mini answers.",
-  },
-  {
-    name: "mmproj",
-    group: "Model",
-    type: "path",
-    placeholder: "FILE",
-    help: "GGUF projector that lets the model take images or sound.",
-  },
-  {
-    name: "draft",
-    group: "Model",
-    type: "path",
+    help: "GGUF file to serve, or the name of a model that svc pull downloaded. Default: the embedded demonstration model svc-mini.",
+  }),
+  mmproj: path({ placeholder: "FILE", help: "GGUF multimodal projector, for image or audio input." }),
+  draft: path({
     orName: true,
     placeholder: "FILE|NAME",
-    help: "Small GGUF model, by file or name, with the same vocabulary that guesses what the model says next; the answers are the same without.",
-  },
-  {
-    name: "lora",
-    group: "Model",
-    type: "list",
+    help: "Draft model for speculative decoding, by GGUF file or name; it must share the model's vocabulary. Answers do not change.",
+  }),
+  lora: list({
     paths: "adapters",
     placeholder: "[NAME=]FILE[:SCALE]",
-    help: "LoRA adapter that requests may choose, by its name as model (default: the file's) or by the field lora. With a scale it is on for requests that choose nothing.",
-  },
-  {
-    name: "alias",
-    group: "Model",
-    type: "string",
-    placeholder: "NAME",
-    help: "Model name that clients see; default: the file's name.",
-  },
-  {
-    name: "ctx",
+    to: parseAdapters,
+    help: "LoRA adapter that requests select by its name (default: the file's) as model, or by the field lora. With a scale it also applies to requests that select none.",
+  }),
+  alias: string({ placeholder: "NAME", help: "Model name that clients see; default: the file's name." }),
+  ctx: integer(256, 16_777_216, {
     aliases: ["c"],
-    group: "Model",
-    type: "integer",
-    minimum: 256,
-    maximum: 16_777_216,
-    absent: "what the model was trained for, as far as memory allows",
+    absent: "the trained context, as far as memory allows",
     help: "Tokens in the KV cache, shared by all requests.",
-  },
-  {
+  }),
+  embeddingModels: list({
     name: "embedding-model",
-    group: "Model",
-    type: "list",
     paths: true,
     orName: true,
     placeholder: "FILE|NAME",
-    help: "GGUF model, by file or name, for /v1/embeddings, loaded when it is first asked; without one the embedded all-MiniLM-L6-v2 answers.",
-  },
-  {
+    help: "Embedding model for /v1/embeddings, by GGUF file or name. Loaded on first use. Default: the embedded all-MiniLM-L6-v2.",
+  }),
+  rerankModels: list({
     name: "rerank-model",
-    group: "Model",
-    type: "list",
     paths: true,
     orName: true,
     placeholder: "FILE|NAME",
-    help: "GGUF reranker, by file or name, for /v1/rerank, loaded when it is first asked.",
-  },
-  {
-    name: "embedding-ctx",
-    group: "Model",
-    type: "integer",
-    minimum: 16,
-    maximum: 1_048_576,
+    help: "Reranker for /v1/rerank, by GGUF file or name. Loaded on first use.",
+  }),
+  embeddingCtx: integer(16, 1_048_576, {
     default: 2048,
-    help: "Most tokens of an input of these models, as far as they were trained for it; longer inputs are cut. Memory grows with it.",
-  },
-];
+    help: "Maximum input tokens of these models, up to their trained context; longer inputs are truncated. Memory grows with it.",
+  }),
+};

@@ -1,22 +1,12 @@
 // One prompt, one answer, no server.
 
-import type { Option } from "../option.ts";
+import { string } from "../option-types.ts";
 
-export const oneShotOptions: readonly Option[] = [
-  {
-    name: "prompt",
+export const oneShotOptions = {
+  prompt: string({
     aliases: ["s"],
-    group: "One-shot",
-    type: "string",
     placeholder: "TEXT",
     help: "Answer this prompt on standard output and exit; - reads it from standard input.",
-  },
-  {
-    name: "instructions",
-    aliases: ["i"],
-    group: "One-shot",
-    type: "string",
-    placeholder: "TEXT",
-    help: "System message for a one-shot prompt.",
-  },
-];
+  }),
+  instructions: string({ aliases: ["i"], placeholder: "TEXT", help: "System message for a one-shot prompt." }),
+};

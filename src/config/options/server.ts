@@ -1,177 +1,110 @@
 // What clients meet: addresses, routes, queue, what is kept for them.
 
-import type { Option } from "../option.ts";
+import { boolean, integer, list, path, seconds, string } from "../option-types.ts";
 
 const DAY_S = 86_400;
+/** 0: without end. */
+const daysToSeconds = (days: number) => days * DAY_S || null;
 
-export const serverOptions: readonly Option[] = [
-  {
-    name: "host",
+export const serverOptions = {
+  host: string({
     aliases: ["H", "hostname"],
-    group: "Server",
-    type: "string",
     default: "127.0.0.1",
     placeholder: "ADDRESS",
-    help: "Address to listen on. Anything but a loopback address exposes the server, which asks nobody for a key.",
-  },
-  {
-    name: "port",
-    aliases: ["p"],
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 65_535,
-    default: 9999,
-    help: "Port to listen on; 0 takes a free one.",
-  },
-  {
+    help: "Address to listen on. Any address but loopback exposes the server without authentication.",
+  }),
+  port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  corsOrigins: list({
     name: "cors-origin",
-    group: "Server",
-    type: "list",
     placeholder: "ORIGIN",
-    help: "Web origin beyond loopback and desktop apps whose pages may call; * for all.",
-  },
-  {
+    help: "Web origin that may call, besides loopback and desktop apps; * allows all.",
+  }),
+  allowedHosts: list({
     name: "allowed-host",
-    group: "Server",
-    type: "list",
     placeholder: "NAME",
-    help: "Host name beyond the loopback ones that requests may carry on a loopback address.",
-  },
-  {
-    name: "media-root",
-    group: "Server",
-    type: "path",
+    help: "Host name that requests on a loopback address may carry, besides the loopback names.",
+  }),
+  mediaRoot: path({
     placeholder: "DIR",
-    help: "Folder whose images messages may name by path; without it they may name none.",
-  },
-  {
-    name: "media-fetch",
-    group: "Server",
-    type: "boolean",
+    help: "Folder of images that messages may reference by path; without it paths are refused.",
+  }),
+  mediaFetch: boolean({
     default: true,
-    help: "Fetch images from http(s) URLs in messages; with --no-media-fetch only data URLs and --media-root are left.",
-  },
-  {
-    name: "streaming",
-    group: "Server",
-    type: "boolean",
+    help: "Fetch images from http(s) URLs in messages; --no-media-fetch leaves only data URLs and --media-root.",
+  }),
+  streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
-  },
-  {
-    name: "conveniences",
-    group: "Server",
-    type: "boolean",
+  }),
+  compatibilityApis: boolean({
+    aliases: ["conveniences"],
     default: true,
-    help: "Serve routes outside /v1 as well, for tools that know the APIs of Ollama or llama.cpp.",
-  },
-  {
+    help: "Serve the compatibility APIs outside /v1: Ollama's and llama.cpp's.",
+  }),
+  heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",
-    group: "Server",
-    type: "number",
-    minimum: 0.1,
-    maximum: DAY_S,
     default: 15,
     help: "Seconds of silence in a stream after which a comment line keeps the connection alive.",
-  },
-  {
-    name: "max-queue",
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 100_000,
+  }),
+  maxQueue: integer(0, 100_000, {
     default: 256,
-    help: "Requests that may wait beyond the running ones before 503 server_busy.",
-  },
-  {
-    name: "max-queue-tokens",
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 1_000_000_000,
+    help: "Maximum queued requests; more get 503 server_busy.",
+  }),
+  maxQueueTokens: integer(0, 1_000_000_000, {
     default: 1_000_000,
-    help: "Prompt tokens that may wait in all before 503 server_busy; one prompt may wait however long it is.",
-  },
-  {
+    help: "Maximum prompt tokens in the queue; more get 503 server_busy. A single prompt may queue whatever its length.",
+  }),
+  queueTimeoutMs: seconds(0, DAY_S, {
     name: "queue-timeout",
-    group: "Server",
-    type: "number",
-    minimum: 0,
-    maximum: DAY_S,
     default: 0,
-    help: "Seconds that an accepted request may wait for its turn before 503 server_busy; 0 is no limit.",
+    help: "Seconds that an accepted request may queue before 503 server_busy; 0: no limit.",
+  }),
+  storedResponses: {
+    count: integer(0, 1_000_000, {
+      name: "stored-responses",
+      default: 1024,
+      help: "Maximum stored responses of /v1/responses, in memory; the oldest are evicted first.",
+    }),
+    bytes: integer(1, 1_000_000, {
+      name: "stored-responses-mb",
+      default: 256,
+      to: (megabytes) => megabytes * 1_000_000,
+      help: "Maximum size of all stored responses, in MB.",
+    }),
   },
-  {
-    name: "stored-responses",
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 1_000_000,
-    default: 1024,
-    help: "Answers of /v1/responses that are kept in memory for fetching and continuing; the oldest go first.",
+  files: {
+    bytes: integer(1, 1_000_000, {
+      name: "max-file-mb",
+      default: 100,
+      to: (megabytes) => megabytes * 2 ** 20,
+      help: "Maximum size of a file uploaded to /v1/files, in MiB.",
+    }),
+    lines: integer(1, 100_000_000, {
+      name: "max-batch-lines",
+      default: 50_000,
+      help: "Maximum requests per batch.",
+    }),
+    keepSeconds: integer(0, 36_500, {
+      name: "keep-files",
+      default: 30,
+      to: daysToSeconds,
+      help: "Default file retention, in days; 0: until they are deleted.",
+    }),
+    keepBatchSeconds: integer(0, 36_500, {
+      name: "keep-batches",
+      default: 30,
+      to: daysToSeconds,
+      help: "Batch retention after completion, in days, and never shorter than that of the output file; 0: forever.",
+    }),
   },
-  {
-    name: "stored-responses-mb",
-    group: "Server",
-    type: "integer",
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 256,
-    help: "Megabytes that these may have together.",
-  },
-  {
-    name: "max-file-mb",
-    group: "Server",
-    type: "integer",
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 100,
-    help: "Megabytes of the largest file that /v1/files takes.",
-  },
-  {
-    name: "max-batch-lines",
-    group: "Server",
-    type: "integer",
-    minimum: 1,
-    maximum: 100_000_000,
-    default: 50_000,
-    help: "Requests that one batch may have.",
-  },
-  {
-    name: "keep-files",
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 36_500,
-    default: 30,
-    help: "Days that files are kept that say nothing else; 0 keeps them until they are deleted.",
-  },
-  {
-    name: "keep-batches",
-    group: "Server",
-    type: "integer",
-    minimum: 0,
-    maximum: 36_500,
-    default: 30,
-    help: "Days that batches are listed after their end, and never less than their output file is kept; 0: for ever.",
-  },
-  {
+  loadTimeoutMs: seconds(0, DAY_S, {
     name: "load-timeout",
-    group: "Server",
-    type: "number",
-    minimum: 0,
-    maximum: DAY_S,
     default: 300,
     help: "Seconds that a request waits for a model that is loading or restarting.",
-  },
-  {
+  }),
+  drainTimeoutMs: seconds(0, DAY_S, {
     name: "drain-timeout",
-    group: "Server",
-    type: "number",
-    minimum: 0,
-    maximum: DAY_S,
     default: 8,
     help: "Seconds that running requests have to finish after SIGTERM before they are cancelled.",
-  },
-];
+  }),
+};

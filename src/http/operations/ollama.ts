@@ -16,7 +16,7 @@ export const ollamaOperations: Operations = {
   "POST /api/chat": {
     tag: "Conveniences",
     summary: "Answer a conversation, in Ollama's API",
-    description: `For tools that know no other; off with --no-conveniences. Streams unless \`stream\` is false. format is json or a schema,
+    description: `For tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is json or a schema,
 enforced while sampling. think is a boolean or a level; thinking is off unless asked for. keep_alive and options without a
 meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     answers: { 200: "The answer, whole or as a stream." },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Environment } from "../../src/config/environment.ts";
 import type { OptionValue } from "../../src/config/option.ts";
 import { UsageError } from "../../src/config/parse.ts";
-import { readSettings } from "../../src/config/settings.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 
 let home: string;
 let file: string;
@@ -19,29 +19,29 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true }));
 
 const settings = (flags: Record<string, OptionValue> = {}, environment: Environment = {}) =>
-  readSettings(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/srv");
+  readConfig(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/srv");
 
 describe("precedence", () => {
   test("flags win over the environment, it over the file, the file over defaults", () => {
-    const { config } = settings({ port: 1, config: file }, { SVC_PORT: "2", SVC_MAX_QUEUE: "2" });
+    const config = settings({ port: 1, config: file }, { SVC_PORT: "2", SVC_MAX_QUEUE: "2" });
     expect(config).toMatchObject({ port: 1, maxQueue: 2, parallel: 3, host: "127.0.0.1" });
   });
 
   test("a list replaces a weaker source's list", () => {
-    expect(settings({ stop: ["a"] }, { SVC_STOP: "b,c" }).config.stop).toEqual(["a"]);
+    expect(settings({ stop: ["a"] }, { SVC_STOP: "b,c" }).stop).toEqual(["a"]);
   });
 
   test("the file can be named by the environment", () => {
-    expect(settings({}, { SVC_CONFIG: file }).config.port).toBe(3);
+    expect(settings({}, { SVC_CONFIG: file }).port).toBe(3);
   });
 
   test("a file in the configuration folder is read without being named", () => {
     mkdirSync(join(home, ".config/svc"), { recursive: true });
     writeFileSync(join(home, ".config/svc/config.toml"), "port = 4\n");
-    expect(settings().config.port).toBe(4);
-    expect(settings({ config: file }).config.port).toBe(3);
+    expect(settings().port).toBe(4);
+    expect(settings({ config: file }).port).toBe(3);
     rmSync(join(home, ".config"), { recursive: true });
-    expect(settings().config.port).toBe(9999);
+    expect(settings().port).toBe(9999);
   });
 
   test("a named file must exist", () => {
@@ -53,41 +53,52 @@ describe("precedence", () => {
 
 describe("paths", () => {
   test("are relative to where they were written", () => {
-    expect(settings({ model: "a.gguf" }).config.model).toBe("/srv/a.gguf");
-    expect(settings({}, { SVC_MODEL: "b/c.gguf" }).config.model).toBe("/srv/b/c.gguf");
-    expect(settings({ config: file }).config).toMatchObject({
+    expect(settings({ model: "a.gguf" }).model).toBe("/srv/a.gguf");
+    expect(settings({}, { SVC_MODEL: "b/c.gguf" }).model).toBe("/srv/b/c.gguf");
+    expect(settings({ config: file })).toMatchObject({
       model: join(home, "etc/models/a.gguf"),
       cacheDir: join(home, "cache"),
     });
   });
 
   test("no model means the embedded one", () => {
-    expect(settings().config.model).toBeUndefined();
+    expect(settings().model).toBeUndefined();
   });
 });
 
 describe("meaning", () => {
   test("durations are seconds, the stall budget milliseconds", () => {
-    const { config } = settings({ heartbeat: 0.5, "drain-timeout": 3, "load-timeout": 60, "stall-budget": 20 });
+    const config = settings({ heartbeat: 0.5, "drain-timeout": 3, "load-timeout": 60, "stall-budget": 20 });
     expect(config).toMatchObject({ heartbeatMs: 500, drainTimeoutMs: 3000, loadTimeoutMs: 60_000, stallBudgetMs: 20 });
   });
 
+  test("models loaded on first use stay for minutes without a request, five if nothing else is said", () => {
+    expect(settings().idleUnloadMs).toBe(300_000);
+    expect(settings({ "idle-unload": 0.5 }).idleUnloadMs).toBe(30_000);
+    expect(settings({}, { SVC_IDLE_UNLOAD: "0" }).idleUnloadMs).toBe(0);
+    for (const wrong of ["-1", "100001"]) {
+      expect(() => settings({}, { SVC_IDLE_UNLOAD: wrong })).toThrow(
+        "SVC_IDLE_UNLOAD must be a number from 0 to 100000",
+      );
+    }
+  });
+
   test("bits name the number format of the cache", () => {
-    expect(settings({ "kv-type": "8" }).config.kvType).toBe("q8_0");
-    expect(settings({ "kv-type": "4" }).config.kvType).toBe("q4_0");
-    expect(settings({ "kv-type": "bf16" }).config.kvType).toBe("bf16");
+    expect(settings({ "kv-type": "8" }).kvType).toBe("q8_0");
+    expect(settings({ "kv-type": "4" }).kvType).toBe("q4_0");
+    expect(settings({ "kv-type": "bf16" }).kvType).toBe("bf16");
   });
 
   test("sampling holds what was given and nothing else, so that the model file's own defaults apply", () => {
-    expect(settings().config.sampling).toEqual({});
-    expect(settings({ temperature: 0, "top-k": 5 }).config.sampling).toEqual({ temperature: 0, topK: 5 });
+    expect(settings().sampling).toEqual({});
+    expect(settings({ temperature: 0, "top-k": 5 }).sampling).toEqual({ temperature: 0, topK: 5 });
   });
 
   test("a schema of answers is checked at once, and the place in it named", () => {
     const schema = { type: "object", properties: { city: { type: "string" } } };
-    expect(settings({ "guided-json": schema }).config.guidedJson).toEqual(schema);
-    expect(settings({}, { SVC_GUIDED_JSON: JSON.stringify(schema) }).config.guidedJson).toEqual(schema);
-    expect(settings().config.guidedJson).toBeUndefined();
+    expect(settings({ "guided-json": schema }).guidedJson).toEqual(schema);
+    expect(settings({}, { SVC_GUIDED_JSON: JSON.stringify(schema) }).guidedJson).toEqual(schema);
+    expect(settings().guidedJson).toBeUndefined();
     for (const wrong of [{ type: "nonsense" }, { $ref: "#/nowhere" }, { properties: { city: { type: 5 } } }]) {
       expect(() => settings({ "guided-json": wrong })).toThrow(UsageError);
     }
@@ -97,22 +108,22 @@ describe("meaning", () => {
   });
 
   test("a micro-batch never exceeds the batch", () => {
-    expect(settings({ batch: 64, "micro-batch": 512 }).config.microBatch).toBe(64);
+    expect(settings({ batch: 64, "micro-batch": 512 }).microBatch).toBe(64);
   });
 
   test("--verbose shows everything", () => {
-    expect(settings({ verbose: true, "log-level": "error" }).config.logLevel).toBe("debug");
-    expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).config.logLevel).toBe("debug");
-    expect(settings({}, { SVC_VERBOSE: "1" }).config.logLevel).toBe("debug");
+    expect(settings({ verbose: true, "log-level": "error" }).logLevel).toBe("debug");
+    expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).logLevel).toBe("debug");
+    expect(settings({}, { SVC_VERBOSE: "1" }).logLevel).toBe("debug");
   });
 
   test("--verbose is as strong as where it was said", () => {
-    expect(settings({ "log-level": "error" }, { SVC_VERBOSE: "1" }).config.logLevel).toBe("error");
-    expect(settings({ verbose: false }, { SVC_VERBOSE: "1" }).config.logLevel).toBe("info");
+    expect(settings({ "log-level": "error" }, { SVC_VERBOSE: "1" }).logLevel).toBe("error");
+    expect(settings({ verbose: false }, { SVC_VERBOSE: "1" }).logLevel).toBe("info");
     const loud = join(home, "etc/loud.toml");
     writeFileSync(loud, "verbose = true\n");
-    expect(settings({ config: loud }, { SVC_LOG_LEVEL: "warn" }).config.logLevel).toBe("warn");
-    expect(settings({ config: loud }).config.logLevel).toBe("debug");
+    expect(settings({ config: loud }, { SVC_LOG_LEVEL: "warn" }).logLevel).toBe("warn");
+    expect(settings({ config: loud }).logLevel).toBe("debug");
   });
 
   test("prompt and instructions are for one-shot runs", () => {
@@ -126,24 +137,24 @@ describe("meaning", () => {
 
 describe("models", () => {
   test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when no file is there", (name) => {
-    expect(settings({ model: name }).config.model).toBe(name);
+    expect(settings({ model: name }).model).toBe(name);
   });
 
   test.each(["tiny.gguf", "models/tiny.gguf", "./tiny", "../tiny", "a/b/c"])("%s is a path", (path) => {
-    expect(settings({ model: path }).config.model).toBe(join("/srv", path));
+    expect(settings({ model: path }).model).toBe(join("/srv", path));
   });
 
   test("a file of that name wins, and ~ and / are paths", () => {
     writeFileSync(join(home, "tiny"), "");
-    const { config } = readSettings(new Map([["model", "tiny"]]), { HOME: home }, home);
+    const config = readConfig(new Map([["model", "tiny"]]), { HOME: home }, home);
     expect(config.model).toBe(join(home, "tiny"));
-    expect(settings({ model: "~/x" }).config.model).toBe(join(home, "x"));
-    expect(settings({ model: "/x" }).config.model).toBe("/x");
+    expect(settings({ model: "~/x" }).model).toBe(join(home, "x"));
+    expect(settings({ model: "/x" }).model).toBe("/x");
   });
 
   test("their folder is in the data folder, unless it is named", () => {
-    expect(settings().config.modelsDir).toBe(join(home, ".local/share/svc/models"));
-    expect(settings({ "data-dir": "/d" }).config.modelsDir).toBe("/d/models");
-    expect(settings({ "data-dir": "/d" }, { SVC_MODELS_DIR: "/m" }).config.modelsDir).toBe("/m");
+    expect(settings().modelsDir).toBe(join(home, ".local/share/svc/models"));
+    expect(settings({ "data-dir": "/d" }).modelsDir).toBe("/d/models");
+    expect(settings({ "data-dir": "/d" }, { SVC_MODELS_DIR: "/m" }).modelsDir).toBe("/m");
   });
 });

@@ -6,37 +6,22 @@ import { withAbsoluteFile } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
-import { options } from "./options.ts";
+import { options, table } from "./options.ts";
 import { parseConfigFile, parseEnvironment, UsageError, type Values } from "./parse.ts";
 import { defaultConfigFile } from "./paths.ts";
-import { mergeValues, resolveConfig } from "./resolve.ts";
-
-export interface Settings {
-  readonly config: Config;
-  /** What --prompt says; `-` is standard input. */
-  readonly prompt?: string;
-  /** System message of a one-shot run. */
-  readonly instructions?: string;
-}
+import { resolveConfig } from "./resolve.ts";
 
 /**
  * Reads environment and config file and resolves everything to one Config. The file is the one that --config or
  * SVC_CONFIG names, else `svc/config.toml` in the user's configuration folder when there is one. Throws UsageError.
  */
-export function readSettings(flags: Values, environment: Environment, cwd: string): Settings {
+export function readConfig(flags: Values, environment: Environment, cwd: string): Config {
   const home = homeFolder(environment);
   const fromFlags = withAbsolutePaths(flags, cwd, home);
   const fromEnvironment = withAbsolutePaths(parseEnvironment(options, environment), cwd, home);
-  const named = (fromFlags.get("config") ?? fromEnvironment.get("config")) as string | undefined;
-  const fromFile = readConfigFile(named, environment, home);
-  const values = mergeValues([fromFlags, fromEnvironment, fromFile]);
-  const prompt = values.get("prompt") as string | undefined;
-  const instructions = values.get("instructions") as string | undefined;
-  return {
-    config: resolveConfig(values, environment),
-    ...(prompt !== undefined && { prompt }),
-    ...(instructions !== undefined && { instructions }),
-  };
+  const given = fromFlags.get("config") ?? fromEnvironment.get("config");
+  const fromFile = readConfigFile(table.configFile.toConfig(given, environment), environment, home);
+  return resolveConfig([fromFlags, fromEnvironment, fromFile], environment);
 }
 
 function readConfigFile(named: string | undefined, environment: Environment, home: string | undefined): Values {
@@ -57,15 +42,13 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   const absolute = new Map<string, OptionValue>(values);
   const toAbsolute = (path: string) =>
     resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
-  for (const option of options) {
-    if (option.type !== "path" && option.type !== "list") continue;
-    const value = values.get(option.name);
+  for (const { name, type, paths, orName } of options) {
+    const value = values.get(name);
     const located = (path: string) =>
-      option.orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
-    if (option.type === "path" && typeof value === "string") absolute.set(option.name, located(value));
-    if (option.type !== "list" || !option.paths || !Array.isArray(value)) continue;
-    const item = (text: string) => (option.paths === "adapters" ? withAbsoluteFile(text, toAbsolute) : located(text));
-    absolute.set(option.name, value.map(item));
+      orName && isName(path) && !existsSync(toAbsolute(path)) ? path : toAbsolute(path);
+    const item = (text: string) => (paths === "adapters" ? withAbsoluteFile(text, toAbsolute) : located(text));
+    if (type === "path" && typeof value === "string") absolute.set(name, located(value));
+    if (paths && Array.isArray(value)) absolute.set(name, value.map(item));
   }
   return absolute;
 }

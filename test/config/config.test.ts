@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { fieldsOf } from "../../src/config/config.ts";
+import { boolean, choice, integer, json, list, number, path, seconds, string } from "../../src/config/option-types.ts";
+import { isRow, type Option, type OptionValue, type Rows } from "../../src/config/option.ts";
+import { options, table } from "../../src/config/options.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+
+const help = "";
+const rows = {
+  plainCount: integer(0, 9, { default: 3, help }),
+  share: number(0, 1, { help }),
+  label: string({ help }),
+  file: path({ otherwise: ({ HOME }) => `${HOME}/file`, help }),
+  isOn: boolean({ name: "off", default: false, to: (off) => !off, help }),
+  waitMs: seconds(0, 9, { name: "wait", default: 1, help }),
+  part: {
+    mode: choice(["fast", "safe", "8"], { default: "safe", to: (mode) => (mode === "8" ? "fast" : mode), help }),
+    words: list({ placeholder: "WORD", help }),
+    ports: list({ placeholder: "PORT", to: (given) => given.map(Number), help }),
+    extra: json({ help }),
+  },
+};
+
+/** What `rows` are, written out: the compiler refuses this test when a field gets another type. */
+interface Written {
+  readonly plainCount: number;
+  readonly share?: number;
+  readonly label?: string;
+  readonly file: string;
+  readonly isOn: boolean;
+  readonly waitMs: number;
+  readonly part: {
+    readonly mode: "fast" | "safe";
+    readonly words: readonly string[];
+    readonly ports: number[];
+    readonly extra?: Readonly<Record<string, unknown>>;
+  };
+}
+
+const read = (values: Readonly<Record<string, OptionValue>>): Written => {
+  const fields = fieldsOf(rows, (name) => values[name], { HOME: "/h" });
+  const same = (written: Written): typeof fields => written;
+  return same(fields);
+};
+
+test("a row is a field under its name in Config: required with a default, absent without", () => {
+  expect(read({})).toStrictEqual({
+    plainCount: 3,
+    file: "/h/file",
+    isOn: true,
+    waitMs: 1000,
+    part: { mode: "safe", words: [], ports: [] },
+  });
+});
+
+test("a row says how its value becomes the field's", () => {
+  const given = { "plain-count": 4, share: 0, label: "x", file: "/f", off: true, wait: 0.25, mode: "8", ports: ["1"] };
+  expect(read({ ...given, words: ["a"], extra: { b: 1 } })).toStrictEqual({
+    plainCount: 4,
+    share: 0,
+    label: "x",
+    file: "/f",
+    isOn: false,
+    waitMs: 250,
+    part: { mode: "fast", words: ["a"], ports: [1], extra: { b: 1 } },
+  });
+});
+
+/** Something that the option takes. */
+function example({ name, type, choices, maximum }: Option): OptionValue {
+  const particular: Readonly<Record<string, OptionValue>> = {
+    "gateway-port": ["1"],
+    upstream: ["a=http://127.0.0.1"],
+    "upstream-key": ["a=k"],
+  };
+  const any = { boolean: type === "boolean" && name !== "no-model", choice: choices?.[0] ?? "", json: {}, list: ["x"] };
+  const others = { integer: maximum ?? 0, number: maximum ?? 0, path: import.meta.path, string: "x" };
+  return particular[name] ?? { ...any, ...others }[type];
+}
+
+const fieldNames = (rows: Rows, at = ""): string[] =>
+  Object.entries(rows).flatMap(([field, row]) => (isRow(row) ? at + field : fieldNames(row, `${at}${field}.`)));
+
+test("every option is in Config, but for those that say how others are meant, and nothing else is", () => {
+  const config: object = resolveConfig([new Map(options.map((option) => [option.name, example(option)]))], {});
+  const nested = Object.entries(table).flatMap(([field, row]) => (isRow(row) ? [] : field));
+  const found = Object.entries(config).flatMap(([field, value]) =>
+    nested.includes(field) ? Object.keys(value).map((inner) => `${field}.${inner}`) : field,
+  );
+  const inputs = ["configFile", "verbose", "gateway.keys"];
+  expect(found.toSorted()).toEqual(
+    fieldNames(table)
+      .filter((name) => !inputs.includes(name))
+      .toSorted(),
+  );
+  expect(options).toHaveLength(fieldNames(table).length);
+});
