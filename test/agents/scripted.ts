@@ -10,6 +10,7 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { RequestService } from "../../src/service/request.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
@@ -72,19 +73,14 @@ export class ScriptedModel {
     const { engine } = this;
     const mediaLimits = defaultMediaLimits;
     const router = localRouter(engine, 4);
-    const generation = new GenerationService({
-      router,
-      metrics,
-      clock,
-      maxQueue: 8,
-      queueTimeoutMs: 0,
-      mediaLimits,
-    });
-    const embeddings = new EmbeddingService({ engines: [], metrics, clock, parallel: 4, maxQueue: 8 });
+    const subject = { kind: "text", model: fakeModel.id };
+    const requests = new RequestService({ metrics, clock, maxQueue: 8, queueTimeoutMs: 0, subject });
+    const generation = new GenerationService({ router, requests, clock, mediaLimits });
+    const embeddings = new EmbeddingService({ router, requests });
     const version = "0.0.0-test";
-    const services = { engine, router, generation, embeddings, storedModels: testStore(config) };
+    const services = { engine, engines: [], requests, router, generation, embeddings, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
-    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, generation);
+    this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
   }
 
   get url(): string {

@@ -161,7 +161,7 @@ describe("generate", () => {
     ["/api/chat", { messages: [] }],
   ])("%s: the model that is said to be there is the one that was named", async (path, body) => {
     const other = new FakeEngine(() => ({ steps: [] }));
-    const beside = { models: () => [], find: (model: string) => (model === "other" ? backend : undefined) };
+    const beside = { models: () => [], find: (model: string) => (model === "other" ? { chat: backend } : undefined) };
     const backend = { model: "other", engine: other, parallel: 1 };
     const load = (model: string, serveModel: boolean) =>
       serve(scripts.text as FakeScript, { serveModel }, [beside]).post(path, { ...body, model });

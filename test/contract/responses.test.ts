@@ -95,7 +95,7 @@ describe("responses", () => {
     const running = await json(endless.post("/v1/responses", { input: "hi", background: true }));
     const cancelled = await endless.post(`/v1/responses/${running.id}/cancel`, "");
     expect((await json(cancelled)).status).toBe("cancelled");
-    expect(endless.generation.activeCount).toBe(0);
+    expect(endless.requests.activeCount).toBe(0);
   });
 
   test("a failure is kept as such", async () => {
@@ -122,12 +122,12 @@ describe("responses", () => {
         const first = new TextDecoder().decode((await reader?.read())?.value);
         const response = /"id":"(resp_[0-9a-f]+)"/.exec(first)?.[1];
         left.abort();
-        await until(() => server.generation.activeCount === 0);
+        await until(() => server.requests.activeCount === 0);
         const kept = await json(fetch(`${server.url}/v1/responses/${response}`));
         expect(kept).toMatchObject({ status: "cancelled", error: null, output: [{ status: "incomplete" }] });
       } else {
         left.abort();
-        await until(() => server.generation.activeCount === 0);
+        await until(() => server.requests.activeCount === 0);
         expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
       }
     }

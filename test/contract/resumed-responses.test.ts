@@ -52,7 +52,7 @@ test("it goes on when its client leaves, and is taken up where that was", async 
   const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }, { text: "b" }, { text: "c" }] });
   const first = await readEvents(await server.post("/v1/responses", asked), 5);
   const id = first[0]?.response?.id ?? "";
-  expect(server.generation.activeCount).toBe(1);
+  expect(server.requests.activeCount).toBe(1);
   const last = first.at(-1)?.sequence_number ?? 0;
   // Two who wait for what is still to come.
   const rest = [0, 1].map(() => fetchText(server, id, `?stream=true&starting_after=${last}`));
@@ -77,7 +77,7 @@ test("cancelled or deleted, its streams end", async () => {
       type: "response.incomplete",
       response: { status: "cancelled" },
     });
-    await until(() => server.generation.activeCount === 0);
+    await until(() => server.requests.activeCount === 0);
   }
 });
 

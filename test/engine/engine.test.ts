@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { LlamaError } from "../../ffi/llama/api.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";
-import type { EngineOptions, FromEngine } from "../../src/engine/text/protocol.ts";
+import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
 
@@ -23,7 +23,7 @@ const OPTIONS = {
 } as EngineOptions;
 
 function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = {}) {
-  const messages: FromEngine[] = [];
+  const messages: FromTextEngine[] = [];
   const engine = new Engine(llama, { ...OPTIONS, ...options }, (message) => messages.push(message), systemClock);
   let failure: unknown;
   engine.run().catch((error) => (failure = error));
@@ -34,9 +34,12 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
       await Bun.sleep(2);
     }
   };
-  const steps = () => messages.filter((message) => message.type === "step");
-  const finished = (key: number) =>
-    steps().flatMap((step) => step.finished.filter((finish) => finish.key === key))[0]?.event;
+  const steps = () => messages.filter((message) => message.type === "events");
+  const last = (key: number) => steps().flatMap((step) => step.finished.filter((end) => end.key === key))[0]?.event;
+  const finished = (key: number) => {
+    const event = last(key);
+    return event?.type === "finish" ? event : undefined;
+  };
   const texts = (key: number) =>
     steps()
       .flatMap((step) => step.outputs.filter((output) => output.key === key))
@@ -45,7 +48,7 @@ function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = 
     texts(key)
       .map((part) => part.text)
       .join("");
-  return { engine, llama, messages, until, finished, texts, text, steps };
+  return { engine, llama, messages, until, last, finished, texts, text, steps };
 }
 
 const ask = plainRequest;
@@ -54,10 +57,10 @@ const WORDS = "the quick brown fox";
 describe("a generation", () => {
   test("is accepted, started, streamed in whole characters and finished with real counts", async () => {
     const { engine, until, finished, text, texts, messages, llama } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say héllo|") });
+    engine.submit(1, { type: "generate", request: ask("say héllo|") });
     await until(() => finished(1) !== undefined);
     expect(messages.slice(0, 2)).toMatchObject([
-      { type: "accepted", key: 1, promptTokens: 11 },
+      { type: "accepted", key: 1, event: { promptTokens: 11 } },
       { type: "started", keys: [1] },
     ]);
     expect(text(1)).toBe("héllo");
@@ -68,21 +71,21 @@ describe("a generation", () => {
 
   test("ends with length at its token limit", async () => {
     const { engine, until, finished, text } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say abcdef|", { maxTokens: 3 }) });
+    engine.submit(1, { type: "generate", request: ask("say abcdef|", { maxTokens: 3 }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason, finished(1)?.usage.completionTokens]).toEqual(["abc", "length", 3]);
   });
 
   test("ends with length where the context is full, instead of failing", async () => {
     const { engine, until, finished, text } = startEngine(new FakeLlama(64), { maxModelLen: 20 });
-    engine.receive({ type: "generate", key: 1, request: ask("say abcdefghijkl|", { maxTokens: 999 }) });
+    engine.submit(1, { type: "generate", request: ask("say abcdefghijkl|", { maxTokens: 999 }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["abc", "length"]);
   });
 
   test("stops before a stop sequence and never shows it", async () => {
     const { engine, until, finished, text } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say one two three|", { stop: ["two"] }) });
+    engine.submit(1, { type: "generate", request: ask("say one two three|", { stop: ["two"] }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["one ", "stop"]);
     // What was sampled behind it in the same call does not count.
@@ -91,7 +94,7 @@ describe("a generation", () => {
 
   test("carries log probabilities for exactly the visible tokens", async () => {
     const { engine, until, finished, texts } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say abc|", { topLogprobs: 1 }) });
+    engine.submit(1, { type: "generate", request: ask("say abc|", { topLogprobs: 1 }) });
     await until(() => finished(1) !== undefined);
     const logprobs = texts(1).flatMap((text) => text.logprobs ?? []);
     expect(logprobs).toHaveLength(3);
@@ -100,7 +103,7 @@ describe("a generation", () => {
 
   test("samples by request, then flags, then the model file, then llama.cpp's defaults", async () => {
     const { engine, llama, until } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
+    engine.submit(1, { type: "generate", request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
     await until(() => llama.samplers.size === 1);
     const [config] = [...llama.samplers.values()];
     expect(config).toMatchObject({ topP: 0.3, topK: 7, temperature: 0.5, minP: 0.05, seed: 5 });
@@ -110,7 +113,7 @@ describe("a generation", () => {
 describe("refusals", () => {
   test("a prompt over the context names both numbers", async () => {
     const { engine, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
-    engine.receive({ type: "generate", key: 1, request: ask("x".repeat(10)) });
+    engine.submit(1, { type: "generate", request: ask("x".repeat(10)) });
     await until(() => messages.length > 0);
     expect(messages[0]).toMatchObject({ type: "rejected", code: "context_length_exceeded" });
     expect(JSON.stringify(messages[0])).toMatch(/context is 10 tokens.*prompt has 10 tokens/);
@@ -118,7 +121,7 @@ describe("refusals", () => {
 
   test("a template that refuses does not show its text to the client", async () => {
     const { engine, until, messages } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+    engine.submit(1, { type: "generate", request: ask("bad template") });
     await until(() => messages.some((message) => message.type === "rejected"));
     const rejected = messages.find((message) => message.type === "rejected");
     expect(rejected).toMatchObject({ code: "invalid_value" });
@@ -132,7 +135,7 @@ test.each([
 ])("what an answer cannot go on from is told: %s", async (complaint, told) => {
   const { engine, until, messages, llama } = startEngine();
   llama.complaint = complaint;
-  engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+  engine.submit(1, { type: "generate", request: ask("bad template") });
   await until(() => messages.some((message) => message.type === "rejected"));
   const rejected = messages.find((message) => message.type === "rejected");
   expect(rejected).toMatchObject({ code: "invalid_value", param: "messages" });
@@ -151,7 +154,7 @@ describe("a complaint of the native library", () => {
   test.each(complaints)("is logged without what it quotes: %s", async (complaint) => {
     const { engine, until, messages, llama } = startEngine();
     llama.complaint = complaint;
-    engine.receive({ type: "generate", key: 1, request: ask("bad template") });
+    engine.submit(1, { type: "generate", request: ask("bad template") });
     await until(() => messages.some((message) => message.type === "rejected"));
     expect(messages.find((message) => message.type === "log")?.text).toContain(complaint.slice(0, 20));
     expect(JSON.stringify(messages)).not.toContain(secret);
@@ -160,11 +163,11 @@ describe("a complaint of the native library", () => {
   test("about a prompt that it does not take refuses that request alone", async () => {
     const { engine, until, messages, llama, finished, text } = startEngine();
     llama.complaint = new LlamaError(`cannot submit a prompt: ${complaints[0]}`);
-    engine.receive({ type: "generate", key: 1, request: ask("say abc|") });
+    engine.submit(1, { type: "generate", request: ask("say abc|") });
     for (const [at, type] of (["generate", "count", "render"] as const).entries()) {
-      engine.receive({ type, key: 2 + at, request: ask("bad template") });
+      engine.submit(2 + at, { type, request: ask("bad template") });
     }
-    engine.receive({ type: "tokenize", key: 5, text: "bad template" });
+    engine.submit(5, { type: "tokenize", text: "bad template" });
     await until(() => finished(1) !== undefined);
     expect(text(1)).toBe("abc");
     const rejected = messages.filter((message) => message.type === "rejected");
@@ -177,7 +180,7 @@ describe("many requests", () => {
   test("are decoded together and each gets its own text", async () => {
     const { engine, until, finished, text, llama } = startEngine();
     for (let key = 1; key <= 4; key++) {
-      engine.receive({ type: "generate", key, request: ask(`say answer number ${key}|`) });
+      engine.submit(key, { type: "generate", request: ask(`say answer number ${key}|`) });
     }
     await until(() => [1, 2, 3, 4].every((key) => finished(key)));
     for (let key = 1; key <= 4; key++) expect(text(key)).toBe(`answer number ${key}`);
@@ -190,10 +193,10 @@ describe("many requests", () => {
     const options = { maxModelLen: 1000, stallBudgetMs: 0, speculation: false };
     const { engine, until, finished, text } = startEngine(llama, options);
     const adapters = [{ id: 0, scale: 0.5 }];
-    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
+    engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
     await until(() => text(1).length > 3);
     const before = llama.decodes.length;
-    engine.receive({ type: "generate", key: 2, request: ask(`${"long ".repeat(8)}say yes|`, { adapters }) });
+    engine.submit(2, { type: "generate", request: ask(`${"long ".repeat(8)}say yes|`, { adapters }) });
     await until(() => finished(2) !== undefined);
     const chunks = llama.decodes.slice(before).filter(({ rows }) => rows > 1);
     expect(chunks.map((chunk) => [chunk.rows, chunk.adapters])).toEqual([16, 16, 15].map((rows) => [rows, adapters]));
@@ -207,14 +210,14 @@ describe("many requests", () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 20;
     const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000, stallBudgetMs: 0 });
-    engine.receive({ type: "generate", key: 1, request: ask(`say ${"stream ".repeat(60)}|`, { topLogprobs: 1 }) });
+    engine.submit(1, { type: "generate", request: ask(`say ${"stream ".repeat(60)}|`, { topLogprobs: 1 }) });
     await until(() => texts(1).length > 0);
     const before = llama.decodes.length;
     for (const key of [2, 3, 4]) {
-      engine.receive({ type: "generate", key, request: ask(`${key} ${"x".repeat(70)} say hello ${key}|`) });
+      engine.submit(key, { type: "generate", request: ask(`${key} ${"x".repeat(70)} say hello ${key}|`) });
     }
     await until(() => llama.slices > 10);
-    engine.receive({ type: "cancel", key: 2, quiet: false });
+    engine.cancel(2, "id");
     await until(() => [1, 2, 3, 4].every((key) => finished(key)));
     expect([2, 3, 4].map((key) => text(key))).toEqual(["", "hello 3", "hello 4"]);
     expect(text(1)).toBe("stream ".repeat(60));
@@ -227,7 +230,7 @@ describe("many requests", () => {
     const messages = async (stepMs: number) => {
       // Log probabilities are read after each step: none are made on end.
       const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, stepMs));
-      engine.receive({ type: "generate", key: 1, request: ask(`say ${WORDS}|`, { topLogprobs: 0 }) });
+      engine.submit(1, { type: "generate", request: ask(`say ${WORDS}|`, { topLogprobs: 0 }) });
       await until(() => finished(1) !== undefined);
       expect(text(1)).toBe(WORDS);
       return steps().filter(({ outputs }) => outputs.length > 0).length;
@@ -238,7 +241,7 @@ describe("many requests", () => {
 
   test("more than there are sequences wait and are all served", async () => {
     const { engine, until, finished } = startEngine();
-    for (let key = 1; key <= 20; key++) engine.receive({ type: "generate", key, request: ask("say hello|") });
+    for (let key = 1; key <= 20; key++) engine.submit(key, { type: "generate", request: ask("say hello|") });
     await until(() => Array.from({ length: 20 }, (_, index) => finished(index + 1)).every(Boolean));
   });
 });
@@ -246,9 +249,9 @@ describe("many requests", () => {
 describe("cancel", () => {
   test("finishes with what there is", async () => {
     const { engine, until, finished, text, llama } = startEngine(new FakeLlama(256, 30));
-    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
+    engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
-    engine.receive({ type: "cancel", key: 1, quiet: false });
+    engine.cancel(1, "id");
     expect(finished(1)).toMatchObject({ reason: "cancelled" });
     expect(finished(1)?.usage.completionTokens).toBe(text(1).length);
     expect(llama.samplers.size).toBe(0);
@@ -256,18 +259,18 @@ describe("cancel", () => {
 
   test("a quiet one sends no finish but the new levels", async () => {
     const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, 30));
-    engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(150)}|`) });
+    engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
-    engine.receive({ type: "cancel", key: 1, quiet: true });
+    engine.cancel(1, "client");
     expect(finished(1)).toBeUndefined();
-    expect(steps().at(-1)?.stats).toMatchObject({ running: 0, waiting: 0, kvUsed: 0 });
+    expect(steps().at(-1)?.report?.levels).toMatchObject({ running: 0, waiting: 0, kv: { used: 0 } });
   });
 
   test("before the prompt is rendered drops it", async () => {
     const { engine, until, finished, messages } = startEngine();
-    engine.receive({ type: "generate", key: 1, request: ask("say a|") });
-    engine.receive({ type: "cancel", key: 1, quiet: true });
-    engine.receive({ type: "generate", key: 2, request: ask("say b|") });
+    engine.submit(1, { type: "generate", request: ask("say a|") });
+    engine.cancel(1, "client");
+    engine.submit(2, { type: "generate", request: ask("say b|") });
     await until(() => finished(2) !== undefined);
     expect(messages.some((message) => "key" in message && message.key === 1)).toBe(false);
   });
@@ -276,7 +279,7 @@ describe("cancel", () => {
     const llama = new FakeLlama();
     const { engine, until, finished, text } = startEngine(llama);
     llama.forced.push("aborted");
-    engine.receive({ type: "generate", key: 1, request: ask("say hello|") });
+    engine.submit(1, { type: "generate", request: ask("say hello|") });
     await until(() => finished(1) !== undefined);
     expect(text(1)).toBe("hello");
   });
@@ -285,42 +288,44 @@ describe("cancel", () => {
 test("an abort stops a shared step for everybody, and nobody else notices", async () => {
   const llama = new FakeLlama();
   const { engine, until, finished, text } = startEngine(llama);
-  engine.receive({ type: "generate", key: 1, request: ask("say first|") });
-  engine.receive({ type: "generate", key: 2, request: ask("say second|") });
+  engine.submit(1, { type: "generate", request: ask("say first|") });
+  engine.submit(2, { type: "generate", request: ask("say second|") });
   llama.forced.push("aborted");
   await until(() => llama.forced.length === 0);
-  engine.receive({ type: "cancel", key: 1, quiet: true });
+  engine.cancel(1, "client");
   await until(() => finished(2) !== undefined);
   expect([text(1), text(2)]).toEqual(["", "second"]);
 });
 
 test("many token ids are looked up between the steps of a stream", async () => {
-  const { engine, llama, until, finished, messages } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
-  engine.receive({ type: "generate", key: 1, request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
+  const { engine, llama, until, finished, last } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
+  engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
   await until(() => llama.decodes.length > 2);
   const before = llama.decodes.length;
   // Every piece ends within a character.
   const tokens = [...new TextEncoder().encode("€".repeat(33_333))];
-  engine.receive({ type: "detokenize", key: 2, tokens });
-  await until(() => messages.some(({ type }) => type === "text"));
-  expect(messages.find(({ type }) => type === "text")).toEqual({ type: "text", key: 2, text: "€".repeat(33_333) });
+  engine.submit(2, { type: "detokenize", tokens });
+  await until(() => last(2) !== undefined);
+  expect(last(2)).toEqual({ type: "answer", answer: "€".repeat(33_333) });
   expect(llama.decodes.length - before).toBeGreaterThan(10);
   await until(() => finished(1) !== undefined);
 });
 
 test("a request shows as running while its prompt is being computed", async () => {
   const { engine, until, messages } = startEngine();
-  engine.receive({ type: "generate", key: 1, request: ask("say hello|") });
+  engine.submit(1, { type: "generate", request: ask("say hello|") });
   await until(() => messages.some((message) => message.type === "started"));
-  expect(messages.find((message) => message.type === "accepted")).toMatchObject({ stats: { waiting: 1 } });
-  expect(messages.find((message) => message.type === "started")).toMatchObject({ stats: { running: 1, waiting: 0 } });
+  expect(messages.find((message) => message.type === "accepted")).toMatchObject({ report: { levels: { waiting: 1 } } });
+  expect(messages.find((message) => message.type === "started")).toMatchObject({
+    report: { levels: { running: 1, waiting: 0 } },
+  });
 });
 
 test("a cache that has no room makes the newest wait, and all finish", async () => {
   const llama = new FakeLlama();
   const { engine, until, finished, text } = startEngine(llama);
-  engine.receive({ type: "generate", key: 1, request: ask("say first|") });
-  engine.receive({ type: "generate", key: 2, request: ask("say second|") });
+  engine.submit(1, { type: "generate", request: ask("say first|") });
+  engine.submit(2, { type: "generate", request: ask("say second|") });
   llama.forced.push("no-room");
   await until(() => Boolean(finished(1) && finished(2)));
   expect([text(1), text(2)]).toEqual(["first", "second"]);
@@ -332,7 +337,7 @@ test("prompt tokens that wait are bounded: beyond that a request is turned away,
     maxQueueTokens: 50,
   });
   const long = `say ${"a".repeat(80)}|`;
-  for (const key of [1, 2, 3]) engine.receive({ type: "generate", key, request: ask(long) });
+  for (const key of [1, 2, 3]) engine.submit(key, { type: "generate", request: ask(long) });
   await until(() => Boolean(finished(1) && finished(2)));
   const rejected = messages.filter((message) => message.type === "rejected");
   expect(rejected).toMatchObject([{ key: 3, code: "server_busy", busy: "queue_tokens" }]);
@@ -342,8 +347,8 @@ test("prompt tokens that wait are bounded: beyond that a request is turned away,
 test("a request that cannot be begun before its deadline is turned away, and nothing of it computed", async () => {
   const { engine, until, finished, messages, llama } = startEngine();
   const late = ask("say late|", { id: "late", deadline: Date.now() - 1 });
-  engine.receive({ type: "generate", key: 1, request: late });
-  engine.receive({ type: "generate", key: 2, request: ask("say soon|", { deadline: Date.now() + 60_000 }) });
+  engine.submit(1, { type: "generate", request: late });
+  engine.submit(2, { type: "generate", request: ask("say soon|", { deadline: Date.now() + 60_000 }) });
   await until(() => finished(2) !== undefined);
   const rejected = messages.filter((message) => message.type === "rejected");
   expect(rejected).toMatchObject([{ key: 1, code: "server_busy", busy: "deadline" }]);
@@ -356,9 +361,9 @@ test("a prompt that begins like an earlier one is computed from where they part,
   const llama = new FakeLlama(1024);
   const { engine, until, finished, text } = startEngine(llama);
   const common = "everything that both begin with; ";
-  engine.receive({ type: "generate", key: 1, request: ask(`${common}say one|`) });
+  engine.submit(1, { type: "generate", request: ask(`${common}say one|`) });
   await until(() => finished(1) !== undefined);
-  engine.receive({ type: "generate", key: 2, request: ask(`${common}say two|`) });
+  engine.submit(2, { type: "generate", request: ask(`${common}say two|`) });
   await until(() => finished(2) !== undefined);
   expect(text(2)).toBe("two");
   expect(finished(1)?.usage.cachedTokens).toBe(0);
@@ -372,7 +377,7 @@ test("nothing is guessed for a model that cannot take wrong guesses back", async
     llama.canRollBack = canRollBack;
     const { engine, until, finished, text } = startEngine(llama);
     const repeated = "abcdef".repeat(10);
-    engine.receive({ type: "generate", key: 1, request: ask(`say ${repeated}|`) });
+    engine.submit(1, { type: "generate", request: ask(`say ${repeated}|`) });
     await until(() => finished(1) !== undefined);
     expect(text(1)).toBe(repeated);
     return llama.decodes.slice(1).map((decode) => decode.rows);
@@ -385,11 +390,11 @@ test("what the draft model writes is checked, and the answer is what it is witho
   const llama = new FakeLlama();
   const draft = { path: "", max: 4, pMin: 0, adaptive: false };
   const { engine, until, finished, text } = startEngine(llama, { draft });
-  engine.receive({ type: "generate", key: 1, request: ask("say nothing twice|", { stop: ["wi"] }) });
+  engine.submit(1, { type: "generate", request: ask("say nothing twice|", { stop: ["wi"] }) });
   await until(() => finished(1) !== undefined);
   expect([text(1), finished(1)?.reason]).toEqual(["nothing t", "stop"]);
   expect(llama.decodes.length).toBeLessThan(6);
-  engine.receive({ type: "generate", key: 2, request: ask("say nothing twice|", { maxTokens: 8 }) });
+  engine.submit(2, { type: "generate", request: ask("say nothing twice|", { maxTokens: 8 }) });
   await until(() => finished(2) !== undefined);
   expect([text(2), finished(2)?.usage.completionTokens]).toEqual(["nothing ", 8]);
 });
@@ -402,11 +407,11 @@ test("host memory holds no more than it may, also of a model whose tokens take n
     cacheRamBytes: 1000,
   });
   for (const [key, letter] of ["a", "b", "c", "d", "e", "f"].entries()) {
-    engine.receive({ type: "generate", key, request: ask(`${letter.repeat(400)} say ${letter}|`) });
+    engine.submit(key, { type: "generate", request: ask(`${letter.repeat(400)} say ${letter}|`) });
     await until(() => finished(key) !== undefined);
   }
   expect(llama.saves).toBeGreaterThan(2);
-  const saved = steps().map(({ stats }) => stats.kvSaved);
+  const saved = steps().map(({ report }) => report?.levels?.kv.host ?? 0);
   expect(Math.max(...saved)).toBeGreaterThan(400);
   expect(Math.max(...saved)).toBeLessThanOrEqual(1000);
 });
@@ -419,7 +424,7 @@ test.each([false, true])(
     const { engine, until, finished, text } = startEngine(llama, { maxModelLen: 700 });
     const long = (letter: string) => `${letter.repeat(400)} say ${letter}|`;
     for (const [key, letter] of ["a", "b", "c", "a"].entries()) {
-      engine.receive({ type: "generate", key, request: ask(long(letter)) });
+      engine.submit(key, { type: "generate", request: ask(long(letter)) });
       await until(() => finished(key) !== undefined);
       expect(text(key)).toBe(letter);
     }

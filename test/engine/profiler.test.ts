@@ -8,7 +8,7 @@ import { noUsage } from "../../src/domain/usage.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";
 import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
 import { Profiler } from "../../src/engine/text/child/profiler.ts";
-import type { EngineOptions, FromEngine } from "../../src/engine/text/protocol.ts";
+import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
 
@@ -24,16 +24,17 @@ const OPTIONS = {
 
 /** Runs requests, each step of 10 ms; resolves with their finishes by key. */
 async function run(contents: readonly (readonly [string, boolean])[], cancelled?: number) {
-  const messages: FromEngine[] = [];
+  const messages: FromTextEngine[] = [];
   const llama = new FakeLlama(256, 10);
   const profiler = new Profiler({ ...llama.model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
   const engine = new Engine(llama, OPTIONS, (message) => messages.push(message), systemClock, undefined, profiler);
   engine.run().catch((error) => expect.unreachable(String(error)));
   contents.forEach(([content, profile], key) => {
-    engine.receive({ type: "generate", key, request: plainRequest(content, profile ? { profile: true } : {}) });
+    engine.submit(key, { type: "generate", request: plainRequest(content, profile ? { profile: true } : {}) });
   });
-  if (cancelled !== undefined) setTimeout(() => engine.receive({ type: "cancel", key: cancelled, quiet: false }), 60);
-  const finishes = () => messages.flatMap((message) => (message.type === "step" ? message.finished : []));
+  if (cancelled !== undefined) setTimeout(() => engine.cancel(cancelled, "id"), 60);
+  const ends = () => messages.flatMap((message) => (message.type === "events" ? message.finished : []));
+  const finishes = () => ends().flatMap(({ key, event }) => (event.type === "finish" ? [{ key, event }] : []));
   while (finishes().length < contents.length) await Bun.sleep(5);
   return new Map(finishes().map(({ key, event }) => [key, event]));
 }

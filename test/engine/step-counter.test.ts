@@ -24,7 +24,7 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
 
 test("pauses of streams and sizes of chunks are told by what caused them", async () => {
   const told = Promise.withResolvers<StepTally>();
-  const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
+  const counter = new StepCounter(told.resolve);
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
@@ -60,7 +60,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
 
 test("a pause is as long as a stream waits, whoever else had steps meanwhile", async () => {
   const told = Promise.withResolvers<StepTally>();
-  const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
+  const counter = new StepCounter(told.resolve);
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
   let now = 0;
@@ -85,7 +85,7 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
 
 test("guesses are told once, also those of the step after which they are told", async () => {
   const told: StepTally[] = [];
-  const counter = new StepCounter((message) => void (message.type === "steps" && told.push(message.tally)));
+  const counter = new StepCounter(told.resolve);
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   const step = (right: number) => {
     counter.decoded({ step: plan(1, 0, [1]), result: "done", before: 0, after: 1, made: 1 }, levels);

@@ -49,8 +49,8 @@ for (const name of Object.keys(seeds) as TargetName[]) {
       Bun.gc(true);
       resident.push(process.memoryUsage.rss() / 1e6);
     }
-    await until(() => server.generation.activeCount === 0 && server.metrics.connections === 0);
-    expect([server.generation.registeredCount, server.engine.live]).toEqual([0, 0]);
+    await until(() => server.requests.activeCount === 0 && server.metrics.connections === 0);
+    expect([server.requests.registeredCount, server.engine.live]).toEqual([0, 0]);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     const [first = 0, second = 0] = resident;
     if (cases > 300) console.log(`  resident: ${first.toFixed(0)} MB, then ${second.toFixed(0)} MB`);

@@ -41,7 +41,7 @@ test("servers at the given ports are found under their address; what is no model
   const expected = [`localhost:${far.port}/far someone`, ...near];
   expect(found().toSorted()).toEqual(expected.toSorted());
   expect(found()).toEqual(found());
-  expect(gateway.find("far")?.model).toBe(`localhost:${far.port}/far`);
+  expect(gateway.find("far")?.chat?.model).toBe(`localhost:${far.port}/far`);
   expect(gateway.find(`localhost:${far.port}/other`)).toBeUndefined();
   expect(gateway.find("other")).toBeUndefined();
 

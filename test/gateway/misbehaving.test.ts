@@ -144,7 +144,7 @@ describe("an upstream that", () => {
     const upstream = new Upstream("up", [replica], true);
     const gateway = new Gateway({ configured: [upstream], clock: systemClock, log: new RecordingLog() });
     const started = gateway.start();
-    const engine = gateway.find("up/far")?.engine;
+    const engine = gateway.find("up/far")?.chat?.engine;
     if (!engine) throw new Error("no backend");
     expect(textOf(await generate({ engine }))).toBe("Hello");
     expect(gateway.models()).toEqual([]);
@@ -193,10 +193,10 @@ describe("a name that several have", () => {
     const gateway = new Gateway({ configured: upstreams, clock: systemClock, log: new RecordingLog() });
     await gateway.start();
     gateway.stop();
-    const engine = gateway.find("ollama/far")?.engine;
+    const engine = gateway.find("ollama/far")?.chat?.engine;
     if (!engine) throw new Error("no backend");
     expect(textOf(await generate({ engine }))).toBe("Hello");
-    expect(gateway.find("ollama/a")).not.toBe(gateway.find("ollama/far"));
+    expect(gateway.find("ollama/a")?.chat).not.toBe(gateway.find("ollama/far")?.chat);
     expect(given.asked.some(({ path }) => path.endsWith("completions"))).toBe(false);
   });
 });
@@ -220,7 +220,7 @@ describe("an upstream behind a proxy", () => {
     });
     await gateway.start();
     gateway.stop();
-    const engine = gateway.find("up/far")?.engine;
+    const engine = gateway.find("up/far")?.chat?.engine;
     if (!engine) throw new Error("no backend");
     expect(textOf(await generate({ engine }))).toBe("Hello");
     expect(proxy.asked.map(({ headers }) => headers.get("host"))).toEqual(["far.invalid:8000", "far.invalid:8000"]);

@@ -210,8 +210,8 @@ test("an error whose text does not end is given up as silence is, and one that i
 test("names that a server does not have are passed on, and not kept", async () => {
   const server = chatServer(helloStream);
   const { gateway } = await remote([server.url]);
-  expect(gateway.find("up/far")).toBe(gateway.find("up/far"));
-  const [one, other] = [gateway.find("up/new"), gateway.find("up/new")];
+  expect(gateway.find("up/far")?.chat).toBe(gateway.find("up/far")?.chat);
+  const [one, other] = [gateway.find("up/new")?.chat, gateway.find("up/new")?.chat];
   expect([one?.model, other?.model]).toEqual(["up/new", "up/new"]);
   expect(one).not.toBe(other);
 });

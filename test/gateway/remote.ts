@@ -24,7 +24,7 @@ export async function remote(urls: readonly string[], { silenceMs = 5000, key }:
   await gateway.start();
   gateway.stop();
   const model = upstream.models()[0]?.id ?? "far";
-  const backend = gateway.find(`up/${model}`);
+  const backend = gateway.find(`up/${model}`)?.chat;
   if (!backend) throw new Error("no backend");
   return { gateway, upstream, replicas, log, engine: backend.engine };
 }

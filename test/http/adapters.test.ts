@@ -56,10 +56,10 @@ describe("an adapter's name", () => {
         signal: left.signal,
       }).catch(() => {});
     }
-    await until(() => server.generation.activeCount === 2);
+    await until(() => server.requests.activeCount === 2);
     expect((await server.chat({ model: "fake-model" })).status).toBe(503);
     left.abort();
-    await until(() => server.generation.activeCount === 0);
+    await until(() => server.requests.activeCount === 0);
   });
 
   test("chooses in a line of a batch, and the answer there bears it", async () => {

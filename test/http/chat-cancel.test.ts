@@ -47,8 +47,8 @@ describe("cancelling", () => {
     await until(() => server.engine.live === 1);
     expect((await cancel(server, "c2")).status).toBe(200);
     await expectGolden(golden, await (await answer).text());
-    await until(() => server.generation.activeCount === 0 && server.metrics.connections === 0);
-    expect(server.generation.registeredCount).toBe(0);
+    await until(() => server.requests.activeCount === 0 && server.metrics.connections === 0);
+    expect(server.requests.registeredCount).toBe(0);
     expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
   });
 
@@ -138,8 +138,8 @@ describe("cancelling while an image is fetched", () => {
     const fetching = () => until(() => state.asked === 1);
     const over = async () => {
       await left.promise;
-      await until(() => server.generation.activeCount === 0);
-      expect([server.engine.requests.length, server.generation.registeredCount]).toEqual([0, 0]);
+      await until(() => server.requests.activeCount === 0);
+      expect([server.engine.requests.length, server.requests.registeredCount]).toEqual([0, 0]);
       expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
       await pictures.stop(true);
     };
@@ -186,7 +186,7 @@ describe("cancelling while an image is fetched", () => {
     const { server, messages, fetching, over } = setUp();
     const answer = server.chat({ messages });
     await fetching();
-    server.generation.cancelAll();
+    server.requests.cancelAll();
     expect(checkCompletion(await (await answer).json()).choices[0]?.finish_reason).toBe("cancelled");
     await over();
   });

@@ -77,7 +77,7 @@ function told(body: string, done: boolean): string[] {
 
 async function expectNothingLeft(server: TestServer): Promise<void> {
   await until(() => server.metrics.connections === 0);
-  expect([server.engine.live, server.generation.activeCount, server.generation.registeredCount]).toEqual([0, 0, 0]);
+  expect([server.engine.live, server.requests.activeCount, server.requests.registeredCount]).toEqual([0, 0, 0]);
 }
 
 describe.each(routes)("the deadline on $path", ({ path, body, end, content, lastEvent, errorEvent, done }) => {

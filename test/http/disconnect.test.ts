@@ -14,11 +14,9 @@ const phases: readonly (readonly [name: string, script: FakeScript, begun: boole
 
 /** Nothing of the request is left anywhere. */
 async function expectLevel(server: TestServer, id: string): Promise<void> {
-  await until(
-    () => server.engine.live === 0 && server.generation.activeCount === 0 && server.metrics.connections === 0,
-  );
+  await until(() => server.engine.live === 0 && server.requests.activeCount === 0 && server.metrics.connections === 0);
   expect(server.engine.aborted).toContain(id);
-  expect(server.generation.registeredCount).toBe(0);
+  expect(server.requests.registeredCount).toBe(0);
 }
 
 describe.each([true, false])("a client that leaves (stream: %p)", (stream) => {
@@ -66,8 +64,8 @@ test("64 clients that leave at different points leave nothing behind, and the ot
   );
   for (const [index, client] of clients.entries()) setTimeout(() => client.leave(), index % 9);
   await until(() => clients.every((client) => client.closed) && server.engine.live === 1);
-  await until(() => server.generation.activeCount === 1 && server.metrics.connections === 1);
-  expect(server.generation.registeredCount).toBe(1);
+  await until(() => server.requests.activeCount === 1 && server.metrics.connections === 1);
+  expect(server.requests.registeredCount).toBe(1);
   gate.resolve();
   expect((await stays).status).toBe(200);
 });

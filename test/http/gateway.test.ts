@@ -54,7 +54,7 @@ describe("a model of another server", () => {
   test("is cancelled by the id of the request", async () => {
     const { server, far } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { hold: true }));
     const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
-    await until(() => server.generation.registeredCount === 1 && far.asked.length === 2);
+    await until(() => server.requests.registeredCount === 1 && far.asked.length === 2);
     await Bun.sleep(50);
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     expect(await body(await answer)).toMatchObject({ choices: [{ finish_reason: "cancelled" }] });
@@ -92,10 +92,10 @@ describe("a model of another server", () => {
         signal: left.signal,
       }).catch(() => {});
     }
-    await until(() => server.generation.activeCount === 20);
+    await until(() => server.requests.activeCount === 20);
     expect((await server.chat({})).status).toBe(200);
     left.abort();
-    await until(() => server.generation.activeCount === 0);
+    await until(() => server.requests.activeCount === 0);
   });
 
   test("tells of what it cannot do with the status and the field", async () => {

@@ -16,10 +16,11 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { EmbeddingModels } from "../../src/service/embedding-models.ts";
-import { EmbeddingService, type EmbeddingSource } from "../../src/service/embeddings.ts";
+import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
+import { RequestService } from "../../src/service/request.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
-import type { JobLevels, MetricLevels, Metrics } from "../../src/telemetry/metrics.ts";
+import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { testStore } from "../support/stored-models.ts";
 
 export const testConfig: Config = {
@@ -93,26 +94,18 @@ export class RecordingMetrics implements Metrics {
   requestEnded(route: string, status: number): void {
     this.answered.push(`${route} ${status}`);
   }
-  generationStarted(): void {
-    this.calls.push("started");
-  }
-  adapterChosen(name: string): void {
-    this.calls.push(`adapter ${name}`);
-  }
-  firstToken(): void {
-    this.calls.push("first");
-  }
-  interToken(): void {
-    this.calls.push("inter");
-  }
-  generationFinished(reason: string): void {
-    this.calls.push(`finished ${reason}`);
-  }
-  generationFailed(code: string): void {
-    this.calls.push(`failed ${code}`);
-  }
-  rejected(reason: string): void {
-    this.calls.push(`rejected ${reason}`);
+  /** Calls about other than text say so. */
+  of({ kind }: MetricSubject): RequestMetrics {
+    const call = (line: string) => void this.calls.push(kind === "text" ? line : `${kind} ${line}`);
+    return {
+      started: () => call("started"),
+      adapterChosen: (name) => call(`adapter ${name}`),
+      firstToken: () => call("first"),
+      interToken: () => call("inter"),
+      finished: (reason) => call(`finished ${reason}`),
+      failed: (code) => call(`failed ${code}`),
+      rejected: (reason) => call(`rejected ${reason}`),
+    };
   }
   batchLineEnded(outcome: string): void {
     this.calls.push(`line ${outcome}`);
@@ -147,6 +140,7 @@ export interface TestServer extends RunningServer {
   readonly router: ModelRouter;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
+  readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
@@ -195,30 +189,19 @@ export function serve(
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const others = beside.find((source): source is ModelSource & EmbeddingSource => "findEmbedder" in source);
-  const embeddings = new EmbeddingService({
-    engines: embedders,
-    ...(others && { others }),
-    metrics,
-    clock,
-    parallel,
-    maxQueue,
-  });
-  const sources = [new EmbeddingModels(embeddings), ...beside];
+  const sources = [new EmbeddingModels(embedders, parallel), ...beside];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
-  const generation = new GenerationService({
-    router,
-    metrics,
-    clock,
-    maxQueue,
-    queueTimeoutMs,
-    mediaLimits: defaultMediaLimits,
-  });
+  const subject = { kind: "text", model: "fake-model" };
+  const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
+  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  const embeddings = new EmbeddingService({ router, requests });
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
     config,
     storedModels,
     engine: config.serveModel ? engine : new NoEngine(),
+    engines: [],
+    requests,
     router,
     generation,
     embeddings,
@@ -227,7 +210,7 @@ export function serve(
     clock,
     version: "0.0.0-test",
   });
-  server = listen(app, config, generation);
+  server = listen(app, config, requests);
   app.batches.start();
   const post: TestServer["post"] = (path, body, headers = {}) =>
     fetch(server.url + path, {
@@ -240,6 +223,7 @@ export function serve(
     engine,
     router,
     embedders,
+    requests,
     generation,
     embeddings,
     metrics,

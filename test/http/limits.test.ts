@@ -114,7 +114,7 @@ describe("capacity", () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, { parallel: 2, maxQueue: 1 });
     const admitted = [server.chat({}), server.chat({ stream: true }), server.chat({})];
-    await until(() => server.generation.activeCount === 3);
+    await until(() => server.requests.activeCount === 3);
     for (const stream of [false, true]) {
       const response = await server.chat({ stream }, { "x-request-id": "late" });
       expect(response.status).toBe(503);
@@ -137,7 +137,7 @@ describe("capacity", () => {
     async (route) => {
       const server = serve({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
       const held = server.chat({}, { "x-request-id": "held" });
-      await until(() => server.generation.activeCount === 1);
+      await until(() => server.requests.activeCount === 1);
       for (const body of [{}, [], null, { model: 1 }]) {
         expect((await server.post(route, JSON.stringify(body))).status).toBe(503);
       }

@@ -30,10 +30,8 @@ const cancel = (server: TestServer, id: string) =>
   server.post(`/v1/chat/completions/${encodeURIComponent(id)}/cancel`, "");
 
 async function isIdle(server: TestServer): Promise<void> {
-  await until(
-    () => server.engine.live === 0 && server.generation.activeCount === 0 && server.metrics.connections === 0,
-  );
-  expect(server.generation.registeredCount).toBe(0);
+  await until(() => server.engine.live === 0 && server.requests.activeCount === 0 && server.metrics.connections === 0);
+  expect(server.requests.registeredCount).toBe(0);
 }
 
 describe("POST /v1/batch/completions", () => {

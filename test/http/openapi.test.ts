@@ -17,8 +17,16 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, router, generation, embeddings } = serve();
-  const services = { engine, router, generation, embeddings, storedModels: testStore(testConfig) };
+  const { metrics, log, engine, requests, router, generation, embeddings } = serve();
+  const services = {
+    engine,
+    engines: [],
+    requests,
+    router,
+    generation,
+    embeddings,
+    storedModels: testStore(testConfig),
+  };
   const clock = { now: () => 0, wall: () => 0 };
   const version = "0";
   const app = createApp({ config: testConfig, ...services, metrics, log, clock, version });

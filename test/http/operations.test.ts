@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { EnginePort } from "../../src/engine/text/port.ts";
+import type { TextPort } from "../../src/engine/text/port.ts";
 import { fakeModel } from "../../src/engine/text/fake.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
@@ -158,7 +158,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
 
   test("an engine that is down is 503 with Retry-After, one without a tokenizer 422", async () => {
     const { post, engine } = serve();
-    const failing = (error: SvcError) => ((engine as EnginePort).tokenize = () => Promise.reject(error));
+    const failing = (error: SvcError) => ((engine as TextPort).tokenize = () => Promise.reject(error));
     failing(new SvcError("engine_unavailable", "The model engine is down.", { retryAfterSeconds: 3 }));
     const down = await post("/v1/tokenize", { text: "a" });
     expect([down.status, down.headers.get("retry-after")]).toEqual([503, "3"]);
@@ -174,7 +174,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
   test("a client that leaves takes its request along", async () => {
     const { url, engine } = serve();
     let signal: AbortSignal | undefined;
-    (engine as EnginePort).tokenize = (_, given) => {
+    (engine as TextPort).tokenize = (_, given) => {
       signal = given;
       return new Promise((_resolve, reject) => given.addEventListener("abort", () => reject(given.reason)));
     };
@@ -190,13 +190,13 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
 describe("GET /metrics", () => {
   test("is Prometheus text of this moment", async () => {
     const { url, metrics } = serve(hello);
-    let modelName = "";
+    let version = "";
     (metrics as Metrics).render = (levels) => {
-      modelName = levels.modelName;
+      version = levels.version;
       return "# text\n";
     };
     const response = await fetch(`${url}/metrics`);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect([await response.text(), modelName]).toEqual(["# text\n", "fake-model"]);
+    expect([await response.text(), version]).toEqual(["# text\n", "0.0.0-test"]);
   });
 });

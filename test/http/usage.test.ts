@@ -27,7 +27,7 @@ function serveBackwards(): TestServer {
 function countIn(server: TestServer): (name: string) => Promise<number | undefined> {
   const counters = new PrometheusMetrics(systemClock);
   Object.assign(server.metrics, {
-    generationFinished: counters.generationFinished.bind(counters),
+    of: counters.of.bind(counters),
     render: counters.render.bind(counters),
   });
   return async (name) => {

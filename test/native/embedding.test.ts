@@ -40,17 +40,17 @@ const loadKind = (kind: EncoderKind, changes: Partial<EmbedderConfig> = {}) =>
 function run(maxTokens: number, ...work: EmbeddingWork[]): FromEmbedder[] {
   const told: FromEmbedder[] = [];
   const worker = new EmbeddingWorker(embedder, { maxTokens }, (message) => told.push(message));
-  work.forEach((one, key) => worker.receive({ type: "embed", key: key + 1, work: one }));
-  const isOver = () => told.filter(({ type }) => type === "result" || type === "rejected").length === work.length;
+  work.forEach((one, key) => worker.submit(key + 1, { work: one }));
+  const isOver = () => told.filter(({ type }) => type === "events" || type === "rejected").length === work.length;
   for (let steps = 0; !isOver() && steps < 1000; steps++) worker.step();
   return told;
 }
 
 function results(maxTokens: number, ...work: EmbeddingWork[]): EmbeddingResult[] {
   return run(maxTokens, ...work)
-    .flatMap((message) => (message.type === "result" ? [message] : []))
+    .flatMap((message) => (message.type === "events" ? message.finished : []))
     .sort((a, b) => a.key - b.key)
-    .map(({ result }) => result);
+    .flatMap(({ event }) => (event.type === "result" ? event.result : []));
 }
 
 function embed(inputs: readonly (string | number[])[], maxTokens = ENCODER_CONTEXT): EmbeddingResult {
@@ -129,7 +129,7 @@ describe("inputs", () => {
     expect(told).toContainEqual(
       expect.objectContaining({ type: "rejected", key: 1, code: "invalid_value", param: "input" }),
     );
-    expect(told.filter(({ type }) => type === "result")).toHaveLength(1);
+    expect(told.filter(({ type }) => type === "events")).toHaveLength(1);
     expect(JSON.stringify(told)).toContain(`from 0 to ${vocabulary - 1}`);
   });
 });

@@ -5,6 +5,7 @@ import { FakeEngine, type FakeScript } from "../../src/engine/text/fake.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
+import { RequestService } from "../../src/service/request.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
@@ -17,16 +18,11 @@ function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: num
   const metrics = new RecordingMetrics();
   const time = { now: 0 };
   const clock = { now: () => time.now, wall: () => 0 };
-  const generation = new GenerationService({
-    router: localRouter(engine, parallel),
-    metrics,
-    clock,
-    maxQueue: 1,
-    queueTimeoutMs: 0,
-    mediaLimits: defaultMediaLimits,
-    ...limits,
-  });
-  return { engine, metrics, generation, time };
+  const subject = { kind: "text", model: "fake-model" };
+  const requests = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
+  const router = localRouter(engine, parallel);
+  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  return { engine, metrics, generation, requests, time };
 }
 
 async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
@@ -37,20 +33,20 @@ async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEv
 
 describe("a generation", () => {
   test("in the background takes no place of others, and is waited for when the server stops", async () => {
-    const { generation, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
+    const { requests, generation, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
     const background = generation.generate({ ...request("b"), background: true }, live);
     await background.next();
     const other = generation.generate(request("r"), live);
     expect((await other.next()).value?.type).toBe("accepted");
     expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
-    expect(generation.activeCount).toBe(2);
+    expect(requests.activeCount).toBe(2);
     await Promise.all([background.return(), other.return()]);
-    expect(generation.activeCount).toBe(0);
+    expect(requests.activeCount).toBe(0);
     expect(metrics.calls).toContain("rejected queue_full");
   });
 
   test("passes events through, reports and measures itself once", async () => {
-    const { generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+    const { requests, generation, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: GenerationReport = {};
     const kinds = [];
     for await (const event of generation.generate(request("r"), live, report)) {
@@ -60,7 +56,7 @@ describe("a generation", () => {
     expect(kinds).toEqual(["accepted", "text", "text", "text", "finish"]);
     expect(report).toMatchObject({ reason: "stop", firstTextMs: 10, usage: { promptTokens: 12, completionTokens: 3 } });
     expect(metrics.calls).toEqual(["started", "first", "inter", "inter", "finished stop"]);
-    expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+    expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
   });
 
   test("that fails releases its place and is counted by its code", async () => {
@@ -68,30 +64,30 @@ describe("a generation", () => {
       [new SvcError("engine_crashed", "gone"), "engine_crashed"],
       [new Error("bug"), "internal_error"],
     ] as const) {
-      const { generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
+      const { requests, generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
       const report: GenerationReport = {};
       expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
       await Bun.sleep(0);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
-      expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+      expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
     }
   });
 
   test("whose consumer stops early releases its place", async () => {
-    const { generation, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
+    const { requests, generation, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
     for await (const event of generation.generate(request("r"), live)) if (event.type === "text") break;
-    expect([generation.activeCount, generation.registeredCount, engine.live]).toEqual([0, 0, 0]);
+    expect([requests.activeCount, requests.registeredCount, engine.live]).toEqual([0, 0, 0]);
   });
 
   test("that nobody reads holds nothing", () => {
-    const { generation } = setUp({ steps: [] });
+    const { requests, generation } = setUp({ steps: [] });
     generation.generate(request("r"), live);
-    expect(generation.activeCount).toBe(0);
+    expect(requests.activeCount).toBe(0);
   });
 
   test("whose signal is aborted ends with the reason and counts as cancelled", async () => {
-    const { generation, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const { requests, generation, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const controller = new AbortController();
     const events = collect(generation.generate(request("r"), controller.signal));
     await Bun.sleep(0);
@@ -100,7 +96,7 @@ describe("a generation", () => {
     await Bun.sleep(0);
     expect(engine.aborted).toEqual(["r"]);
     expect(metrics.calls.at(-1)).toBe("finished cancelled");
-    expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
+    expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
   });
 });
 
@@ -131,21 +127,21 @@ describe("admission", () => {
 
 describe("draining", () => {
   test("refuses new ones, waits for live ones, and can cancel them", async () => {
-    const { generation } = setUp({ steps: [{ text: "a" }, { wait: never }] });
+    const { requests, generation } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const events = collect(generation.generate(request("r"), live));
     await Bun.sleep(0);
     let idle = false;
-    const drained = generation.drain().then(() => (idle = true));
+    const drained = requests.drain().then(() => (idle = true));
     expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
     await Bun.sleep(0);
     expect(idle).toBe(false);
-    generation.cancelAll();
+    requests.cancelAll();
     expect((await events).at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
     await drained;
-    expect(generation.cancel("r")).toBe(false);
+    expect(requests.cancel("r")).toBe(false);
   });
 
   test("of an idle service is immediate", async () => {
-    await setUp({ steps: [] }).generation.drain();
+    await setUp({ steps: [] }).requests.drain();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FakeEngine } from "../../src/engine/text/fake.ts";
-import type { EnginePort } from "../../src/engine/text/port.ts";
+import type { TextPort } from "../../src/engine/text/port.ts";
 import { LocalModel } from "../../src/service/local-model.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
 import { narrowed, SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
@@ -41,23 +41,28 @@ describe("the system model", () => {
 
   test("is listed beside the others and answers its name alone", async () => {
     const main = new FakeEngine(() => ({ steps: [{ text: "main" }] }));
-    const own: EnginePort = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
+    const own: TextPort = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
     const local = new LocalModel(main, 4);
     const system = new SystemModel(own, 2);
-    const router = new ModelRouter([local, system], local.backend);
+    const router = new ModelRouter([local, system], { chat: local.backend });
     expect(router.models().map(({ id, ownedBy }) => [id, ownedBy])).toEqual([
       ["fake-model", "svc"],
       [SYSTEM_MODEL, "system"],
     ]);
     expect(router.models(true).map(({ id }) => id)).toEqual(["fake-model"]);
     expect(router.models()[1]?.capabilities).not.toContain("logprobs");
-    expect([router.route().model, router.route("other").model]).toEqual(["fake-model", "fake-model"]);
-    const { engine, model } = router.route(SYSTEM_MODEL);
-    expect([model, engine.status().modelId]).toEqual([SYSTEM_MODEL, SYSTEM_MODEL]);
+    expect([router.find(undefined, "chat").model, router.find("other", "chat").model]).toEqual([
+      "fake-model",
+      "fake-model",
+    ]);
+    const { engine, model, surface } = router.find(SYSTEM_MODEL, "chat");
+    expect(model).toBe(SYSTEM_MODEL);
     const events = await Array.fromAsync(engine.generate(plainRequest("hi", { id: "r" }), live));
     expect(events).toContainEqual({ type: "text", text: "system" });
-    expect(engine.tokenize("a", live)).rejects.toMatchObject({ code: "tokenize_unsupported" });
+    expect(surface?.noTokenizer).toMatchObject({ code: "tokenize_unsupported" });
     // Alone it does not stand in for a model that nobody named.
-    expect(() => new ModelRouter([system]).route()).toThrow(expect.objectContaining({ code: "upstream_unavailable" }));
+    expect(() => new ModelRouter([system]).find(undefined, "chat")).toThrow(
+      expect.objectContaining({ code: "upstream_unavailable" }),
+    );
   });
 });

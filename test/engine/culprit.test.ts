@@ -1,16 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { culprit, PendingRequest } from "../../src/engine/text/pending-request.ts";
+import { PendingJob } from "../../src/engine/process/jobs.ts";
+import { culprit } from "../../src/engine/text/culprit.ts";
+import type { TextEvent, TextJob } from "../../src/engine/text/protocol.ts";
 import { plainRequest } from "../support/request.ts";
 
+type Pending = PendingJob<TextJob, TextEvent>;
 const rgb = new Uint8Array(300);
 const media = [{ kind: "image", id: "i", width: 10, height: 10, rgb }] as const;
 
 test("a request that is computed holds its images and sound no longer; before, another engine may need them", () => {
   const request = plainRequest("?", { media });
-  const pending = new PendingRequest(1, "r1", { type: "generate", key: 1, request });
+  const pending: Pending = new PendingJob(1, "r1", { type: "generate", request });
   pending.sent();
-  expect(pending.message).toMatchObject({ request: { media: [{ rgb }] } });
+  expect(pending.job).toMatchObject({ request: { media: [{ rgb }] } });
   pending.started();
   expect(pending.progress).toBe("started");
   expect(Object.values(pending)).not.toContainEqual(expect.objectContaining({ request }));
@@ -21,13 +24,13 @@ describe("an engine that a grammar held up", () => {
   const PROMPT = 71;
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 
-  function waiting(key: number, fields: Partial<GenerateRequest> = { constraint }): PendingRequest {
-    const pending = new PendingRequest(key, "", { type: "generate", key, request: plainRequest("?", fields) });
+  function waiting(key: number, fields: Partial<GenerateRequest> = { constraint }): Pending {
+    const pending: Pending = new PendingJob(key, "", { type: "generate", request: plainRequest("?", fields) });
     pending.sent();
     return pending;
   }
 
-  const blames = (pending: readonly PendingRequest[]) => culprit(PROMPT, pending)?.key;
+  const blames = (pending: readonly Pending[]) => culprit(PROMPT, pending)?.key;
 
   test("while it was made: was held up by the oldest request that waits for one", () => {
     const accepted = Object.assign(waiting(1), { accepted: true });

@@ -1,0 +1,133 @@
+import { afterEach, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { EmbeddingEngine } from "../../../src/engine/embedding/embedding-engine.ts";
+
+const fixture = fileURLToPath(new URL("fixtures/embedder-process.ts", import.meta.url));
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const engines: EmbeddingEngine[] = [];
+const PATIENCE_MS = 60_000;
+
+function create(modelPath = "model", loadTimeoutMs = 30_000, idleMs = 0): EmbeddingEngine {
+  const sizes = { maxTokens: 16, threads: 1, gpuLayers: 0 };
+  const rest = { flashAttention: "auto", mmap: true, mlock: false, warmup: false } as const;
+  const engine = new EmbeddingEngine({
+    engine: { libraries: process.cwd(), modelPath, kind: "embed", ...sizes, ...rest },
+    model: { id: "fake", created: 7, dimensions: 2 },
+    launch: {
+      command: () => [process.execPath, fixture],
+      env: { PATH: "/usr/bin:/bin" },
+      loadTimeoutMs,
+      log: silent,
+      clock: systemClock,
+    },
+    idleMs,
+  });
+  engines.push(engine);
+  return engine;
+}
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+});
+
+async function ask(engine: EmbeddingEngine, text: string, signal = new AbortController().signal) {
+  for await (const event of engine.run({ kind: "embed", inputs: [text] }, signal)) {
+    if (event.type === "result") return event.result;
+  }
+  throw new Error("no result");
+}
+
+/** The code of the failure. */
+async function failure(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+  } catch (error) {
+    return error instanceof SvcError ? error.code : String(error);
+  }
+  return "none";
+}
+
+test(
+  "starts nothing until it is asked, and is advertised all the same",
+  async () => {
+    const engine = create();
+    expect(engine.status()).toMatchObject({
+      modelId: "fake",
+      created: 7,
+      maxTokens: 16,
+      state: "unloaded",
+      restarts: 0,
+    });
+    const { values, tokens } = await ask(engine, "hello");
+    expect([values[0], tokens]).toEqual([Math.fround(0.6), 3]);
+    expect(engine.status()).toMatchObject({ state: "ready", model: { architecture: "fake" }, restarts: 0 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a crash fails what was computed, keeps what was not, and the next request finds another process",
+  async () => {
+    const engine = create();
+    await ask(engine, "hello");
+    const [died, kept] = [failure(ask(engine, "die")), ask(engine, "hello")];
+    expect(await died).toBe("engine_crashed");
+    expect((await kept).tokens).toBe(3);
+    expect((await ask(engine, "hello")).tokens).toBe(3);
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+    expect(engine.status().lastError).toContain("SIGKILL");
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a model that cannot be loaded is 503 for who waits, and the reason is kept for the operator",
+  async () => {
+    const engine = create("unloadable");
+    expect(await Promise.all([failure(ask(engine, "a")), failure(ask(engine, "b"))])).toEqual([
+      "engine_unavailable",
+      "engine_unavailable",
+    ]);
+    expect(engine.status().lastError).toBe("no such architecture");
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a request waits for loading no longer than it may",
+  async () => {
+    const engine = create("endless", 50);
+    expect(await failure(ask(engine, "a"))).toBe("engine_unavailable");
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "an abort ends the wait with the signal's reason, what the engine refuses is told",
+  async () => {
+    const engine = create();
+    const leave = new AbortController();
+    const hanging = failure(ask(engine, "hang", leave.signal));
+    await ask(engine, "hello");
+    leave.abort("gone");
+    expect(await hanging).toBe("gone");
+    expect(await failure(ask(engine, "hang", AbortSignal.abort("early")))).toBe("early");
+    expect(await failure(ask(engine, "refuse"))).toBe("invalid_value");
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "stopping ends the process and who waits",
+  async () => {
+    const engine = create();
+    await ask(engine, "hello");
+    const waiting = failure(ask(engine, "hang untouched"));
+    await engine.stop();
+    expect(await waiting).toBe("shutting_down");
+    expect(await failure(ask(engine, "hello"))).toBe("shutting_down");
+  },
+  PATIENCE_MS,
+);
