@@ -139,7 +139,7 @@ describe("cancel and disconnect", () => {
     await host.ready();
     await Bun.sleep(50);
     controller.abort();
-    expect(answer).rejects.toThrow();
+    await expect(answer).rejects.toThrow();
     expect(types(await collect(host.generate(request("hi"), live())))).toEqual([
       "accepted",
       "started",
@@ -204,7 +204,7 @@ describe("a dying engine", () => {
 
   test("a model that cannot be loaded is reported and not tried again", async () => {
     const host = startHost("unloadable");
-    expect(host.ready()).rejects.toThrow("no such architecture");
+    await expect(host.ready()).rejects.toThrow("no such architecture");
     await host.ready().catch(() => {});
     expect(host.status()).toMatchObject({ state: "failed", restarts: 0 });
     expect(await codeOf(collect(host.generate(request("hi"), live())))).toBe("engine_unavailable");

@@ -52,7 +52,7 @@ test("cancels, and ends for good when it is stopped", async () => {
   expect((await events).at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
   await lazy.stop();
   expect(started[0]?.status().state).toBe("stopped");
-  expect(collect(lazy.generate(plainRequest("hi", { id: "s" }), live))).rejects.toMatchObject({
+  await expect(collect(lazy.generate(plainRequest("hi", { id: "s" }), live))).rejects.toMatchObject({
     code: "shutting_down",
   });
 });

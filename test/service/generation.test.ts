@@ -42,7 +42,7 @@ describe("a generation", () => {
     await background.next();
     const other = generation.generate(request("r"), live);
     expect((await other.next()).value?.type).toBe("accepted");
-    expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
+    await expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
     expect(generation.activeCount).toBe(2);
     await Promise.all([background.return(), other.return()]);
     expect(generation.activeCount).toBe(0);
@@ -70,8 +70,7 @@ describe("a generation", () => {
     ] as const) {
       const { generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
       const report: GenerationReport = {};
-      expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
-      await Bun.sleep(0);
+      await expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
       expect([generation.activeCount, generation.registeredCount]).toEqual([0, 0]);
@@ -96,7 +95,7 @@ describe("a generation", () => {
     const events = collect(generation.generate(request("r"), controller.signal));
     await Bun.sleep(0);
     controller.abort(new Error("left"));
-    expect(events).rejects.toThrow("left");
+    await expect(events).rejects.toThrow("left");
     await Bun.sleep(0);
     expect(engine.aborted).toEqual(["r"]);
     expect(metrics.calls.at(-1)).toBe("finished cancelled");
@@ -136,7 +135,7 @@ describe("draining", () => {
     await Bun.sleep(0);
     let idle = false;
     const drained = generation.drain().then(() => (idle = true));
-    expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
+    await expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
     await Bun.sleep(0);
     expect(idle).toBe(false);
     generation.cancelAll();
@@ -146,6 +145,11 @@ describe("draining", () => {
   });
 
   test("of an idle service is immediate", async () => {
-    await setUp({ steps: [] }).generation.drain();
+    let idle = false;
+    void setUp({ steps: [] })
+      .generation.drain()
+      .then(() => (idle = true));
+    await Bun.sleep(0);
+    expect(idle).toBe(true);
   });
 });

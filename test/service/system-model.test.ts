@@ -56,7 +56,7 @@ describe("the system model", () => {
     expect([model, engine.status().modelId]).toEqual([SYSTEM_MODEL, SYSTEM_MODEL]);
     const events = await Array.fromAsync(engine.generate(plainRequest("hi", { id: "r" }), live));
     expect(events).toContainEqual({ type: "text", text: "system" });
-    expect(engine.tokenize("a", live)).rejects.toMatchObject({ code: "tokenize_unsupported" });
+    await expect(engine.tokenize("a", live)).rejects.toMatchObject({ code: "tokenize_unsupported" });
     // Alone it does not stand in for a model that nobody named.
     expect(() => new ModelRouter([system]).route()).toThrow(expect.objectContaining({ code: "upstream_unavailable" }));
   });
