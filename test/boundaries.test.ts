@@ -65,6 +65,16 @@ const names: readonly Reserved[] = [
   },
 ];
 
+/** In code as the transpiler prints it: a statement that begins with `expect` and goes on with `rejects` or `resolves`. */
+const unawaited: readonly Reserved[] = [
+  {
+    what: /^\s*(void )?expect\((?:(?!\bexpect\()[\s\S])*?\)\.(rejects|resolves)\b/m,
+    within: ["test"],
+    only: [],
+    why: "what is not awaited can fail after its test has passed",
+  },
+];
+
 async function read(folders: readonly string[]): Promise<SourceFile[]> {
   const lists = await Promise.all(
     folders.map((folder) => Array.fromAsync(new Bun.Glob("**/*.ts").scan({ cwd: join(root, folder) }))),
@@ -87,6 +97,7 @@ test("every import obeys the table of layers", () => expect(layerViolations(prod
 test("packages are imported where they belong", () => expect(packageViolations(productFiles, packages)).toEqual([]));
 test("environment, processes and clocks are used where they belong", () =>
   expect(nameViolations(productFiles, names)).toEqual([]));
+test("expectations of promises are awaited", () => expect(nameViolations(allFiles, unawaited)).toEqual([]));
 test("no import leads back to its start", () => expect(cycles(allFiles)).toEqual([]));
 test("no default exports, no barrels, no file above 500 lines", () =>
   expect(formViolations(allFiles, 500)).toEqual([]));
@@ -128,6 +139,14 @@ test("a package or name in the wrong place is caught", () => {
   expect(says("src/service/x.ts", 'export const run = () => Bun.spawn(["ls"]);')).toHaveLength(1);
   expect(says("src/scheduler/x.ts", "export const now = () => performance.now();")).toHaveLength(1);
   expect(says("src/http/x.ts", "// process.env is read in src/config\nexport const a = 1;")).toEqual([]);
+});
+
+test("an expectation of a promise that is not awaited is caught", () => {
+  const at = (code: string) => nameViolations([planted("test/x.test.ts", code)], unawaited);
+  expect(at("expect(load(1)).rejects.toThrow();")).toHaveLength(1);
+  expect(at("{ void expect(load()).resolves.toBe(1); }")).toHaveLength(1);
+  expect(at("await expect(load()).rejects.toThrow();\nexpect(1).toBe(1);")).toEqual([]);
+  expect(at("expect(1).toBe(1);\nexport const check = () => expect(load()).rejects.toThrow();")).toEqual([]);
 });
 
 test("a cycle is caught with its whole chain; one made of types is none", () => {

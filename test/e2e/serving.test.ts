@@ -20,9 +20,13 @@ setDefaultTimeout(60_000);
 const serve = (flags: readonly string[], work: (server: TestServer) => Promise<void>) =>
   withSandbox(({ command }) => withServer(flags, work, command()));
 
-/** Resolves when `holds` does; the test's own timeout ends a wait in vain. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(10);
+/** Resolves when a process is gone; throws when it is still there after ten seconds. */
+async function untilGone(pid: number): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
+    await Bun.sleep(10);
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -99,7 +103,7 @@ test("SIGTERM leaves no engine behind", async () => {
   await serve(MINI_FLAGS, async (server) => {
     engine = server.enginePid();
   });
-  await until(() => !isAlive(engine));
+  await untilGone(engine);
 });
 
 test("kill -9 of the server ends its engine, even in the middle of an answer", () =>
@@ -116,5 +120,5 @@ test("kill -9 of the server ends its engine, even in the middle of an answer", (
       command(),
     );
     await expect(killed).rejects.toThrow();
-    await until(() => !isAlive(engine));
+    await untilGone(engine);
   }));

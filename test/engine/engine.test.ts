@@ -240,9 +240,13 @@ describe("many requests", () => {
   });
 
   test("more than there are sequences wait and are all served", async () => {
-    const { engine, until, finished } = startEngine();
-    for (let key = 1; key <= 20; key++) engine.submit(key, { type: "generate", request: ask("say hello|") });
-    await until(() => Array.from({ length: 20 }, (_, index) => finished(index + 1)).every(Boolean));
+    const { engine, until, finished, text, steps } = startEngine();
+    const keys = Array.from({ length: 20 }, (_, index) => index + 1);
+    for (const key of keys) engine.submit(key, { type: "generate", request: ask(`say hello ${key}|`) });
+    await until(() => keys.every((key) => finished(key)));
+    expect(keys.map(text)).toEqual(keys.map((key) => `hello ${key}`));
+    expect(Math.max(...steps().map(({ report }) => report?.levels?.running ?? 0))).toBe(OPTIONS.parallel);
+    expect(Math.max(...steps().map(({ report }) => report?.levels?.waiting ?? 0))).toBeGreaterThan(10);
   });
 });
 

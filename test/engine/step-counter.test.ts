@@ -85,7 +85,7 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
 
 test("guesses are told once, also those of the step after which they are told", async () => {
   const told: StepTally[] = [];
-  const counter = new StepCounter(told.resolve);
+  const counter = new StepCounter((steps) => void told.push(steps));
   const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
   const step = (right: number) => {
     counter.decoded({ step: plan(1, 0, [1]), result: "done", before: 0, after: 1, made: 1 }, levels);

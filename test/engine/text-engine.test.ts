@@ -142,7 +142,7 @@ describe("cancel and disconnect", () => {
     await engine.ready();
     await Bun.sleep(50);
     controller.abort();
-    expect(answer).rejects.toThrow();
+    await expect(answer).rejects.toThrow();
     expect(types(await collect(engine.generate(request("hi"), live())))).toEqual([
       "accepted",
       "started",
@@ -207,7 +207,7 @@ describe("a dying engine", () => {
 
   test("a model that cannot be loaded is reported and not tried again", async () => {
     const engine = startEngine("unloadable");
-    expect(engine.ready()).rejects.toThrow("no such architecture");
+    await expect(engine.ready()).rejects.toThrow("no such architecture");
     await engine.ready().catch(() => {});
     expect(engine.status()).toMatchObject({ state: "failed", restarts: 0 });
     expect(await codeOf(collect(engine.generate(request("hi"), live())))).toBe("engine_unavailable");

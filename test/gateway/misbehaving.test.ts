@@ -225,7 +225,7 @@ describe("an upstream behind a proxy", () => {
     expect(textOf(await generate({ engine }))).toBe("Hello");
     expect(proxy.asked.map(({ headers }) => headers.get("host"))).toEqual(["far.invalid:8000", "far.invalid:8000"]);
     await proxy.stop();
-    expect(generate({ engine })).rejects.toMatchObject({ code: "upstream_unavailable" });
+    await expect(generate({ engine })).rejects.toMatchObject({ code: "upstream_unavailable" });
     await until(() => !replica.isWell);
   });
 });

@@ -130,14 +130,14 @@ test("what that API has no word for is refused", async () => {
   const parameters = { type: "object" };
   const tools = [{ name: "f", description: "", parameters, enforced: parameters }];
   const refused = (param: string) => ({ code: "unsupported_parameter", details: { param } });
-  expect(generate(far, { tools, toolChoice: "required" })).rejects.toMatchObject(refused("tool_choice"));
-  expect(generate(far, { sampling: { logitBias: [[1, 2]] } })).rejects.toMatchObject(refused("logit_bias"));
-  expect(generate(far, { messages: [], prompt: [1, 2] })).rejects.toMatchObject(refused("prompt"));
+  await expect(generate(far, { tools, toolChoice: "required" })).rejects.toMatchObject(refused("tool_choice"));
+  await expect(generate(far, { sampling: { logitBias: [[1, 2]] } })).rejects.toMatchObject(refused("logit_bias"));
+  await expect(generate(far, { messages: [], prompt: [1, 2] })).rejects.toMatchObject(refused("prompt"));
   await Bun.sleep(20);
 });
 
 test("a failure in the stream is told", async () => {
   const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }, { fail: new Error("bug") }] });
-  expect(generate(await remote([hidden.url]))).rejects.toMatchObject({ code: "upstream_error" });
+  await expect(generate(await remote([hidden.url]))).rejects.toMatchObject({ code: "upstream_error" });
   await Bun.sleep(50);
 });

@@ -113,13 +113,13 @@ test("who leaves and who cancels ends the work there", async () => {
   await until(() => server.asked.some(({ path }) => path.endsWith("completions")));
   await Bun.sleep(20);
   client.abort(new Error("gone"));
-  expect(left).rejects.toThrow("gone");
+  await expect(left).rejects.toThrow("gone");
   await until(() => server.left.length === 1);
 
   const cancelled = generate(far, { id: "c" });
-  await until(() => far.engine.status().stats.running === 1);
+  await until(() => far.engine.status().running === 1);
   await Bun.sleep(20);
-  far.engine.cancel("c");
+  far.engine.cancel("c", "id");
   const events = await cancelled;
   expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "text", "finish"]);
   expect(finishOf(events)).toMatchObject({ reason: "cancelled", usage: { completionTokens: 1 } });
@@ -132,7 +132,7 @@ test("a request that is cancelled before its answer begins has an end as well", 
   const far = await remote([server.url]);
   const cancelled = generate(far, { id: "c" });
   await until(() => server.asked.length === 2);
-  far.engine.cancel("c");
+  far.engine.cancel("c", "id");
   expect((await cancelled).map(({ type }) => type)).toEqual(["accepted", "finish"]);
 });
 
@@ -154,7 +154,7 @@ test("before an answer begins, another replica takes over; a failure after that 
     expect(server.asked.filter(({ path }) => path.endsWith("completions")).length).toBeGreaterThan(0);
   }
   const broken = chatServer(() => eventStream([delta({ content: "a" })], { done: false }));
-  expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
+  await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
 test("what a server refuses is refused under our codes, once, and without its words", async () => {
@@ -181,9 +181,11 @@ test("what a server refuses is refused under our codes, once, and without its wo
 
 test("silence before an answer, and within it, is given up", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));
-  expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_unavailable"));
+  await expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(
+    failing("upstream_unavailable"),
+  );
   const stuck = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
-  expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
+  await expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
 });
 
 test("an error whose text does not end is given up as silence is, and one that is too long is read no further", async () => {
@@ -221,7 +223,7 @@ test("a server that is gone is left alone, and asked again when it is back", asy
   const url = `http://127.0.0.1:${port}`;
   const far = await remote([url]);
   const [replica] = far.replicas;
-  expect(generate(far)).rejects.toEqual(failing("upstream_unavailable"));
+  await expect(generate(far)).rejects.toEqual(failing("upstream_unavailable"));
   await until(() => replica?.isWell === false);
   expect(far.gateway.models()).toEqual([]);
 
@@ -236,15 +238,17 @@ test("a server that is gone is left alone, and asked again when it is back", asy
 test("what another svc passed on is not passed on again, and what cannot be carried is refused", async () => {
   const server = chatServer(helloStream);
   const far = await remote([server.url]);
-  expect(generate(far, { forwarded: true })).rejects.toEqual(failing("loop_detected"));
-  expect(generate(far, { sampling: { mirostat: 2 } })).rejects.toMatchObject({ details: { param: "mirostat" } });
-  expect(generate(far, { constraint: { grammar: "root ::= x", strict: false, inexpressible: false } })).rejects.toEqual(
-    failing("unsupported_parameter"),
-  );
+  await expect(generate(far, { forwarded: true })).rejects.toEqual(failing("loop_detected"));
+  await expect(generate(far, { sampling: { mirostat: 2 } })).rejects.toMatchObject({ details: { param: "mirostat" } });
+  await expect(
+    generate(far, { constraint: { grammar: "root ::= x", strict: false, inexpressible: false } }),
+  ).rejects.toEqual(failing("unsupported_parameter"));
   const image = { kind: "image", url: "holiday.png", detail: "auto" } as const;
   const content = [{ type: "media" as const, source: image, param: "messages.0.content.0.image_url.url" }];
-  expect(generate(far, { messages: [{ role: "user", content }] })).rejects.toEqual(failing("unsupported_media_input"));
-  expect(far.engine.tokenize("x", new AbortController().signal)).rejects.toEqual(failing("tokenize_unsupported"));
+  await expect(generate(far, { messages: [{ role: "user", content }] })).rejects.toEqual(
+    failing("unsupported_media_input"),
+  );
+  await expect(far.engine.tokenize("x", new AbortController().signal)).rejects.toEqual(failing("tokenize_unsupported"));
   await Bun.sleep(10);
   expect(server.asked.map(({ path }) => path)).toEqual(["/v1/models"]);
   // What is off anyway needs no carrying.
@@ -274,6 +278,6 @@ test("llama.cpp is handed an answer that was begun, and what it repeats of it is
     expect(textOf(await generate(await remote([llama(content).url]), begun))).toBe(" of France");
   }
   const other = chatServer(helloStream);
-  expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
+  await expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
   await Bun.sleep(10);
 });

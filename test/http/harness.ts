@@ -10,6 +10,7 @@ import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../../src/engine/text/fake.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
+import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
@@ -137,6 +138,8 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
+  /** What /health and /metrics report; a test adds them. */
+  readonly engines: ObservedEngine[];
   readonly router: ModelRouter;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
@@ -195,12 +198,13 @@ export function serve(
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
+  const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
     config,
     storedModels,
     engine: config.serveModel ? engine : new NoEngine(),
-    engines: [],
+    engines,
     requests,
     router,
     generation,
@@ -221,6 +225,7 @@ export function serve(
   return {
     ...server,
     engine,
+    engines,
     router,
     embedders,
     requests,

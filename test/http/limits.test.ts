@@ -61,7 +61,7 @@ describe("the body ceiling", () => {
     const request = (length: number) =>
       new Request("http://localhost/", { method: "POST", body: `"${"x".repeat(length - 2)}"` });
     expect(await readJson(request(100), 100)).toBe("x".repeat(98));
-    expect(readJson(request(101), 100)).rejects.toThrow(SvcError);
+    await expect(readJson(request(101), 100)).rejects.toThrow(SvcError);
   });
 });
 
@@ -80,7 +80,7 @@ describe("nesting", () => {
     ["objects and arrays", `${'{"a":['.repeat(65)}${"]}".repeat(65)}`],
     ["what is not closed", "[".repeat(129)],
   ])("one more of %s is refused", async (_, text) => {
-    expect(parse(text)).rejects.toThrow("nests deeper than 128 levels");
+    await expect(parse(text)).rejects.toThrow("nests deeper than 128 levels");
   });
 });
 

@@ -1,7 +1,7 @@
 // Images over HTTP from servers that behave in every way; none of them is left connected.
 
 import { afterAll, afterEach, expect, test } from "bun:test";
-import { createServer, type Socket } from "node:net";
+import { createServer, isIP, type Socket } from "node:net";
 import { isForbidden } from "../../src/media/addresses.ts";
 import { flag, limitsWith, loadImage, quarters, refusal } from "./files.ts";
 
@@ -137,9 +137,27 @@ test("no spelling of a link-local address is fetched", async () => {
       "not lead to a link-local or metadata address; got a host that resolves to one.",
     ]);
   }
-  expect(isForbidden({ address: "fe80::1%eth0", family: 6 })).toBe(true);
-  expect(isForbidden({ address: "169.253.255.255", family: 4 })).toBe(false);
-  expect(isForbidden({ address: "2001:db8::1", family: 6 })).toBe(false);
+});
+
+const FF = "ffff:ffff:ffff:ffff:ffff:ffff";
+
+test.each([
+  ["169.253.255.255", "169.254.0.0", "169.254.255.255", "169.255.0.0"],
+  ["100.100.100.199", "100.100.100.200", "100.100.100.200", "100.100.100.201"],
+  ["168.63.129.15", "168.63.129.16", "168.63.129.16", "168.63.129.17"],
+  [`fe7f:ffff:${FF}`, "fe80::", `febf:ffff:${FF}`, "fec0::"],
+  ["fd00:ec2::253", "fd00:ec2::254", "fd00:ec2::254", "fd00:ec2::255"],
+  ["64:ff9b::a9fd:ffff", "64:ff9b::a9fe:0", "64:ff9b::a9fe:ffff", "64:ff9b::a9ff:0"],
+  [`2002:a9fd:${FF}`, "2002:a9fe::", `2002:a9fe:${FF}`, "2002:a9ff::"],
+  ["::a9fd:ffff", "::a9fe:0", "::a9fe:ffff", "::a9ff:0"],
+  ["::ffff:169.253.255.255", "::ffff:169.254.0.0", "::ffff:169.254.255.255", "::ffff:169.255.0.0"],
+  ["::ffff:100.100.100.199", "::ffff:100.100.100.200", "fe80::1%eth0", "2001:db8::1"],
+])("%s may be fetched, %s to %s may not, %s may", (before, first, last, after) => {
+  const addresses = [before, first, last, after].map((address) => ({
+    address,
+    family: isIP(address.split("%")[0] ?? ""),
+  }));
+  expect(addresses.map(isForbidden)).toEqual([false, true, true, false]);
 });
 
 test("URLs with credentials, and what is no URL, are refused", async () => {

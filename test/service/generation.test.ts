@@ -38,7 +38,7 @@ describe("a generation", () => {
     await background.next();
     const other = generation.generate(request("r"), live);
     expect((await other.next()).value?.type).toBe("accepted");
-    expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
+    await expect(collect(generation.generate(request("s"), live))).rejects.toMatchObject({ code: "server_busy" });
     expect(requests.activeCount).toBe(2);
     await Promise.all([background.return(), other.return()]);
     expect(requests.activeCount).toBe(0);
@@ -66,8 +66,7 @@ describe("a generation", () => {
     ] as const) {
       const { requests, generation, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
       const report: GenerationReport = {};
-      expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
-      await Bun.sleep(0);
+      await expect(collect(generation.generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
       expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
@@ -92,7 +91,7 @@ describe("a generation", () => {
     const events = collect(generation.generate(request("r"), controller.signal));
     await Bun.sleep(0);
     controller.abort(new Error("left"));
-    expect(events).rejects.toThrow("left");
+    await expect(events).rejects.toThrow("left");
     await Bun.sleep(0);
     expect(engine.aborted).toEqual(["r"]);
     expect(metrics.calls.at(-1)).toBe("finished cancelled");
@@ -132,7 +131,7 @@ describe("draining", () => {
     await Bun.sleep(0);
     let idle = false;
     const drained = requests.drain().then(() => (idle = true));
-    expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
+    await expect(collect(generation.generate(request("late"), live))).rejects.toMatchObject({ code: "shutting_down" });
     await Bun.sleep(0);
     expect(idle).toBe(false);
     requests.cancelAll();
@@ -142,6 +141,11 @@ describe("draining", () => {
   });
 
   test("of an idle service is immediate", async () => {
-    await setUp({ steps: [] }).requests.drain();
+    let idle = false;
+    void setUp({ steps: [] })
+      .requests.drain()
+      .then(() => (idle = true));
+    await Bun.sleep(0);
+    expect(idle).toBe(true);
   });
 });

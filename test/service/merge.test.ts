@@ -41,7 +41,7 @@ test("the first failure is thrown after what came before it, and a later one is 
   await c.writer.abort(new Error("second"));
   await Bun.sleep(0);
   expect((await merged.next()).value).toEqual({ source: 1, value: "b1" });
-  expect(merged.next()).rejects.toThrow("first");
+  await expect(merged.next()).rejects.toThrow("first");
   await Bun.sleep(0);
   expect((await merged.next()).done).toBe(true);
 });

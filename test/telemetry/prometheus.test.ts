@@ -1,38 +1,37 @@
 import { describe, expect, test } from "bun:test";
+import { BUSY_REASONS } from "../../src/domain/errors.ts";
 import { countGuesses } from "../../src/domain/guesses.ts";
-import { addSteps, countChunk, countPause, countStep, noSteps } from "../../src/domain/steps.ts";
+import { addSteps, countChunk, countPause, countStep, noSteps, type StepTally } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
-import type { MetricLevels } from "../../src/telemetry/metrics.ts";
+import { processMetrics, type ProcessStatus } from "../../src/engine/process/status.ts";
+import type { KvStats } from "../../src/engine/text/kv-stats.ts";
+import { TextStats } from "../../src/engine/text/stats.ts";
+import { subjectLabels, type MetricLevels } from "../../src/telemetry/metrics.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { parseExposition } from "../support/exposition.ts";
 
-const levels: MetricLevels = {
+const status: ProcessStatus = { state: "ready", restarts: 14, running: 2, waiting: 3, residentBytes: 1000 };
+const kv: KvStats = {
+  size: 1024,
+  used: 256,
+  idle: 128,
+  host: 512,
+  disk: 4000,
+  steps: 50,
+  preempted: 8,
+  evicted: 64,
+  offloaded: 96,
+  restored: 32,
+  diskWritten: 8192,
+  diskRestored: 2048,
+  diskFailed: 16,
+};
+const waitingFor = { sequence: 11, cells: 0, prefix: 12, turn: 0, step: 13 };
+const levels: Omit<MetricLevels, "engines"> = {
   version: "1.2.3",
-  modelName: "tiny",
-  running: 2,
-  waiting: 3,
-  waitingFor: { sequence: 1, cells: 0, prefix: 2, turn: 0, step: 0 },
-  parallel: 4,
-  kvUsed: 256,
-  kvTotal: 1024,
-  preemptions: 3,
-  kvCached: 128,
-  evictedTokens: 64,
-  kvSaved: 512,
-  spilledTokens: 96,
-  kvDisk: 4096,
-  restoredTokens: 32,
-  diskWrittenTokens: 8192,
-  diskRestoredTokens: 2048,
-  diskFailedTokens: 16,
-  engineSteps: 50,
-  engineRestarts: 1,
-  engineUp: true,
-  engineResidentBytes: 1000,
-  registered: 2,
+  registered: 9,
   residentBytes: 2000,
   cpuSeconds: 1.5,
-  steps: noSteps(),
   jobs: {
     batches: new Map([
       ["in_progress", 2],
@@ -49,82 +48,192 @@ const usage: Usage = {
   reasoningTokens: 0,
   queueMs: 10,
   promptMs: 200,
-  completionMs: 1000,
+  completionMs: 1900,
   peakMemoryBytes: 0,
 };
 
-function start() {
+/** What a scrape finds changed. */
+interface Changes extends Partial<typeof levels> {
+  readonly state?: ProcessStatus["state"];
+  readonly kv?: Partial<KvStats>;
+  readonly steps?: StepTally;
+}
+
+function start(model = "tiny") {
   const time = { ms: 0 };
-  const metrics = new PrometheusMetrics({ now: () => time.ms, wall: () => 1_700_000_000_000 + time.ms });
-  const scrape = (changes: Partial<MetricLevels> = {}) => parseExposition(metrics.render({ ...levels, ...changes }));
+  const clock = { now: () => time.ms, wall: () => 1_700_000_000_000 + time.ms };
+  const metrics = new PrometheusMetrics(clock);
+  const subject = { kind: "text", model };
+  const requests = metrics.of(subject);
+  const scrape = ({ state = "ready", kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
+    const stats = new TextStats(clock);
+    stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
+    const engine = [...processMetrics({ ...status, state }), ...stats.metrics(4)];
+    const engines = [{ labels: subjectLabels(subject), metrics: engine }];
+    return parseExposition(metrics.render({ ...levels, engines, ...changes }));
+  };
   /** The value of a sample; labels beyond the model's name may be given. */
-  const read = (name: string, labels: Record<string, string> = {}, changes: Partial<MetricLevels> = {}) =>
+  const read = (name: string, labels: Record<string, string> = {}, changes: Changes = {}) =>
     [...scrape(changes).values()]
       .flatMap((family) => family.samples)
       .find((sample) => sample.name === name && Object.entries(labels).every(([key, v]) => sample.labels[key] === v))
       ?.value;
-  return { time, metrics, scrape, read };
+  return { time, metrics, requests, scrape, read };
+}
+
+/** One call of each kind. */
+function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics" | "requests">): void {
+  for (let connection = 0; connection < 5; connection++) metrics.connectionOpened();
+  metrics.connectionClosed();
+  for (let request = 0; request < 6; request++) requests.started();
+  requests.adapterChosen("poet");
+  requests.firstToken(120);
+  requests.interToken(15);
+  requests.finished("stop", usage, 2500);
+  requests.failed("engine_crashed", 500);
+  requests.rejected("queue_full");
+  metrics.requestEnded("/v1/models", 200);
+  metrics.batchLineEnded("completed");
+}
+
+/** Every sample without its prefix and the model's name, but for buckets: its value after `tellOnce` with `levels`. */
+const EVERYTHING = {
+  num_requests_running: 2,
+  num_requests_waiting: 3,
+  "num_requests_waiting_by_reason sequence": 11,
+  "num_requests_waiting_by_reason cells": 0,
+  "num_requests_waiting_by_reason prefix": 12,
+  "num_requests_waiting_by_reason turn": 0,
+  "num_requests_waiting_by_reason step": 13,
+  max_concurrent_requests: 4,
+  kv_cache_usage_perc: 0.25,
+  kv_cache_size_tokens: 1024,
+  kv_cache_used_tokens: 256,
+  kv_cache_idle_tokens: 128,
+  kv_host_cache_tokens: 512,
+  // A released name goes on beside its successor.
+  kv_cache_saved_tokens: 512,
+  kv_disk_tokens: 4000,
+  cancel_registry_entries: 9,
+  engine_up: 1,
+  engine_resident_memory_bytes: 1000,
+  // Over the ten seconds of which the last has just begun.
+  avg_prompt_throughput_toks_per_s: 60 / 9,
+  avg_generation_throughput_toks_per_s: 2 / 9,
+  prompt_tokens_total: 100,
+  prompt_tokens_cached_total: 40,
+  generation_tokens_total: 20,
+  requests_started_total: 6,
+  "lora_requests_total poet": 1,
+  "request_success_total stop": 1,
+  "request_success_total length": 0,
+  "request_success_total tool_calls": 0,
+  "request_success_total cancelled": 0,
+  "request_failure_total engine_crashed": 1,
+  ...Object.fromEntries(BUSY_REASONS.map((reason) => [`admission_rejections_total ${reason}`, 0])),
+  "admission_rejections_total queue_full": 1,
+  num_preemptions_total: 8,
+  kv_cache_evicted_tokens_total: 64,
+  kv_cache_offloaded_tokens_total: 96,
+  kv_cache_spilled_tokens_total: 96,
+  kv_cache_restored_tokens_total: 32,
+  kv_disk_written_tokens_total: 8192,
+  kv_disk_restored_tokens_total: 2048,
+  kv_disk_failed_tokens_total: 16,
+  engine_steps_total: 50,
+  engine_restarts_total: 14,
+  "http_requests_total /v1/models 200": 1,
+  "build_info 1.2.3": 1,
+  num_active_connections: 4,
+  active_connections_peak: 5,
+  process_resident_memory_bytes: 2000,
+  process_cpu_seconds_total: 1.5,
+  process_start_time_seconds: 1_700_000_000,
+  ...histogram("time_to_first_token_seconds", 0.12),
+  ...histogram("inter_token_latency_seconds", 0.015),
+  ...histogram("request_queue_time_seconds", 0.01),
+  ...histogram("request_prefill_time_seconds", 0.2),
+  ...histogram("request_decode_time_seconds", 1.9),
+  ...histogram("request_time_per_output_token_seconds", 0.1),
+  ...histogram("request_inference_time_seconds", 2.1),
+  ...histogram("e2e_request_latency_seconds", 3, 2),
+  ...histogram("request_prompt_tokens", 100),
+  ...histogram("request_generation_tokens", 20),
+  ...histogram("engine_step_duration_seconds", 0.25, 1, " decode"),
+  ...histogram("engine_step_duration_seconds", 0.5, 1, " prefill"),
+  ...histogram("engine_step_duration_seconds", 0.75, 1, " mixed"),
+  ...histogram("engine_step_duration_seconds", 1.5, 1, " media"),
+  ...histogram("prefill_chunk_tokens", 48, 1, " prefill"),
+  ...histogram("prefill_chunk_tokens", 12, 1, " mixed"),
+  ...histogram("stream_pause_seconds", 0.125, 1, " decode"),
+  ...histogram("stream_pause_seconds", 0.375, 1, " prompt"),
+  ...histogram("stream_pause_seconds", 0.625, 1, " media"),
+  "engine_step_rows_total decode": 71,
+  "engine_step_rows_total prefill": 72,
+  "engine_step_rows_total media": 73,
+  "spec_decode_num_drafts_total ngram": 1,
+  "spec_decode_num_drafts_total draft": 2,
+  "spec_decode_num_draft_tokens_total ngram": 7,
+  "spec_decode_num_draft_tokens_total draft": 8,
+  "spec_decode_num_accepted_tokens_total ngram": 1,
+  "spec_decode_num_accepted_tokens_total draft": 4,
+  "spec_decode_num_accepted_tokens_per_pos_total ngram 0": 1,
+  "spec_decode_num_accepted_tokens_per_pos_total draft 0": 2,
+  "spec_decode_num_accepted_tokens_per_pos_total draft 1": 2,
+  "batches in_progress": 2,
+  "batches completed": 0,
+  batch_lines_waiting: 7,
+  "batch_lines_total completed": 1,
+  "batch_lines_total failed": 0,
+  "batch_lines_total skipped": 0,
+  "stored_files batch": 3,
+  "stored_file_bytes batch": 4096,
+};
+
+function histogram(name: string, sum: number, count = 1, label = ""): Record<string, number> {
+  return { [`${name}_sum${label}`]: sum, [`${name}_count${label}`]: count };
 }
 
 describe("the exposition", () => {
-  test("is well formed, before and after requests, and has vLLM's names behind our prefix", () => {
-    const { metrics, scrape } = start();
+  test("is well formed, and has the same names before and after requests", () => {
+    const { requests, metrics, scrape } = start();
     const names = [...scrape().keys()];
-    metrics.connectionOpened();
-    metrics.generationStarted();
-    metrics.firstToken(120);
-    metrics.interToken(15);
-    metrics.generationFinished("stop", usage, 1300);
-    metrics.generationFailed("engine_crashed", 50);
-    metrics.rejected("queue_full");
-    metrics.requestEnded("/v1/models", 200);
-    metrics.batchLineEnded("completed");
+    tellOnce({ metrics, requests });
     expect([...scrape().keys()]).toEqual(names);
     expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
-    for (const suffix of [
-      "num_requests_running",
-      "num_requests_waiting",
-      "kv_cache_usage_perc",
-      "num_preemptions_total",
-      "prompt_tokens_total",
-      "generation_tokens_total",
-      "request_success_total",
-      "time_to_first_token_seconds",
-      "inter_token_latency_seconds",
-      "e2e_request_latency_seconds",
-      "request_queue_time_seconds",
-      "request_prefill_time_seconds",
-      "request_decode_time_seconds",
-      "request_time_per_output_token_seconds",
-      "engine_step_duration_seconds",
-      "engine_step_rows_total",
-      "prefill_chunk_tokens",
-      "stream_pause_seconds",
-      "num_requests_waiting_by_reason",
-      "kv_cache_spilled_tokens_total",
-      "http_requests_total",
-      "build_info",
-      "process_cpu_seconds_total",
-      "request_inference_time_seconds",
-      "request_prompt_tokens",
-      "request_generation_tokens",
-      "num_active_connections",
-      "process_start_time_seconds",
-      "batches",
-      "batch_lines_waiting",
-      "batch_lines_total",
-      "stored_files",
-      "stored_file_bytes",
-    ]) {
-      expect(names).toContain(`svc_${suffix}`);
-    }
+  });
+
+  test("has vLLM's names behind our prefix, each with what was measured of it", () => {
+    const { requests, metrics, scrape, time } = start();
+    time.ms = 100_000;
+    tellOnce({ metrics, requests });
+    const steps = noSteps();
+    countStep(steps, "decode", 0.25);
+    countStep(steps, "prefill", 0.5);
+    countStep(steps, "mixed", 0.75);
+    countStep(steps, "media", 1.5);
+    countChunk(steps, "prefill", 48);
+    countChunk(steps, "mixed", 12);
+    countPause(steps, "decode", 0.125);
+    countPause(steps, "prompt", 0.375);
+    countPause(steps, "media", 0.625);
+    Object.assign(steps.rows, { decode: 71, prefill: 72, media: 73 });
+    countGuesses(steps.guesses, "ngram", 7, 1);
+    for (let series = 0; series < 2; series++) countGuesses(steps.guesses, "draft", 4, 2);
+    const samples = [...scrape({ steps }).values()].flatMap((family) => family.samples);
+    const told = samples.map(({ name, labels, value }) => {
+      const own = Object.entries(labels).flatMap(([label, text]) =>
+        ["model_name", "engine"].includes(label) ? [] : [text],
+      );
+      return [[name.slice("svc_".length), ...own].join(" "), value] as const;
+    });
+    expect(Object.fromEntries(told.filter(([name]) => !name.includes("_bucket")))).toEqual(EVERYTHING);
   });
 
   test("names the model on everything but what belongs to the process", () => {
-    const { scrape } = start();
     const modelName = 'odd "name" \\ with\nnewline';
-    for (const [name, { samples }] of scrape({ modelName })) {
-      const process = /process|connections|http|build|svc_batch|svc_stored/.test(name);
+    for (const [name, { samples }] of start(modelName).scrape()) {
+      const process = /process|connections|http|build|cancel|svc_batch|svc_stored/.test(name);
       for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
     }
   });
@@ -137,23 +246,23 @@ describe("what is measured", () => {
     metrics.connectionOpened();
     metrics.connectionClosed();
     expect(read("svc_num_requests_running")).toBe(2);
-    expect(read("svc_num_requests_waiting_by_reason", { reason: "prefix" })).toBe(2);
+    expect(read("svc_num_requests_waiting_by_reason", { reason: "prefix" })).toBe(12);
     expect(read("svc_num_requests_waiting_by_reason", { reason: "turn" })).toBe(0);
     expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
-    expect(read("svc_kv_cache_usage_perc", {}, { kvTotal: 0, kvUsed: 0 })).toBe(0);
-    expect(read("svc_engine_up", {}, { engineUp: false })).toBe(0);
+    expect(read("svc_kv_cache_usage_perc", {}, { kv: { size: 0, used: 0 } })).toBe(0);
+    expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);
   });
 
   test("a generation counts once, with its tokens and times in seconds", () => {
-    const { read, metrics } = start();
+    const { requests, read } = start();
     expect(read("svc_request_success_total", { finished_reason: "length" })).toBe(0);
-    metrics.generationStarted();
-    metrics.firstToken(210);
-    metrics.interToken(50);
-    metrics.generationFinished("length", usage, 1300);
+    requests.started();
+    requests.firstToken(210);
+    requests.interToken(50);
+    requests.finished("length", usage, 1300);
     expect(read("svc_requests_started_total")).toBe(1);
     expect(read("svc_request_success_total", { finished_reason: "length" })).toBe(1);
     expect(read("svc_prompt_tokens_total")).toBe(100);
@@ -162,16 +271,16 @@ describe("what is measured", () => {
     expect(read("svc_time_to_first_token_seconds_sum")).toBe(0.21);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.1" })).toBe(0);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
-    expect(read("svc_request_inference_time_seconds_sum")).toBe(1.2);
+    expect(read("svc_request_inference_time_seconds_sum")).toBe(2.1);
     expect(read("svc_e2e_request_latency_seconds_sum")).toBe(1.3);
-    expect(read("svc_request_time_per_output_token_seconds_sum")).toBeCloseTo(1 / 19);
+    expect(read("svc_request_time_per_output_token_seconds_sum")).toBe(0.1);
     expect(read("svc_request_prompt_tokens_bucket", { le: "100" })).toBe(1);
   });
 
   test("a value on a bound belongs to the bucket, one beyond all only to the infinite one", () => {
-    const { read, metrics } = start();
-    metrics.firstToken(250);
-    metrics.firstToken(1e9);
+    const { requests, read } = start();
+    requests.firstToken(250);
+    requests.firstToken(1e9);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(2);
   });
@@ -247,29 +356,29 @@ describe("what is measured", () => {
   });
 
   test("failures and rejections count by themselves", () => {
-    const { read, metrics } = start();
-    metrics.generationFailed("engine_crashed", 50);
-    metrics.generationFailed("engine_crashed", 50);
-    metrics.rejected("queue_timeout");
+    const { requests, read } = start();
+    requests.failed("engine_crashed", 50);
+    requests.failed("engine_crashed", 50);
+    requests.rejected("queue_timeout");
     expect(read("svc_request_failure_total", { code: "engine_crashed" })).toBe(2);
     expect(read("svc_admission_rejections_total", { reason: "queue_timeout" })).toBe(1);
     expect(read("svc_admission_rejections_total", { reason: "queue_full" })).toBe(0);
   });
 
   test("a request that was cancelled before anything was computed has no computing times", () => {
-    const { read, metrics } = start();
-    metrics.generationFinished("cancelled", { ...usage, completionTokens: 0 }, 5);
+    const { requests, read } = start();
+    requests.finished("cancelled", { ...usage, completionTokens: 0 }, 5);
     expect(read("svc_request_success_total", { finished_reason: "cancelled" })).toBe(1);
     expect(read("svc_request_prefill_time_seconds_count")).toBe(0);
     expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
   });
 
   test("throughput is over the last seconds and shows while a generation still runs", () => {
-    const { read, metrics, time } = start();
+    const { requests, read, time } = start();
     time.ms = 100_000;
     for (let token = 0; token < 400; token++) {
       time.ms += 25;
-      metrics.interToken(25);
+      requests.interToken(25);
     }
     const rate = () => Number(read("svc_avg_generation_throughput_toks_per_s"));
     expect(rate()).toBeGreaterThan(35);

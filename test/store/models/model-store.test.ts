@@ -67,7 +67,7 @@ test("removing takes all files and parts of downloads, but none that another mod
 test("a model that is being downloaded is not removed", async () => {
   const model = await add("Q8_0");
   const unlock = await store.lock(model.files[0]?.path ?? "");
-  expect(store.remove(model)).rejects.toThrow("is being pulled at this moment");
+  await expect(store.remove(model)).rejects.toThrow("is being pulled at this moment");
   expect(store.isReady(model)).toBe(true);
   unlock?.();
   await store.remove(model);

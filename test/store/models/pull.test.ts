@@ -265,7 +265,7 @@ describe("connections", () => {
     hub.delay = 5;
     const stop = new AbortController();
     const progress = ({ received }: DownloadProgress) => void (received > 500_000 && stop.abort(new Error("stopped")));
-    expect(start(REPO, { signal: stop.signal, progress })).rejects.toThrow("stopped");
+    await expect(start(REPO, { signal: stop.signal, progress })).rejects.toThrow("stopped");
     while (!stop.signal.aborted) await Bun.sleep(5);
     await Bun.sleep(50);
     expect(Bun.file(partsOf(store.path(TARGET))[0] ?? "").size).toBeGreaterThan(500_000);

@@ -1,0 +1,64 @@
+// What operators see of engines: GET /metrics and GET /health of a whole server with two of them.
+
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/domain/clock.ts";
+import { processMetrics, type ObservedEngine, type ProcessStatus } from "../../src/engine/process/status.ts";
+import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
+import { parseExposition } from "../support/exposition.ts";
+import { serve } from "./harness.ts";
+
+function observed(kind: string, model: string, status: Partial<ProcessStatus>): ObservedEngine {
+  const whole = { state: "ready", restarts: 0, running: 0, waiting: 0, residentBytes: 0, ...status } as const;
+  return { kind, model, status: () => whole, metrics: () => processMetrics(whole) };
+}
+
+function serveTwo() {
+  const server = serve();
+  server.engines.push(
+    observed("text", "fake-model", { running: 1, waiting: 20, residentBytes: 111, restarts: 7 }),
+    observed("embedding", "vectors", { state: "failed", restarts: 2, lastError: "It ended by signal SIGKILL." }),
+  );
+  return server;
+}
+
+test("each engine's metrics carry its model and kind, and those of the process are real", async () => {
+  const server = serveTwo();
+  const counters = new PrometheusMetrics(systemClock);
+  counters.of({ kind: "text", model: "fake-model" }).started();
+  server.metrics.render = (levels) => counters.render(levels);
+  const families = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+  const values = (name: string) => families.get(`svc_${name}`)?.samples.map(({ value }) => value);
+  const told = {
+    num_requests_running: [1, 0],
+    num_requests_waiting: [20, 0],
+    engine_resident_memory_bytes: [111, 0],
+    engine_restarts_total: [7, 2],
+    engine_up: [1, 0],
+    requests_started_total: [1],
+    cancel_registry_entries: [0],
+  };
+  expect(Object.fromEntries(Object.keys(told).map((name) => [name, values(name)]))).toEqual(told);
+  expect(values("process_resident_memory_bytes")?.[0]).toBeWithin(1e7, 1e11);
+  expect(values("process_cpu_seconds_total")?.[0]).toBeWithin(0.01, 1e5);
+  expect(families.get("svc_build_info")?.samples[0]?.labels).toEqual({ version: "0.0.0-test" });
+  expect(families.get("svc_num_requests_running")?.samples.map(({ labels }) => labels)).toEqual([
+    { model_name: "fake-model", engine: "text" },
+    { model_name: "vectors", engine: "embedding" },
+  ]);
+});
+
+test("a failed engine degrades the server, whichever it is, and has its own line in the health", async () => {
+  const server = serve();
+  const health = async () => (await (await fetch(`${server.url}/health`)).json()) as Record<string, unknown>;
+  expect(await health()).toMatchObject({ status: "healthy", engines: [] });
+  server.engines.push(...serveTwo().engines);
+  expect(await health()).toMatchObject({
+    status: "degraded",
+    engine: { state: "ready" },
+    model: "fake-model",
+    engines: [
+      { kind: "text", model: "fake-model", state: "ready", running: 1, waiting: 20, resident_bytes: 111, restarts: 7 },
+      { kind: "embedding", model: "vectors", state: "failed", last_error: "It ended by signal SIGKILL.", restarts: 2 },
+    ],
+  });
+});
