@@ -115,7 +115,7 @@ describe("POST /v1/embeddings", () => {
     const refused = await post("/v1/embeddings", { input: "c" });
     expect([refused.status, ((await refused.json()) as Fault).error.code]).toEqual([503, "server_busy"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(metrics.calls).toContain("rejected queue_full");
+    expect(metrics.calls).toContain("embedding rejected queue_full");
     gate.resolve();
     for (const response of await Promise.all(first)) expect(response.status).toBe(200);
     expect((await post("/v1/embeddings", { input: "d" })).status).toBe(200);

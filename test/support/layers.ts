@@ -35,32 +35,17 @@ export const layers: Layers = {
     may: ["src/contract", "src/dialect", "src/domain", "src/store", "src/telemetry"],
     why: "a batch answers its lines as the chat route does, but without HTTP",
   },
-  "src/engine": {
-    may: ["src/domain", "src/config", "src/telemetry"],
-    why: "the front process never loads native code, and the engine side is reached by messages",
+  "src/engine/kinds.ts": {
+    may: ["src/engine/process", "src/engine/text/child", "src/engine/embedding/child"],
+    why: "the table of kinds starts them, and no more",
   },
   "src/engine/process": {
     may: ["src/domain", "src/telemetry"],
     why: "processes are supervised without knowing what they compute",
   },
   "src/engine/text": {
-    may: [
-      "src/engine/process",
-      "src/engine/text/port.ts",
-      "src/engine/text/protocol.ts",
-      "src/domain",
-      "src/config",
-      "src/telemetry",
-    ],
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
     why: "the front process never loads native code, and the engine side is reached by messages",
-  },
-  "src/engine/text/port.ts": {
-    may: ["src/domain"],
-    why: "services depend on the port, so it depends on the domain alone",
-  },
-  "src/engine/text/protocol.ts": {
-    may: ["src/domain", "src/engine/process"],
-    why: "both processes speak it, so it carries domain types alone",
   },
   "src/engine/text/child": {
     may: [
@@ -75,11 +60,11 @@ export const layers: Layers = {
     why: "the engine process knows its parent only by the protocol",
   },
   "src/engine/embedding": {
-    may: ["src/engine/process", "src/domain", "src/config", "src/telemetry"],
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
     why: "the front process never loads native code, and the engine side is reached by messages",
   },
   "src/engine/embedding/child": {
-    may: ["src/engine/process", "src/domain", "ffi"],
+    may: ["src/engine/process", "src/engine/embedding/port.ts", "src/domain", "ffi"],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {
@@ -125,7 +110,7 @@ export const layers: Layers = {
     why: "the program puts the parts together; wire and dialects are behind http, native code is in the engine process",
   },
   "src/main.ts": {
-    may: ["src/config", "src/cli", "src/engine/text/child", "src/engine/embedding/child"],
+    may: ["src/config", "src/cli", "src/engine/kinds.ts"],
     why: "main decides who runs, and no more",
   },
   ffi: { may: [], why: "native bindings can be used, and replaced, without the rest" },
