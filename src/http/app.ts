@@ -1,18 +1,10 @@
 // The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
 
 import { Elysia, type AnyElysia } from "elysia";
-import type { Config } from "../config/config.ts";
-import type { Clock } from "../domain/clock.ts";
-import type { EnginePort } from "../engine/text/port.ts";
-import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
-import type { GenerationService } from "../service/generation.ts";
-import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
-import type { StoredModels } from "../service/stored-models.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { AppDeps } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
@@ -37,21 +29,6 @@ import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
-/** What the HTTP layer is given; routes take from it by closure. */
-export interface AppDeps {
-  readonly config: Config;
-  /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
-  readonly engine: EnginePort;
-  readonly generation: GenerationService;
-  readonly router: ModelRouter;
-  readonly embeddings: EmbeddingService;
-  readonly storedModels: StoredModels;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly version: string;
-}
-
 export interface App {
   /** `connection` names the connection that the request came on. */
   readonly fetch: (request: Request, connection?: string) => Promise<Response>;
@@ -61,9 +38,9 @@ export interface App {
   readonly routes: Elysia["routes"];
 }
 
-/** What other servers have outside /v1, for tools that know no other API. */
-const conveniences = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
-  new Elysia({ name: "conveniences" })
+/** Compatibility APIs: the routes of Ollama and llama.cpp outside /v1, for tools that know no other API. */
+const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+  new Elysia({ name: "compatibility" })
     .use(ollamaRoutes(deps, contexts))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
@@ -89,7 +66,7 @@ export function createApp(deps: AppDeps): App {
     .use(responsesRoutes(deps, contexts, tokenizer))
     .use(messagesRoutes(deps, contexts, tokenizer))
     .use(completionRoutes(deps, contexts))
-    .use(deps.config.conveniences ? conveniences(deps, contexts, tokenizer) : none)
+    .use(deps.config.conveniences ? compatibility(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.generation, multiplex))
     .use(embeddingRoutes(deps, contexts))
@@ -99,7 +76,7 @@ export function createApp(deps: AppDeps): App {
     .use(tokenizeRoutes(deps, tokenizer))
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps, jobs.levels))
-    .use(docsRoutes(deps, async () => (await import("./openapi.ts")).describeApi(elysia)));
+    .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return {

@@ -8,7 +8,7 @@ import type { StreamContext } from "../dialect/fields/stream.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { newChatCompletionId } from "../domain/ids.ts";
 import { answerOrigin } from "./answer-origin.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 
 export interface ChatExchange {
   readonly request: Omit<GenerateRequest, "id">;

@@ -1,7 +1,7 @@
 // The body of a request for an answer.
 
 import { decodeModel } from "../dialect/fields/limits.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 
 /**

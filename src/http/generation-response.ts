@@ -5,7 +5,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";

@@ -6,7 +6,7 @@ import { decodeBatch } from "../../dialect/batches/decode.ts";
 import { encodeBatch, encodeBatches } from "../../dialect/batches/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { BatchesService } from "../../service/batch/batches.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 

@@ -3,7 +3,7 @@
 import { Elysia } from "elysia";
 import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { chatExchange } from "../chat-exchange.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";

@@ -7,7 +7,7 @@ import { encodeCompletionStream } from "../../dialect/completions/encode-stream.
 import { encodeCompletion } from "../../dialect/completions/encode.ts";
 import { newCompletionId } from "../../domain/ids.ts";
 import { answerOrigin } from "../answer-origin.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { jsonContent } from "../json-content.ts";

@@ -5,7 +5,7 @@ import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest } from "../
 import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";

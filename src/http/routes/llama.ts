@@ -13,9 +13,9 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
-import { encodeLoraAdapters } from "../../dialect/operations.ts";
+import { encodeLoraAdapters } from "../../dialect/status.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";

@@ -12,7 +12,7 @@ import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";

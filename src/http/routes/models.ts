@@ -2,9 +2,9 @@
 
 import { Elysia } from "elysia";
 import { Model, ModelList } from "../../contract/model.ts";
-import { encodeModels } from "../../dialect/operations.ts";
+import { encodeModels } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { jsonContent } from "../json-content.ts";
 

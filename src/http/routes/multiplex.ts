@@ -9,7 +9,7 @@ import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
 import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexRun } from "../../service/multiplex-run.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
 import { DOWNGRADED, leaving, logFields, requestOrigin, streamed } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";

@@ -14,7 +14,7 @@ import {
   encodeOlderEmbed,
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../contract/ollama-store.ts";
 import type { TSchema } from "../../contract/schema.ts";
 import { decodeDelete, decodePull, encodePull, encodePullStream } from "../../dialect/ollama/store.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { leaving, streamed } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";

@@ -16,7 +16,7 @@ import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from 
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/model.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";

@@ -34,7 +34,7 @@ import { EventLog } from "../../service/event-log.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";

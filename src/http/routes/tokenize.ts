@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";

@@ -2,8 +2,12 @@
 
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
+/** Groups of routes, in their order. */
+export const tags = ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Server", "Compatibility"] as const;
+
+/** OpenAPI's word for one method of one path. */
 export interface Operation {
-  readonly tag: "Generation" | "Embeddings" | "Models" | "Tokenizer" | "Batches" | "Operations" | "Conveniences";
+  readonly tag: (typeof tags)[number];
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */

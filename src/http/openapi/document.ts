@@ -2,13 +2,13 @@
 
 import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
-import { contractVersion } from "../config/version.ts";
-import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
-import { ErrorEnvelope } from "../contract/errors.ts";
-import { MultiplexEvent } from "../contract/multiplex.ts";
-import { LONGEST_DEADLINE_MS } from "./generation-headers.ts";
+import { contractVersion } from "../../config/version.ts";
+import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
+import { ErrorEnvelope } from "../../contract/errors.ts";
+import { MultiplexEvent } from "../../contract/multiplex.ts";
+import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
 import { commonRules, operations } from "./operations.ts";
-import type { Operation } from "./operations/operation.ts";
+import { tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -61,7 +61,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       description: commonRules,
     },
     servers: [{ url: "/" }],
-    tags: ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Operations"].map((name) => ({ name })),
+    tags: tags.map((name) => ({ name })),
     paths: generated.paths,
     components: {
       schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },

@@ -1,20 +1,20 @@
-// What the API description says about each route beyond its schemas: the rules of all routes here, the routes themselves
-// in `operations/`. One entry a route: a test compares both ways.
+// What the API description says about each route beyond its schemas: the rules of all routes here, each route in the
+// file of its resource. One entry a route: a test compares both ways.
 
-import { batchesOperations } from "./operations/batches.ts";
-import { chatOperations } from "./operations/chat.ts";
-import { completionsOperations } from "./operations/completions.ts";
-import { embeddingsOperations } from "./operations/embeddings.ts";
-import { filesOperations } from "./operations/files.ts";
-import { llamaOperations } from "./operations/llama.ts";
-import { messagesOperations } from "./operations/messages.ts";
-import { modelsOperations } from "./operations/models.ts";
-import { multiplexOperations } from "./operations/multiplex.ts";
-import { ollamaOperations } from "./operations/ollama.ts";
-import { responsesOperations } from "./operations/responses.ts";
-import { serverOperations } from "./operations/server.ts";
-import { tokenizeOperations } from "./operations/tokenize.ts";
-import type { Operations } from "./operations/operation.ts";
+import { batchesOperations } from "./batches.ts";
+import { chatOperations } from "./chat.ts";
+import { completionsOperations } from "./completions.ts";
+import { embeddingsOperations } from "./embeddings.ts";
+import { filesOperations } from "./files.ts";
+import { llamaOperations } from "./llama.ts";
+import { messagesOperations } from "./messages.ts";
+import { modelsOperations } from "./models.ts";
+import { multiplexOperations } from "./multiplex.ts";
+import { ollamaOperations } from "./ollama.ts";
+import { responsesOperations } from "./responses.ts";
+import { serverOperations } from "./server.ts";
+import { tokenizeOperations } from "./tokenize.ts";
+import type { Operations } from "./operation.ts";
 
 /** What holds on every route. */
 export const commonRules = `Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.
@@ -31,6 +31,7 @@ and types, and never repeats text out of a request. Beside what each route lists
 **Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
 \`unsupported_media_type\`. A field that is null counts as absent.`;
 
+/** By method and path, as `POST /v1/batches`. */
 export const operations: Operations = {
   ...chatOperations,
   ...responsesOperations,

@@ -14,7 +14,7 @@ const notLocal = "`forbidden_host`: the server listens beyond loopback, or was a
 
 export const ollamaOperations: Operations = {
   "POST /api/chat": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Answer a conversation, in Ollama's API",
     description: `For tools that know no other; off with --no-conveniences. Streams unless \`stream\` is false. format is json or a schema,
 enforced while sampling. think is a boolean or a level; thinking is off unless asked for. keep_alive and options without a
@@ -26,7 +26,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
   },
   "POST /api/generate": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Answer a prompt, in Ollama's API",
     description:
       "With raw or suffix the prompt is continued as it is; else it is a user's message. No prompt: is the model there.",
@@ -37,7 +37,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     stream: "Lines of JSON, as for /api/chat.",
   },
   "POST /api/embed": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Texts as vectors, in Ollama's API",
     description: "By the models of /v1/embeddings. options and keep_alive have no effect.",
     answers: { 200: "A vector for each text." },
@@ -45,14 +45,14 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     example: { input: ["The sky is blue.", "Grass is green."] },
   },
   "POST /api/embeddings": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "A text as a vector, in the older form of Ollama's API",
     answers: { 200: "The vector." },
     errors: embedErrors,
     example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Describe a model, in Ollama's API",
     description: "The one that is named, or the one that would answer for it.",
     answers: { 200: "What the model is and can do." },
@@ -60,7 +60,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Download a model, in Ollama's API",
     description: `What \`svc pull\` does with a repository of the hub, for callers on this machine alone. The model is not served by
 that: a server serves what it was started with, and the line before the last tells how. Leaving ends the download; what
@@ -77,7 +77,7 @@ arrived is kept for the next time.`,
     example: { model: "owner/repository:Q4_K_M" },
   },
   "DELETE /api/delete": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Remove a downloaded model, in Ollama's API",
     description: "What `svc rm` does, for callers on this machine alone; not with a model that this server serves.",
     answers: { 200: "It is gone; the body is empty." },
@@ -91,17 +91,17 @@ arrived is kept for the next time.`,
     example: { model: "owner/repository:Q4_K_M" },
   },
   "GET /api/tags": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "List models, in Ollama's API",
     answers: { 200: "The models that can be asked, also those of other servers." },
   },
   "GET /api/ps": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "List loaded models, in Ollama's API",
     answers: { 200: "The models that are loaded here." },
   },
   "GET /api/version": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Version, in Ollama's API",
     answers: { 200: "The version of svc." },
   },

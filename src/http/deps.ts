@@ -1,0 +1,26 @@
+// The services of the HTTP layer.
+
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { EnginePort } from "../engine/text/port.ts";
+import type { EmbeddingService } from "../service/embeddings.ts";
+import type { GenerationService } from "../service/generation.ts";
+import type { ModelRouter } from "../service/model-router.ts";
+import type { StoredModels } from "../service/stored-models.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** What the HTTP layer is given; routes take from it by closure. */
+export interface AppDeps {
+  readonly config: Config;
+  /** The engine of this server itself: tokenizer routes, health and metrics are about it. */
+  readonly engine: EnginePort;
+  readonly generation: GenerationService;
+  readonly router: ModelRouter;
+  readonly embeddings: EmbeddingService;
+  readonly storedModels: StoredModels;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly version: string;
+}
