@@ -1,6 +1,6 @@
 // What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
 
-import type { StreamContext } from "../dialect/fields/stream.ts";
+import { streamed, type Put, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
@@ -19,20 +19,24 @@ const STREAM_HEADERS = {
 /** Headers of an answer whose strict schema is not enforced, or not all of it. */
 export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 
+/** What a writer knows of the request whose answer it writes. */
+export interface AcceptedRequest {
+  /** Correlation id. */
+  readonly requestId: string;
+  readonly promptTokens: number;
+}
+
 export interface GenerationCall {
   /** Answered together; ids are given here. */
   readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
-  /** The answer as events, terminator included. Never throws. */
-  readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
+  /** Writes the answer as a stream. */
+  readonly writer: (put: Put<Frame>, accepted: AcceptedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: GenerationReport;
-  /** What is sent while a stream is silent; default: a comment. */
-  readonly heartbeat?: string;
-  /** How frames are written; default: server-sent events. */
-  readonly format?: "sse" | "ndjson";
+  readonly framing?: Framing;
 }
 
 /** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
@@ -42,25 +46,13 @@ export async function respond(
   request: Request,
   call: GenerationCall,
 ): Promise<Response> {
-  const { config, log } = deps;
   const left = leaving(request);
   const { events, accepted } = await begin(deps, contexts, request, call, left.signal);
   const headers = constraintHeaders(accepted);
-  if (!call.stream || !config.streaming) return Response.json(await call.json(events), { headers });
-  const { id } = contexts.of(request);
-  const frames = call.frames(events, {
-    requestId: id,
-    signal: left.signal,
-    onUnexpected: (error) => logUnexpected(log, error, id),
-    promptTokens: accepted?.promptTokens ?? 0,
-  });
-  const { heartbeat, format = "sse" } = call;
-  return streamed(deps, contexts, request, frames, {
-    left,
-    headers,
-    format,
-    ...(heartbeat !== undefined && { heartbeat }),
-  });
+  if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events), { headers });
+  const known = { requestId: contexts.of(request).id, promptTokens: accepted?.promptTokens ?? 0 };
+  const open = (put: Put<Frame>) => call.writer(put, known);
+  return streamResponse(deps, contexts, request, events, open, { ...call.framing, left, headers });
 }
 
 /** Aborted when the client leaves; whoever streams to it aborts it as well. */
@@ -71,26 +63,41 @@ export function leaving(request: Request): AbortController {
   return left;
 }
 
-interface StreamOptions extends Pick<GenerationCall, "heartbeat" | "format"> {
-  /** Its signal ends `frames`. */
+/** What a dialect's stream has around its chunks. */
+export interface Framing {
+  /** Ends the stream, however it went. */
+  readonly terminator?: Frame;
+  /** What is sent while the stream is silent; default: a comment. */
+  readonly heartbeat?: string;
+  /** How frames are written; default: server-sent events. */
+  readonly format?: "sse" | "ndjson";
+}
+
+interface ResponseOptions extends Framing {
+  /** Its signal ends `events`. */
   readonly left: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
   /** A comment goes out at once, and the headers with it. */
   readonly opens?: boolean;
 }
 
-/** An answer of these frames, which are to end when the client has left. */
-export function streamed(
-  { config }: AppDeps,
+/** An answer that streams what is written of `events`, which are to end when the client has left. */
+export function streamResponse<Event>(
+  { config, log }: AppDeps,
   contexts: RequestContexts,
   request: Request,
-  frames: AsyncIterator<Frame>,
-  { left, headers, format = "sse", heartbeat, opens = false }: StreamOptions,
+  events: AsyncIterator<Event>,
+  open: (put: Put<Frame>) => StreamWriter<Event>,
+  { left, headers, terminator, ...framing }: ResponseOptions,
 ): Response {
-  const options = { heartbeatMs: config.heartbeatMs, format, opens, ...(heartbeat !== undefined && { heartbeat }) };
-  const stream = eventStream(frames, { ...options, signal: left.signal, abort: () => left.abort() });
-  contexts.of(request).bodyEnded = stream.ended;
-  const type = format === "sse" ? "text/event-stream" : "application/x-ndjson";
+  const context = contexts.of(request);
+  const { signal } = left;
+  const onUnexpected = (error: unknown) => logUnexpected(log, error, context.id);
+  const frames = streamed(events, open, { signal, terminator, onUnexpected });
+  const abort = () => left.abort();
+  const stream = eventStream(frames, { ...framing, heartbeatMs: config.heartbeatMs, signal, abort });
+  context.bodyEnded = stream.ended;
+  const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 

@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
+import { DONE } from "../../dialect/stream/streamed.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange } from "../chat-exchange.ts";
 import { readGenerationBody } from "../generation-body.ts";
@@ -17,8 +18,8 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
       const body = await readGenerationBody(deps, request);
-      const { request: asked, ...exchange } = chatExchange(deps, body, profile);
-      return respond(deps, contexts, request, { requests: [asked], ...exchange });
+      const { request: generation, ...exchange } = chatExchange(deps, body, profile);
+      return respond(deps, contexts, request, { requests: [generation], ...exchange, framing: { terminator: DONE } });
     },
     {
       parse: "none",

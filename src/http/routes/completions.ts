@@ -3,8 +3,9 @@
 import { Elysia } from "elysia";
 import { Completion, CompletionRequest } from "../../contract/completions.ts";
 import { decodeCompletion } from "../../dialect/completions/decode.ts";
-import { encodeCompletionStream } from "../../dialect/completions/encode-stream.ts";
+import { completionWriter } from "../../dialect/completions/encode-stream.ts";
 import { encodeCompletion } from "../../dialect/completions/encode.ts";
+import { DONE } from "../../dialect/stream/streamed.ts";
 import { newCompletionId } from "../../domain/ids.ts";
 import { answerOrigin } from "../answer-origin.ts";
 import type { AppDeps } from "../deps.ts";
@@ -24,7 +25,8 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         requests: call.requests,
         stream: call.stream,
         json: (events) => encodeCompletion(events, answer, call),
-        frames: (events, context) => encodeCompletionStream(events, answer, call, context),
+        writer: (put, { requestId }) => completionWriter(put, answer, call, requestId),
+        framing: { terminator: DONE },
       });
     },
     {

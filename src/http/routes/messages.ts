@@ -8,7 +8,7 @@ import {
   MessagesResponse,
 } from "../../contract/messages.ts";
 import { decodeMessages, decodeMessagesPrompt } from "../../dialect/messages/decode.ts";
-import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.ts";
+import { messageWriter, PING } from "../../dialect/messages/encode-stream.ts";
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
@@ -37,8 +37,8 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
           requests: [call.request],
           stream: call.stream,
           json: (events) => encodeMessage(events, answer),
-          frames: (events, context) => encodeMessageStream(events, answer, context),
-          heartbeat: PING,
+          writer: (put, accepted) => messageWriter(put, answer, accepted),
+          framing: { heartbeat: PING },
         });
       },
       {

@@ -3,12 +3,11 @@
 import { Elysia } from "elysia";
 import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../contract/ollama-store.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodeDelete, decodePull, encodePull, encodePullStream } from "../../dialect/ollama/store.ts";
+import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/ollama/store.ts";
 import type { AppDeps } from "../deps.ts";
-import { leaving, streamed } from "../generation-response.ts";
+import { leaving, streamResponse } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -32,10 +31,7 @@ export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         const left = leaving(request);
         const events = deps.storedModels.download(model, left.signal);
         if (!stream) return Response.json(await encodePull(events));
-        const { id } = contexts.of(request);
-        const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
-        const frames = encodePullStream(events, { signal: left.signal, onUnexpected });
-        return streamed(deps, contexts, request, frames, { left, format: "ndjson" });
+        return streamResponse(deps, contexts, request, events, pullWriter, { left, format: "ndjson" });
       },
       {
         parse: "none",

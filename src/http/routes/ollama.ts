@@ -12,7 +12,7 @@ import {
 } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
-import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from "../../dialect/ollama/encode.ts";
+import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/model.ts";
@@ -38,8 +38,8 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       requests: [asked],
       stream,
       json: (events) => encodeOllama(events, context),
-      frames: (events, options) => encodeOllamaStream(events, context, options),
-      format: "ndjson",
+      writer: (put) => ollamaWriter(put, context),
+      framing: { format: "ndjson" },
     });
   };
 

@@ -15,18 +15,13 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
-import {
-  encodeResponse,
-  encodeResponseEvents,
-  terminated,
-  type ResponseContext,
-} from "../../dialect/responses/encode.ts";
-import type { NamedEvent } from "../../dialect/fields/stream.ts";
+import { encodeResponse, responseWriter, type ResponseContext } from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
+import { DONE, passedOn, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -36,7 +31,7 @@ import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
+import { leaving, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -77,15 +72,28 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     };
   };
 
-  /** An answer of what a response's stream tells from event `start` on; the response itself goes on without a reader. */
+  /** Answers with a response's stream from event `start` on; the response itself goes on without a reader. */
   const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
     const left = leaving(request);
-    const frames = terminated(events.read(start, left.signal), left.signal);
-    return streamed(deps, contexts, request, frames, { left, headers });
+    const read = events.read(start, left.signal);
+    return streamResponse(deps, contexts, request, read, passedOn, { left, headers, terminator: DONE });
   };
 
-  /** Of a response that goes on whoever leaves. */
-  const never = new AbortController().signal;
+  /** Records the stream of a response that goes on whoever leaves. */
+  const record = (
+    request: Request,
+    events: AsyncIterable<GenerateEvent>,
+    context: ResponseContext,
+    log: EventLog<NamedEvent>,
+  ) => {
+    const { id } = contexts.of(request);
+    const writer = (put: Put<NamedEvent>) => responseWriter(put, context);
+    const source = streamed(events[Symbol.asyncIterator](), writer, {
+      signal: new AbortController().signal,
+      onUnexpected: (error) => logUnexpected(deps.log, error, id),
+    });
+    return kept.record(context.resource.id, log, source);
+  };
 
   return new Elysia({ name: "route.responses" })
     .post(
@@ -93,20 +101,15 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
       async ({ request }) => {
         const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
         const report: GenerationReport = {};
-        const { id } = contexts.of(request);
         const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;
         const context = begin(asked, report, log);
-        const record = (events: AsyncIterator<GenerateEvent>, told: EventLog<NamedEvent>) => {
-          const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
-          const source = encodeResponseEvents(events, context, { signal: never, onUnexpected });
-          return kept.record(context.resource.id, told, source);
-        };
         const call: GenerationCall = {
           report,
           requests: [asked.request],
           stream: asked.stream,
-          json: (events) => (log ? record(events[Symbol.asyncIterator](), log) : encodeResponse(events, context)),
-          frames: (events, options) => terminated(encodeResponseEvents(events, context, options), options.signal),
+          json: (events) => (log ? record(request, events, context, log) : encodeResponse(events, context)),
+          writer: (put) => responseWriter(put, context),
+          framing: { terminator: DONE },
         };
         try {
           if (!asked.background) return await respond(deps, contexts, request, call);
