@@ -8,7 +8,7 @@ import type { AppDeps } from "../deps.ts";
 import { chatExchange } from "../chat-exchange.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Chat completions, as JSON or as a stream. */
@@ -21,8 +21,5 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       const { request: generation, ...exchange } = chatExchange(deps, body, profile);
       return respond(deps, contexts, request, { requests: [generation], ...exchange, framing: { terminator: DONE } });
     },
-    {
-      parse: "none",
-      detail: { requestBody: jsonContent(ChatCompletionRequest), responses: { 200: jsonContent(ChatCompletion) } },
-    },
+    jsonRoute(ChatCompletionRequest, ChatCompletion),
   );

@@ -11,7 +11,7 @@ import { answerOrigin } from "../answer-origin.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Completions of raw text, as JSON or as a stream. */
@@ -29,8 +29,5 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         framing: { terminator: DONE },
       });
     },
-    {
-      parse: "none",
-      detail: { requestBody: jsonContent(CompletionRequest), responses: { 200: jsonContent(Completion) } },
-    },
+    jsonRoute(CompletionRequest, Completion),
   );

@@ -8,7 +8,7 @@ import type { EmbeddingAnswer } from "../../service/embeddings.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
@@ -28,13 +28,7 @@ export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContex
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(EmbeddingsRequest),
-          responses: { 200: jsonContent(EmbeddingList, "A vector for each input.") },
-        },
-      },
+      jsonRoute(EmbeddingsRequest, EmbeddingList),
     )
     .post(
       "/v1/rerank",
@@ -43,12 +37,6 @@ export const embeddingRoutes = ({ embeddings }: AppDeps, contexts: RequestContex
         const computed = await embeddings.rank(asked.query, asked.documents, asked, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(RerankRequest),
-          responses: { 200: jsonContent(RerankList, "The documents by relevance.") },
-        },
-      },
+      jsonRoute(RerankRequest, RerankList),
     );
 };

@@ -16,7 +16,7 @@ import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** The messages convention: a conversation answered, and its tokens counted. */
@@ -41,10 +41,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
           framing: { heartbeat: PING },
         });
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(MessagesRequest), responses: { 200: jsonContent(MessagesResponse) } },
-      },
+      jsonRoute(MessagesRequest, MessagesResponse),
     )
     .post(
       "/v1/messages/count_tokens",
@@ -55,11 +52,5 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ input_tokens: tokens, model });
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(CountMessageTokensRequest),
-          responses: { 200: jsonContent(CountMessageTokensResponse) },
-        },
-      },
+      jsonRoute(CountMessageTokensRequest, CountMessageTokensResponse),
     );

@@ -17,7 +17,7 @@ import {
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, for tools that know no other API. */
@@ -39,10 +39,7 @@ export const ollamaEmbedRoutes = ({ embeddings, clock }: AppDeps, contexts: Requ
         const computed = await compute(request, asked);
         return Response.json(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaEmbedRequest), responses: { 200: jsonContent(OllamaEmbedAnswer) } },
-      },
+      jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
     .post(
       "/api/embeddings",
@@ -50,12 +47,6 @@ export const ollamaEmbedRoutes = ({ embeddings, clock }: AppDeps, contexts: Requ
         const asked = decodeOlderEmbed(await readJson(request, bodyCeilings.embeddings));
         return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(OllamaEmbeddingsRequest),
-          responses: { 200: jsonContent(OllamaEmbeddingsAnswer) },
-        },
-      },
+      jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );
 };

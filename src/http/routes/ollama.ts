@@ -20,7 +20,7 @@ import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -63,19 +63,13 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/api/chat",
       async ({ request }) =>
         answer(request, decodeOllamaChat(await readJson(request, bodyCeilings.generation), config), "chat"),
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaChatRequest), responses: { 200: jsonContent(OllamaAnswer) } },
-      },
+      jsonRoute(OllamaChatRequest, OllamaAnswer),
     )
     .post(
       "/api/generate",
       async ({ request }) =>
         answer(request, decodeOllamaGenerate(await readJson(request, bodyCeilings.generation), config), "generate"),
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaGenerateRequest), responses: { 200: jsonContent(OllamaAnswer) } },
-      },
+      jsonRoute(OllamaGenerateRequest, OllamaAnswer),
     )
     .post(
       "/api/show",
@@ -83,18 +77,9 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const { model, name } = checkShow(await readJson(request, bodyCeilings.tokenizer));
         return Response.json(encodeShow(described(request, model || name || undefined)));
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
-      },
+      jsonRoute(OllamaShowRequest, OllamaModel),
     )
-    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), {
-      detail: { responses: { 200: jsonContent(OllamaModels) } },
-    })
-    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), {
-      detail: { responses: { 200: jsonContent(OllamaModels) } },
-    })
-    .get("/api/version", () => Response.json({ version }), {
-      detail: { responses: { 200: jsonContent(OllamaVersion) } },
-    });
+    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), jsonAnswer(OllamaModels))
+    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), jsonAnswer(OllamaModels))
+    .get("/api/version", () => Response.json({ version }), jsonAnswer(OllamaVersion));
 };

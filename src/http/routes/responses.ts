@@ -33,7 +33,7 @@ import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { leaving, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -121,10 +121,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
           throw error;
         }
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(ResponsesRequest), responses: { 200: jsonContent(ResponseResource) } },
-      },
+      jsonRoute(ResponsesRequest, ResponseResource),
     )
     .post(
       "/v1/responses/input_tokens",
@@ -135,13 +132,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(CountResponseTokensRequest),
-          responses: { 200: jsonContent(CountResponseTokensResponse) },
-        },
-      },
+      jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
     )
     .get(
       "/v1/responses/:id",
@@ -154,7 +145,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const message = `'${param}' needs a response that was made with background and stream.`;
         throw new SvcError("invalid_value", message, { param });
       },
-      { detail: { responses: { 200: jsonContent(ResponseResource) } } },
+      jsonAnswer(ResponseResource),
     )
     .delete(
       "/v1/responses/:id",
@@ -163,7 +154,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         kept.delete(params.id);
         return Response.json({ id: params.id, object: "response.deleted", deleted: true });
       },
-      { parse: "none", detail: { responses: { 200: jsonContent(DeletedResponse) } } },
+      jsonAnswer(DeletedResponse),
     )
     .post(
       "/v1/responses/:id/cancel",
@@ -172,7 +163,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         await kept.cancel(params.id);
         return Response.json(stored(params.id).resource);
       },
-      { parse: "none", detail: { responses: { 200: jsonContent(ResponseResource) } } },
+      jsonAnswer(ResponseResource),
     )
     .get(
       "/v1/responses/:id/input_items",
@@ -180,6 +171,6 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const { input } = stored(params.id);
         return Response.json(listItems(input, decodePage(new URL(request.url).searchParams, PAGE)));
       },
-      { detail: { responses: { 200: jsonContent(InputItemList) } } },
+      jsonAnswer(InputItemList),
     );
 };
