@@ -4,7 +4,7 @@ import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
 import { chatWriter } from "../dialect/chat/encode-stream.ts";
 import { encodeChat } from "../dialect/chat/encode.ts";
-import type { Put, StreamWriter } from "../dialect/stream/streamed.ts";
+import type { Put, StreamedRequest, StreamWriter } from "../dialect/stream/streamed.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { newChatCompletionId } from "../domain/ids.ts";
 import { answerOrigin } from "./answer-origin.ts";
@@ -17,7 +17,7 @@ export interface ChatExchange {
   /** The whole answer; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
   /** Writes the answer as a stream. */
-  readonly writer: (put: Put<string>, accepted: { readonly requestId: string }) => StreamWriter<GenerateEvent>;
+  readonly writer: (put: Put<string>, request: Pick<StreamedRequest, "requestId">) => StreamWriter<GenerateEvent>;
 }
 
 /** The exchange that a body requests; its answer is begun now. Throws SvcError about the body or its model. */

@@ -1,6 +1,6 @@
 // What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
 
-import { streamed, type Put, type StreamWriter } from "../dialect/stream/streamed.ts";
+import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
@@ -19,13 +19,6 @@ const STREAM_HEADERS = {
 /** Headers of an answer whose strict schema is not enforced, or not all of it. */
 export const DOWNGRADED = { "X-Grammar-Constraints": "downgraded" } as const;
 
-/** What a writer knows of the request whose answer it writes. */
-export interface AcceptedRequest {
-  /** Correlation id. */
-  readonly requestId: string;
-  readonly promptTokens: number;
-}
-
 export interface GenerationCall {
   /** Answered together; ids are given here. */
   readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
@@ -33,7 +26,7 @@ export interface GenerationCall {
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
   /** Writes the answer as a stream. */
-  readonly writer: (put: Put<Frame>, accepted: AcceptedRequest) => StreamWriter<GenerateEvent>;
+  readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: GenerationReport;
   readonly framing?: Framing;

@@ -5,20 +5,18 @@ import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
-import type { AnswerOrigin } from "../fields/answer-origin.ts";
-import type { Put, StreamWriter } from "../stream/streamed.ts";
+import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions {
+export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
   /** A profile follows the usage. */
   readonly profile?: ProfileDetail | undefined;
-  /** Correlation id, for the chunk of a failure. */
-  readonly requestId: string;
 }
 
 /**
@@ -27,12 +25,11 @@ export interface ChatStreamOptions {
  */
 export function chatWriter(
   put: Put<string>,
-  { id, created, model, systemFingerprint }: AnswerOrigin,
+  origin: AnswerOrigin,
   { choices, includeUsage, profile: detail, requestId }: ChatStreamOptions,
 ): StreamWriter<GenerateEvent> {
   // All but the delta is the same in every chunk and prepared once.
-  const object = "chat.completion.chunk";
-  const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
+  const head = chunkHead(origin, "chat.completion.chunk");
   const opened: string[] = [];
   const open = (choice = 0) => (opened[choice] ??= `${head},"choices":[{"index":${choice},"delta":`);
   const unfinished = `,"finish_reason":null}]}`;

@@ -3,7 +3,7 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
@@ -19,11 +19,7 @@ export async function encodeChat(
   const finishes = answers.map(({ finish }) => finish);
   const usage = usageOf(finishes, choices);
   return {
-    id: origin.id,
-    object: "chat.completion",
-    created: origin.created,
-    model: origin.model,
-    system_fingerprint: origin.systemFingerprint,
+    ...answerHead(origin, "chat.completion"),
     choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),

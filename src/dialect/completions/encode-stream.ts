@@ -4,8 +4,8 @@ import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { encodeUsage } from "../chat/usage.ts";
-import type { AnswerOrigin } from "../fields/answer-origin.ts";
-import type { Put, StreamWriter } from "../stream/streamed.ts";
+import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
 import { encodeLogprobs, finishReason } from "./encode.ts";
 
@@ -15,12 +15,11 @@ import { encodeLogprobs, finishReason } from "./encode.ts";
  */
 export function completionWriter(
   put: Put<string>,
-  { id, created, model, systemFingerprint }: AnswerOrigin,
+  origin: AnswerOrigin,
   call: CompletionCall,
-  requestId: string,
+  { requestId }: Pick<StreamedRequest, "requestId">,
 ): StreamWriter<GenerateEvent> {
-  const object = "text_completion";
-  const head = JSON.stringify({ id, object, created, model, system_fingerprint: systemFingerprint }).slice(0, -1);
+  const head = chunkHead(origin, "text_completion");
   const chunk = (index: number, text: string, reason: string | null, logprobs: unknown = null) =>
     `${head},"choices":[${JSON.stringify({ text, index, logprobs, finish_reason: reason })}]}`;
   const written: number[] = [];

@@ -4,7 +4,7 @@ import type { Completion, CompletionLogprobs } from "../../contract/completions.
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { encodeUsage } from "../chat/usage.ts";
-import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
 
@@ -24,11 +24,7 @@ export async function encodeCompletion(
     })),
   );
   return {
-    id: origin.id,
-    object: "text_completion",
-    created: origin.created,
-    model: origin.model,
-    system_fingerprint: origin.systemFingerprint,
+    ...answerHead(origin, "text_completion"),
     choices: choices.map((choice, index) => ({ ...choice, index })),
     usage: encodeUsage(usageOf(finishes, call.made)),
   };

@@ -3,17 +3,11 @@
 import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
-import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
+import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
 /** What keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
-
-export interface MessagesStreamOptions {
-  /** Correlation id, for the event of a failure. */
-  readonly requestId: string;
-  readonly promptTokens: number;
-}
 
 /**
  * Puts message_start, ping, the blocks with their deltas, message_delta with the usage, message_stop. A failure becomes an
@@ -22,7 +16,7 @@ export interface MessagesStreamOptions {
 export function messageWriter(
   put: Put<NamedEvent>,
   message: MessagesAnswer,
-  { requestId, promptTokens }: MessagesStreamOptions,
+  { requestId, promptTokens }: StreamedRequest,
 ): StreamWriter<GenerateEvent> {
   const write = (type: string, fields: object) => put({ event: type, data: JSON.stringify({ type, ...fields }) });
   const blocks = new BlockWriter(write, message.showThinking);

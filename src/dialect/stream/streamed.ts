@@ -28,6 +28,13 @@ export interface StreamWriter<Event> {
   close?(): void;
 }
 
+/** What a writer may need to know of the request whose answer it writes. */
+export interface StreamedRequest {
+  /** Correlation id. */
+  readonly requestId: string;
+  readonly promptTokens: number;
+}
+
 export interface StreamOptions<Chunk> {
   /** Aborted when the client leaves; a pending `next` of the events must then settle. */
   readonly signal: AbortSignal;

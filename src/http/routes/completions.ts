@@ -25,7 +25,7 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         requests: call.requests,
         stream: call.stream,
         json: (events) => encodeCompletion(events, answer, call),
-        writer: (put, { requestId }) => completionWriter(put, answer, call, requestId),
+        writer: (put, accepted) => completionWriter(put, answer, call, accepted),
         framing: { terminator: DONE },
       });
     },
