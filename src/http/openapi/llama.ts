@@ -1,4 +1,4 @@
-// llama.cpp's own routes, as the API description tells it.
+// API description: llama.cpp's own routes.
 
 import { question, tokenizerErrors, tooLarge, unavailable, type Operations } from "./operation.ts";
 
@@ -29,15 +29,15 @@ export const llamaOperations: Operations = {
   "GET /props": {
     tag: "Compatibility",
     summary: "The loaded model and its limits, in llama.cpp's layout",
-    answers: { 200: "What is known of the server." },
+    answers: { 200: "The server's properties." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },
   "GET /slots": {
     tag: "Compatibility",
-    summary: "Who runs, in llama.cpp's layout",
+    summary: "Running requests, in llama.cpp's layout",
     description:
-      "One entry for each request that may run at once. Requests are not tied to places here: the first entries run.",
-    answers: { 200: "The places." },
+      "One entry for each request that may run at once. Requests have no fixed slot here: the first entries are the running ones.",
+    answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },
   "GET /lora-adapters": {
@@ -45,6 +45,6 @@ export const llamaOperations: Operations = {
     summary: "The LoRA adapters that requests may choose, in llama.cpp's form",
     description:
       "Generation routes take them by name as `model`, and those with llama.cpp's sampling fields by number in `lora`.",
-    answers: { 200: "The adapters, in the order in which the server was given them." },
+    answers: { 200: "The adapters, in the order of the server's options." },
   },
 };

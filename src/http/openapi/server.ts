@@ -1,19 +1,18 @@
-// The server itself, as the API description tells it.
+// API description: the server itself.
 
 import type { Operations } from "./operation.ts";
 
 export const serverOperations: Operations = {
   "GET /": {
     tag: "Server",
-    summary: "Is this svc",
-    answers: { 200: "One line with the version.", 302: "To browsers: the page is /docs." },
+    summary: "Name and version",
+    answers: { 200: "One line with the version.", 302: "For browsers: to the page /docs." },
   },
   "GET /health": {
     tag: "Server",
-    summary: "Is the server up, and how is its engine",
-    description:
-      "200 while the process answers. `status`: healthy, loading (requests wait) or degraded (requests get 503).",
-    answers: { 200: "The process answers." },
+    summary: "State of the server and its engine",
+    description: "200 in every state. `status`: healthy, loading (requests wait) or degraded (requests get 503).",
+    answers: { 200: "The server runs." },
   },
   "GET /metrics": {
     tag: "Server",
@@ -29,8 +28,7 @@ export const serverOperations: Operations = {
   "GET /docs": {
     tag: "Server",
     summary: "This description as a page",
-    description:
-      "Complete without any script; a button loads an interactive reference from a content delivery network.",
+    description: "Works without scripts; a button loads an interactive reference from a content delivery network.",
     answers: { 200: "An HTML page." },
   },
 };
