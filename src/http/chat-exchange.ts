@@ -1,4 +1,4 @@
-// One chat completion as every route that answers any runs it: what its body requests, and what its events come to.
+// One chat completion, as each route runs it that answers some: its request, and the writers of its answer.
 
 import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";

@@ -10,7 +10,7 @@ import type { StoredModels } from "../service/stored-models.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** What the HTTP layer is given; routes take from it by closure. */
+/** The services that routes use, taken by closure. */
 export interface AppDeps {
   readonly config: Config;
   /** The engine of this server itself: tokenizer routes, health and metrics are about it. */

@@ -1,4 +1,4 @@
-// What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
+// What every route that generates has in common: the run, its abort when the client disconnects, JSON or a stream, the log.
 
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -39,21 +39,21 @@ export async function respond(
   request: Request,
   call: GenerationCall,
 ): Promise<Response> {
-  const left = leaving(request);
-  const { events, accepted } = await begin(deps, contexts, request, call, left.signal);
+  const disconnect = disconnection(request);
+  const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
   if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events), { headers });
   const known = { requestId: contexts.of(request).id, promptTokens: accepted?.promptTokens ?? 0 };
   const open = (put: Put<Frame>) => call.writer(put, known);
-  return streamResponse(deps, contexts, request, events, open, { ...call.framing, left, headers });
+  return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
 
-/** Aborted when the client leaves; whoever streams to it aborts it as well. */
-export function leaving(request: Request): AbortController {
-  const left = new AbortController();
-  request.signal.addEventListener("abort", () => left.abort(), { once: true });
-  if (request.signal.aborted) left.abort();
-  return left;
+/** Aborted when the client disconnects; a stream to it aborts it as well. */
+export function disconnection(request: Request): AbortController {
+  const disconnect = new AbortController();
+  request.signal.addEventListener("abort", () => disconnect.abort(), { once: true });
+  if (request.signal.aborted) disconnect.abort();
+  return disconnect;
 }
 
 /** What a dialect's stream has around its chunks. */
@@ -68,33 +68,33 @@ export interface Framing {
 
 interface ResponseOptions extends Framing {
   /** Its signal ends `events`. */
-  readonly left: AbortController;
+  readonly disconnect: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
   /** A comment goes out at once, and the headers with it. */
   readonly opens?: boolean;
 }
 
-/** An answer that streams what is written of `events`, which are to end when the client has left. */
+/** An answer that streams what is written of `events`, which are to end when the client disconnects. */
 export function streamResponse<Event>(
   { config, log }: AppDeps,
   contexts: RequestContexts,
   request: Request,
   events: AsyncIterator<Event>,
   open: (put: Put<Frame>) => StreamWriter<Event>,
-  { left, headers, terminator, ...framing }: ResponseOptions,
+  { disconnect, headers, terminator, ...framing }: ResponseOptions,
 ): Response {
   const context = contexts.of(request);
-  const { signal } = left;
+  const { signal } = disconnect;
   const onUnexpected = (error: unknown) => logUnexpected(log, error, context.id);
   const frames = streamed(events, open, { signal, terminator, onUnexpected });
-  const abort = () => left.abort();
+  const abort = () => disconnect.abort();
   const stream = eventStream(frames, { ...framing, heartbeatMs: config.heartbeatMs, signal, abort });
   context.bodyEnded = stream.ended;
   const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 
-/** Begins the call and lets it run to its end, whether its client stays or not. Returns headers for the answer. */
+/** Begins the call and lets it run to its end, also when its client disconnects. Returns headers for the answer. */
 export async function respondLater(
   deps: AppDeps,
   contexts: RequestContexts,
@@ -131,7 +131,7 @@ async function begin(
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
 
-/** What a request's headers and connection say about each generation of it. Throws SvcError `invalid_value`. */
+/** The settings of each generation from a request's headers and connection. Throws SvcError `invalid_value`. */
 export function requestOrigin(
   { clock }: AppDeps,
   contexts: RequestContexts,
@@ -149,7 +149,7 @@ export function requestOrigin(
   };
 }
 
-/** Tells a client that was promised a strict schema when it does not get one. */
+/** Reports to the client when its strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
   return accepted?.downgraded ? DOWNGRADED : {};
 }

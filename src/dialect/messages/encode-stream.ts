@@ -64,7 +64,7 @@ class BlockWriter {
 
   close(): void {
     if (this.open === undefined) return;
-    // Clients give thoughts back with their signature; ours is empty, and said to be.
+    // Clients send thoughts back with their signature: ours is empty, and sent as such.
     if (this.open === "thinking") this.delta({ type: "signature_delta", signature: "" });
     this.open = undefined;
     this.put("content_block_stop", { index: this.index });

@@ -24,7 +24,7 @@ function modelOf({ model, name }: { readonly model?: string | null; readonly nam
   throw new SvcError("missing_required_parameter", "'model' is required: the name of a model.", { param: "model" });
 }
 
-/** The end of a download, for who does not want to watch it. Throws what the download throws. */
+/** The end of a download, without updates. Throws what the download throws. */
 export async function encodePull(events: AsyncIterable<DownloadEvent>): Promise<OllamaPullStatus> {
   for await (const _ of events);
   return { status: "success" };

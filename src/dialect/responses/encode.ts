@@ -8,7 +8,7 @@ import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
 import { typedError } from "../stream/typed-error.ts";
 import type { FunctionNames } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
-import { endedResource, failedResource, leftResource } from "./resource.ts";
+import { endedResource, failedResource, cancelledResource } from "./resource.ts";
 
 /** How a response ended: its resource, and its turn of the conversation. */
 export interface ResponseEnd {
@@ -36,12 +36,12 @@ export async function encodeResponse(
     for await (const event of events) response.add(event);
     return response.end();
   } catch (error) {
-    const hasLeft = error instanceof DOMException && error.name === "AbortError";
-    // Whoever gets the error reports what was unexpected in it.
-    if (!hasLeft) response.fail(typedError(error, () => {}));
+    const isDisconnected = error instanceof DOMException && error.name === "AbortError";
+    // The caller reports what was unexpected in the error.
+    if (!isDisconnected) response.fail(typedError(error, () => {}));
     throw error;
   } finally {
-    response.leave();
+    response.abandon();
   }
 }
 
@@ -66,7 +66,7 @@ export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): 
       emit({ type: `response.${ended.status === "cancelled" ? "incomplete" : ended.status}`, response: ended });
     },
     failure: (error) => emit({ type: "response.failed", response: response.fail(error) }),
-    close: () => response.leave(),
+    close: () => response.abandon(),
   };
 }
 
@@ -101,11 +101,11 @@ class ResponseBuilder {
     return this.over(failedResource(this.context.resource, this.output.items, message));
   }
 
-  /** Unless it has ended, its client has left, also when the stream waited for it to read on. */
-  leave(): void {
+  /** Unless it has ended, its client disconnected, also while the stream waited for it to read on. */
+  abandon(): void {
     if (this.isOver) return;
     this.output.abandon();
-    this.over(leftResource(this.context.resource, this.output.items));
+    this.over(cancelledResource(this.context.resource, this.output.items));
   }
 
   private over(resource: ResponseResource): ResponseResource {

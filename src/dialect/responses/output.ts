@@ -41,7 +41,7 @@ export class OutputBuilder {
     }
   }
 
-  /** Ends the item in progress. A generation that was cut leaves it incomplete. */
+  /** Ends the item in progress. After a limit or a cancel it is incomplete. */
   end(finish: FinishEvent): void {
     this.close(finish.reason === "length" || finish.reason === "cancelled" ? "incomplete" : "completed");
     // An answer of nothing is still an answer.

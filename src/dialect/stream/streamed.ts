@@ -24,7 +24,7 @@ export interface StreamWriter<Event> {
   end?(): void;
   /** In place of `end`. */
   failure?(error: SvcError): void;
-  /** However the stream has ended, also when its client left; nobody reads what it puts. */
+  /** After any end, also when the client disconnected; what it puts is not sent. */
   close?(): void;
 }
 
@@ -36,7 +36,7 @@ export interface StreamedRequest {
 }
 
 export interface StreamOptions<Chunk> {
-  /** Aborted when the client leaves; a pending `next` of the events must then settle. */
+  /** Aborted when the client disconnects; a pending `next` of the events must then settle. */
   readonly signal: AbortSignal;
   /** The last chunk, after a failure as well. */
   readonly terminator?: Chunk | undefined;

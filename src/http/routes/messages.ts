@@ -19,7 +19,7 @@ import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
-/** The messages convention: a conversation answered, and its tokens counted. */
+/** The Anthropic-compatible Messages API: a conversation answered, and its tokens counted. */
 export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "route.messages" })
     .post(

@@ -8,7 +8,7 @@ import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { jsonAnswer } from "../json-content.ts";
 
-/** The models that can be asked, all and one by its name. */
+/** The available models, all and one by its name. */
 export const modelRoutes = ({ router }: AppDeps) => {
   const list = (request: Request) => {
     router.refresh();
@@ -25,7 +25,7 @@ export const modelRoutes = ({ router }: AppDeps) => {
     new Elysia({ name: "route.models" })
       .get("/v1/models", ({ request }) => Response.json(list(request)), jsonAnswer(ModelList))
       .get("/v1/models/:id", ({ params, request }) => describe(request, params.id), jsonAnswer(Model))
-      // Names of other servers' models have slashes, and not every client writes them %2F.
+      // Names of upstreams' models have slashes, and not every client writes them %2F.
       .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
   );
 };

@@ -11,7 +11,7 @@ import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, leaving, logFields, requestOrigin, streamResponse } from "../generation-response.ts";
+import { DOWNGRADED, disconnection, logFields, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -27,8 +27,8 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const calls = decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, contexts, request);
       const { id } = origin;
-      const left = leaving(request);
-      const { signal } = left;
+      const disconnect = disconnection(request);
+      const { signal } = disconnect;
       const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
       const items = calls.map(({ customId, call }, index) => ({
         customId,
@@ -48,7 +48,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
       return streamResponse(deps, contexts, request, run.texts(), passedOn, {
-        left,
+        disconnect,
         terminator: DONE,
         opens: true,
         headers: isDowngraded ? DOWNGRADED : {},
@@ -75,6 +75,6 @@ async function* whole(call: ChatExchange, events: AsyncGenerator<GenerateEvent>,
   yield tag(JSON.stringify(await call.json(events)));
 }
 
-/** Known before the engine has looked at the item; what it finds out itself is reported with the item's events. */
+/** Known before the engine has the item; what only the engine can find is reported with the item's events. */
 const mustBeDowngraded = ({ constraint }: Pick<GenerateRequest, "constraint">, constrain: boolean): boolean =>
   constraint?.strict === true && (constraint.inexpressible || !constrain);

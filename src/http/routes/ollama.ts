@@ -1,4 +1,4 @@
-// Ollama's API: answers, what there is to ask, and who is asked.
+// Ollama's API: answers, and the models.
 
 import { Elysia } from "elysia";
 import {

@@ -1,4 +1,4 @@
-// POST /v1/responses, and fetching, cancelling and deleting what it made.
+// POST /v1/responses, and fetching, cancelling and deleting responses.
 
 import { Elysia } from "elysia";
 import {
@@ -31,7 +31,7 @@ import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { leaving, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
+import { disconnection, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -40,7 +40,7 @@ import type { RequestContexts } from "../request-context.ts";
 /** Items of a page of input. */
 const PAGE = { usual: 20, most: 100 };
 
-/** The responses convention: answers with an id of their own. */
+/** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { config, clock, router } = deps;
   const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
@@ -56,7 +56,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
   };
 
-  /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
+  /** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
     const { model, engine } = router.route(call.request.model);
@@ -72,14 +72,14 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     };
   };
 
-  /** Answers with a response's stream from event `start` on; the response itself goes on without a reader. */
+  /** Answers with a response's stream from event `start` on; the response itself continues without a reader. */
   const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
-    const left = leaving(request);
-    const read = events.read(start, left.signal);
-    return streamResponse(deps, contexts, request, read, passedOn, { left, headers, terminator: DONE });
+    const disconnect = disconnection(request);
+    const read = events.read(start, disconnect.signal);
+    return streamResponse(deps, contexts, request, read, passedOn, { disconnect, headers, terminator: DONE });
   };
 
-  /** Records the stream of a response that goes on whoever leaves. */
+  /** Records the stream of a response that continues when its client disconnects. */
   const record = (
     request: Request,
     events: AsyncIterable<GenerateEvent>,
