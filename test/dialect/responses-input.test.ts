@@ -1,4 +1,4 @@
-// Items of the responses convention as turns: one by one, referred to, cut, and very many.
+// Items of the Responses API as turns: one by one, referred to, cut, and very many.
 
 import { describe, expect, test } from "bun:test";
 import type { OutputItem } from "../../src/contract/responses.ts";

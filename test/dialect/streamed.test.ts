@@ -1,7 +1,7 @@
 // What every dialect's stream keeps to, tested once: each dialect's own chunks are in its goldens.
 
 import { describe, expect, test } from "bun:test";
-import { passedOn, streamed, type Put, type StreamWriter } from "../../src/dialect/stream/streamed.ts";
+import { passThrough, streamed, type Put, type StreamWriter } from "../../src/dialect/stream/streamed.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 
 type Step = string | Error | "abort";
@@ -72,7 +72,7 @@ describe("a stream", () => {
   test("without a terminator ends with what its writer puts", async () => {
     const { events } = source(["a"], new AbortController());
     const { signal } = new AbortController();
-    const chunks = streamed(events, passedOn, { signal, onUnexpected: () => {} });
+    const chunks = streamed(events, passThrough, { signal, onUnexpected: () => {} });
     expect(await Array.fromAsync(chunks)).toEqual(["a"]);
   });
 
@@ -100,7 +100,7 @@ describe("a stream", () => {
     const unexpected: unknown[] = [];
     const { signal } = new AbortController();
     const onUnexpected = (error: unknown) => void unexpected.push(error);
-    const chunks = streamed<string, string>(events, passedOn, { signal, terminator: "END", onUnexpected });
+    const chunks = streamed<string, string>(events, passThrough, { signal, terminator: "END", onUnexpected });
     expect(await Array.fromAsync(chunks)).toEqual(["a", "END"]);
     expect(unexpected).toHaveLength(1);
   });

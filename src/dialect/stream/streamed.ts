@@ -81,5 +81,5 @@ export async function* streamed<Event, Chunk>(
   }
 }
 
-/** Writes chunks that are made already. */
-export const passedOn = <Chunk>(put: Put<Chunk>): StreamWriter<Chunk> => ({ event: put });
+/** The writer of events that are chunks already. */
+export const passThrough = <Chunk>(put: Put<Chunk>): StreamWriter<Chunk> => ({ event: put });

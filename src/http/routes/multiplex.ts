@@ -5,7 +5,7 @@ import { MultiplexRequest } from "../../contract/multiplex.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
 import { decodeMultiplex } from "../../dialect/multiplex/decode.ts";
 import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
-import { DONE, passedOn, streamed, type Put, type StreamWriter } from "../../dialect/stream/streamed.ts";
+import { DONE, passThrough, streamed, type Put, type StreamWriter } from "../../dialect/stream/streamed.ts";
 import { typedError } from "../../dialect/stream/typed-error.ts";
 import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
@@ -47,7 +47,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
         ...logFields(run.usage ? { usage: run.usage } : {}),
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
-      return streamResponse(deps, contexts, request, run.texts(), passedOn, {
+      return streamResponse(deps, contexts, request, run.texts(), passThrough, {
         disconnect,
         terminator: DONE,
         opens: true,

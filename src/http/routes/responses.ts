@@ -21,7 +21,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
-import { DONE, passedOn, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -76,7 +76,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
   const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
     const disconnect = disconnection(request);
     const read = events.read(start, disconnect.signal);
-    return streamResponse(deps, contexts, request, read, passedOn, { disconnect, headers, terminator: DONE });
+    return streamResponse(deps, contexts, request, read, passThrough, { disconnect, headers, terminator: DONE });
   };
 
   /** Records the stream of a response that continues when its client disconnects. */
