@@ -1,7 +1,7 @@
 // What identifies an answer that is begun now.
 
 import type { AnswerOrigin } from "../dialect/fields/answer-origin.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 
 /** `model`: what the request names. Throws SvcError when no backend can answer it. */
 export const answerOrigin = ({ router, clock, version }: AppDeps, id: string, model?: string): AnswerOrigin => ({

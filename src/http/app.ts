@@ -1,20 +1,11 @@
 // The HTTP application: Elysia with one plugin a feature, enclosed by what every request goes through.
 
 import { Elysia, type AnyElysia } from "elysia";
-import type { Config } from "../config/config.ts";
-import type { Clock } from "../domain/clock.ts";
 import type { TextPort } from "../engine/text/port.ts";
-import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
-import type { GenerationService } from "../service/generation.ts";
-import type { ObservedEngine } from "../engine/process/status.ts";
-import type { ModelRouter } from "../service/model-router.ts";
-import type { RequestService } from "../service/request.ts";
 import { MultiplexService } from "../service/multiplex.ts";
-import type { StoredModels } from "../service/stored-models.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { AppDeps } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
@@ -39,24 +30,6 @@ import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
-/** What the HTTP layer is given; routes take from it by closure. */
-export interface AppDeps {
-  readonly config: Config;
-  /** The engine of this server itself: tokenizer routes are about it. */
-  readonly engine: TextPort;
-  /** All engines that are computed here, for health and metrics. */
-  readonly engines: readonly ObservedEngine[];
-  readonly requests: RequestService;
-  readonly generation: GenerationService;
-  readonly router: ModelRouter;
-  readonly embeddings: EmbeddingService;
-  readonly storedModels: StoredModels;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly version: string;
-}
-
 export interface App {
   /** `connection` names the connection that the request came on. */
   readonly fetch: (request: Request, connection?: string) => Promise<Response>;
@@ -66,9 +39,9 @@ export interface App {
   readonly routes: Elysia["routes"];
 }
 
-/** What other servers have outside /v1, for tools that know no other API. */
-const compatibilityApis = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
-  new Elysia({ name: "compatibility-apis" })
+/** Compatibility APIs: the routes of Ollama and llama.cpp outside /v1, for tools that know no other API. */
+const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
+  new Elysia({ name: "compatibility" })
     .use(ollamaRoutes(deps, contexts))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
@@ -96,7 +69,7 @@ export function createApp(deps: AppDeps): App {
     .use(responsesRoutes(deps, contexts, tokenizer))
     .use(messagesRoutes(deps, contexts, tokenizer))
     .use(completionRoutes(deps, contexts))
-    .use(deps.config.compatibilityApis ? compatibilityApis(deps, contexts, tokenizer) : none)
+    .use(deps.config.compatibilityApis ? compatibility(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
     .use(embeddingRoutes(deps, contexts))
@@ -106,7 +79,7 @@ export function createApp(deps: AppDeps): App {
     .use(tokenizeRoutes(deps, tokenizer))
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps, jobs.levels))
-    .use(docsRoutes(deps, async () => (await import("./openapi.ts")).describeApi(elysia)));
+    .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
   return {

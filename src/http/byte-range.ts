@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 /**
- * The bytes that a Range header asks for; `all` when it asks for none, or in a way that may be ignored (another unit, several
+ * The bytes that a Range header requests; `all` when it requests none, or in a way that may be ignored (another unit, several
  * ranges); undefined when they are beyond the content.
  */
 export function byteRange(header: string | null, size: number): ByteRange | "all" | undefined {

@@ -1,14 +1,14 @@
-// One chat completion as every route that answers any runs it: what its body asks, and what its events come to.
+// One chat completion, as each route runs it that answers some: its request, and the writers of its answer.
 
 import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
-import { encodeChatChunks, encodeChatStream } from "../dialect/chat/encode-stream.ts";
+import { chatWriter } from "../dialect/chat/encode-stream.ts";
 import { encodeChat } from "../dialect/chat/encode.ts";
-import type { StreamContext } from "../dialect/fields/stream.ts";
+import type { Put, StreamedRequest, StreamWriter } from "../dialect/stream/streamed.ts";
 import type { GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import { newChatCompletionId } from "../domain/ids.ts";
 import { answerOrigin } from "./answer-origin.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 
 export interface ChatExchange {
   readonly request: Omit<GenerateRequest, "id">;
@@ -16,23 +16,19 @@ export interface ChatExchange {
   readonly stream: boolean;
   /** The whole answer; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
-  /** The events of a stream, without its terminator; throws what the generation throws. */
-  readonly chunks: (events: AsyncIterator<GenerateEvent>) => AsyncGenerator<string, void, void>;
-  /** The events of a stream, failure and terminator included. Never throws. */
-  readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncGenerator<string, void, void>;
+  /** Writes the answer as a stream. */
+  readonly writer: (put: Put<string>, request: Pick<StreamedRequest, "requestId">) => StreamWriter<GenerateEvent>;
 }
 
-/** The exchange that a body asks for; its answer is begun now. Throws SvcError about the body or its model. */
+/** The exchange that a body requests; its answer is begun now. Throws SvcError about the body or its model. */
 export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetail | undefined): ChatExchange {
-  const { request: asked, stream, includeUsage } = decodeChat(body, deps.config);
-  const { choices, topLogprobs } = asked;
-  const answer = answerOrigin(deps, newChatCompletionId(), asked.model);
-  const written = { answer, choices, includeUsage, profile };
+  const { request, stream, includeUsage } = decodeChat(body, deps.config);
+  const { choices, topLogprobs } = request;
+  const origin = answerOrigin(deps, newChatCompletionId(), request.model);
   return {
-    request: profile ? { ...asked, profile: true } : asked,
+    request: profile ? { ...request, profile: true } : request,
     stream: stream && deps.config.streaming,
-    json: (events) => encodeChat(events, answer, { choices, withLogprobs: topLogprobs !== undefined, profile }),
-    chunks: (events) => encodeChatChunks(events, written),
-    frames: (events, context) => encodeChatStream(events, { ...written, ...context }),
+    json: (events) => encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile }),
+    writer: (put, { requestId }) => chatWriter(put, origin, { choices, includeUsage, profile, requestId }),
   };
 }

@@ -5,7 +5,7 @@ import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
-import { jsonContent } from "./json-content.ts";
+import { jsonRoute } from "./json-content.ts";
 
 /** The handler and the description of a route that detokenizes. */
 export function detokenizing(engine: TextPort, tokenizer: TokenizerService) {
@@ -16,9 +16,6 @@ export function detokenizing(engine: TextPort, tokenizer: TokenizerService) {
       const text = await tokenizer.run(() => engine.detokenize(tokens, request.signal));
       return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
     },
-    hooks: {
-      parse: "none",
-      detail: { requestBody: jsonContent(DetokenizeRequest), responses: { 200: jsonContent(DetokenizeResponse) } },
-    },
+    hooks: jsonRoute(DetokenizeRequest, DetokenizeResponse),
   } as const;
 }

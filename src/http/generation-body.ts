@@ -1,12 +1,12 @@
 // The body of a request for an answer.
 
 import { decodeModel } from "../dialect/fields/limits.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 import { bodyCeilings, readJson } from "./json-body.ts";
 
 /**
- * Reads the body of a request to generate. While its model has no room the request is turned away here, with nothing more
- * of it looked at: a crowd costs little then, and everybody in it hears at once. Throws SvcError as `readJson` does, of the
+ * Reads the body of a request to generate. Overload fails fast: while the model's queue is full, the request is refused with
+ * nothing but its model read, so that a burst costs little. Throws SvcError as `readJson` does, of the
  * model that the body names, and `server_busy`.
  */
 export async function readGenerationBody({ generation }: AppDeps, request: Request): Promise<unknown> {

@@ -1,11 +1,11 @@
-// What every route that generates has in common: the run, its abort when the client leaves, JSON or a stream, the log.
+// What every route that generates has in common: the run, its abort when the client disconnects, JSON or a stream, the log.
 
-import type { StreamContext } from "../dialect/fields/stream.ts";
+import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
 import type { GenerationReport } from "../service/generation.ts";
 import type { LogFields } from "../telemetry/log.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import type { RequestContexts } from "./request-context.ts";
@@ -25,14 +25,11 @@ export interface GenerationCall {
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
   readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
-  /** The answer as events, terminator included. Never throws. */
-  readonly frames: (events: AsyncIterator<GenerateEvent>, context: StreamContext) => AsyncIterator<Frame>;
+  /** Writes the answer as a stream. */
+  readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
   readonly report?: GenerationReport;
-  /** What is sent while a stream is silent; default: a comment. */
-  readonly heartbeat?: string;
-  /** How frames are written; default: server-sent events. */
-  readonly format?: "sse" | "ndjson";
+  readonly framing?: Framing;
 }
 
 /** Runs the call and answers it. Throws SvcError as long as the status is not settled. */
@@ -42,59 +39,62 @@ export async function respond(
   request: Request,
   call: GenerationCall,
 ): Promise<Response> {
-  const { config, log } = deps;
-  const left = leaving(request);
-  const { events, accepted } = await begin(deps, contexts, request, call, left.signal);
+  const disconnect = disconnection(request);
+  const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
-  if (!call.stream || !config.streaming) return Response.json(await call.json(events), { headers });
-  const { id } = contexts.of(request);
-  const frames = call.frames(events, {
-    requestId: id,
-    signal: left.signal,
-    onUnexpected: (error) => logUnexpected(log, error, id),
-    promptTokens: accepted?.promptTokens ?? 0,
-  });
-  const { heartbeat, format = "sse" } = call;
-  return streamed(deps, contexts, request, frames, {
-    left,
-    headers,
-    format,
-    ...(heartbeat !== undefined && { heartbeat }),
-  });
+  if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events), { headers });
+  const known = { requestId: contexts.of(request).id, promptTokens: accepted?.promptTokens ?? 0 };
+  const open = (put: Put<Frame>) => call.writer(put, known);
+  return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
 
-/** Aborted when the client leaves; whoever streams to it aborts it as well. */
-export function leaving(request: Request): AbortController {
-  const left = new AbortController();
-  request.signal.addEventListener("abort", () => left.abort(), { once: true });
-  if (request.signal.aborted) left.abort();
-  return left;
+/** Aborted when the client disconnects; a stream to it aborts it as well. */
+export function disconnection(request: Request): AbortController {
+  const disconnect = new AbortController();
+  request.signal.addEventListener("abort", () => disconnect.abort(), { once: true });
+  if (request.signal.aborted) disconnect.abort();
+  return disconnect;
 }
 
-interface StreamOptions extends Pick<GenerationCall, "heartbeat" | "format"> {
-  /** Its signal ends `frames`. */
-  readonly left: AbortController;
+/** What a dialect's stream has around its chunks. */
+export interface Framing {
+  /** Ends the stream, however it went. */
+  readonly terminator?: Frame;
+  /** What is sent while the stream is silent; default: a comment. */
+  readonly heartbeat?: string;
+  /** How frames are written; default: server-sent events. */
+  readonly format?: "sse" | "ndjson";
+}
+
+interface ResponseOptions extends Framing {
+  /** Its signal ends `events`. */
+  readonly disconnect: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
   /** A comment goes out at once, and the headers with it. */
   readonly opens?: boolean;
 }
 
-/** An answer of these frames, which are to end when the client has left. */
-export function streamed(
-  { config }: AppDeps,
+/** An answer that streams what is written of `events`, which are to end when the client disconnects. */
+export function streamResponse<Event>(
+  { config, log }: AppDeps,
   contexts: RequestContexts,
   request: Request,
-  frames: AsyncIterator<Frame>,
-  { left, headers, format = "sse", heartbeat, opens = false }: StreamOptions,
+  events: AsyncIterator<Event>,
+  open: (put: Put<Frame>) => StreamWriter<Event>,
+  { disconnect, headers, terminator, ...framing }: ResponseOptions,
 ): Response {
-  const options = { heartbeatMs: config.heartbeatMs, format, opens, ...(heartbeat !== undefined && { heartbeat }) };
-  const stream = eventStream(frames, { ...options, signal: left.signal, abort: () => left.abort() });
-  contexts.of(request).bodyEnded = stream.ended;
-  const type = format === "sse" ? "text/event-stream" : "application/x-ndjson";
+  const context = contexts.of(request);
+  const { signal } = disconnect;
+  const onUnexpected = (error: unknown) => logUnexpected(log, error, context.id);
+  const frames = streamed(events, open, { signal, terminator, onUnexpected });
+  const abort = () => disconnect.abort();
+  const stream = eventStream(frames, { ...framing, heartbeatMs: config.heartbeatMs, signal, abort });
+  context.bodyEnded = stream.ended;
+  const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 
-/** Begins the call and lets it run to its end, whether its client stays or not. Returns headers for the answer. */
+/** Begins the call and lets it run to its end, also when its client disconnects. Returns headers for the answer. */
 export async function respondLater(
   deps: AppDeps,
   contexts: RequestContexts,
@@ -131,7 +131,7 @@ async function begin(
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }
 
-/** What a request's headers and connection say about each generation of it. Throws SvcError `invalid_value`. */
+/** The settings of each generation from a request's headers and connection. Throws SvcError `invalid_value`. */
 export function requestOrigin(
   { clock }: AppDeps,
   contexts: RequestContexts,
@@ -149,7 +149,7 @@ export function requestOrigin(
   };
 }
 
-/** Tells a client that was promised a strict schema when it does not get one. */
+/** Reports to the client when its strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
   return accepted?.downgraded ? DOWNGRADED : {};
 }

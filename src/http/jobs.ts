@@ -8,7 +8,7 @@ import { JobFolder } from "../service/batch/job-folder.ts";
 import { jobLevels } from "../service/batch/job-levels.ts";
 import type { JobLevels } from "../telemetry/metrics.ts";
 import { answerOrigin } from "./answer-origin.ts";
-import type { AppDeps } from "./app.ts";
+import type { AppDeps } from "./deps.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 
 /** Lines that wait in the engine beside those that it computes, so that it never has none to go on with. */

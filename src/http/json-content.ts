@@ -8,3 +8,11 @@ export const jsonContent = (schema: TSchema, description = "") => ({
   description,
   content: { "application/json": { schema } },
 });
+
+/** Hooks of a route that answers with JSON, and whose body, if it has any, nobody else is to read. */
+export const jsonAnswer = (answer: TSchema) =>
+  ({ parse: "none", detail: { responses: { 200: jsonContent(answer) } } }) as const;
+
+/** Hooks of a route that takes and answers JSON. */
+export const jsonRoute = (body: TSchema, answer: TSchema) =>
+  ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;

@@ -12,7 +12,7 @@ export class RequestContext {
   constructor(
     readonly id: string,
     readonly startedAt: number,
-    /** Whose request it is, for fair turns: what X-Svc-Client says, else the connection, where that is known. */
+    /** The request's client, for fair turns: X-Svc-Client, else the connection, where that is known. */
     readonly client: string | undefined,
   ) {}
 }

@@ -1,5 +1,5 @@
 // Server-sent events over one response body: coalesced, heartbeats while silent, bounded for a slow reader, and over
-// at once when the reader leaves.
+// at once when the client disconnects.
 
 /** Characters that wait for a slow reader before the source is left waiting too. */
 const MOST_WAITING = 64 * 1024;
@@ -98,7 +98,7 @@ class Outbox {
   private writer: (() => void) | undefined;
   private scheduled = false;
 
-  /** `deliver` gets what each `read` asked for, as soon as there is something; the last time with nothing behind it. */
+  /** `deliver` gets the text for each `read`, as soon as there is some; the last time with nothing behind it. */
   constructor(private readonly deliver: (text: string, last: boolean) => void) {}
 
   get isEmpty(): boolean {

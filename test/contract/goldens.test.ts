@@ -1,4 +1,4 @@
-// Every dialect's answers, whole and streamed, byte for byte; every stream keeps the rules of its convention and says
+// Every dialect's answers, whole and streamed, byte for byte; every stream keeps the rules of its API and says
 // what the whole answer says.
 
 import { describe, expect, test } from "bun:test";
@@ -43,7 +43,7 @@ for (const [name, dialect] of Object.entries<Dialect>(dialects)) {
       if (!body) return;
       const whole = comparable(dialect.check(await (await ask(dialect, asked, false)).json()));
       const uncounted = name === "chat" || name === "completions" ? { usage: undefined, timings: undefined } : {};
-      // A stream that is cancelled is not counted in these conventions.
+      // A stream that is cancelled is not counted in these APIs.
       expect(comparable(body)).toEqual(asked.script === "cancelled" ? { ...whole, ...uncounted } : whole);
     });
 

@@ -1,4 +1,4 @@
-// What the messages convention does beyond the shape of its answers: what is hidden, told or refused.
+// What the Messages API does beyond the shape of its answers: what is hidden, told or refused.
 
 import { describe, expect, test } from "bun:test";
 import { fakeModel } from "../../src/engine/text/fake.ts";
@@ -28,7 +28,7 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
-  test("sampling fields of other conventions have no effect, whatever they hold", async () => {
+  test("sampling fields of other APIs have no effect, whatever they hold", async () => {
     const server = serve(scripts.text);
     const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
     for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
@@ -145,7 +145,7 @@ describe("messages", () => {
     );
   });
 
-  test("the request id comes under the convention's name as well", async () => {
+  test("the request id comes under the API's name as well", async () => {
     for (const request of [body, { messages: [] }]) {
       const { headers } = await serve().post("/v1/messages", request, id);
       expect([headers.get("request-id"), headers.get("x-request-id")]).toEqual(["golden", "golden"]);
@@ -153,7 +153,7 @@ describe("messages", () => {
     expect((await serve().chat({})).headers.get("request-id")).toBeNull();
   });
 
-  test("errors are the envelope and the convention's at once", async () => {
+  test("errors are the envelope and the API's at once", async () => {
     const response = await serve().post("/v1/messages", { messages: [] }, id);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({

@@ -7,7 +7,7 @@ import type { Profile } from "../../src/domain/profile.ts";
 import type { FakeScript } from "../../src/engine/text/fake.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, serve, until } from "../http/harness.ts";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 
 const GIB = 1024 ** 3;
 const nothing = { gpuShare: null, gpuWatts: null, cpuWatts: null, dramWatts: null, bandwidth: null };

@@ -1,4 +1,4 @@
-// What the responses convention does beyond the shape of its answers: what is kept, continued or refused.
+// What the Responses API does beyond the shape of its answers: what is kept, continued or refused.
 
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";

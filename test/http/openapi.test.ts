@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { contractVersion } from "../../src/config/version.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { createApp } from "../../src/http/app.ts";
-import type { OpenApiDocument } from "../../src/http/openapi.ts";
-import { operations } from "../../src/http/operations.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { operations } from "../../src/http/openapi/operations.ts";
 import { testStore } from "../support/stored-models.ts";
 import { serve, testConfig } from "./harness.ts";
 
@@ -57,10 +57,14 @@ describe("GET /openapi.json", () => {
     expect(paths).toEqual(Object.keys(operations).sort());
   });
 
-  test("every operation has an id, a summary, described answers and the request id headers", async () => {
+  test("every operation has an id, a listed tag, a summary, described answers and the request id headers", async () => {
     const document = await describeServer(serve().url);
     const all = Object.values(document.paths).flatMap((item) => Object.values(item));
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+    const tags = document["tags"] as readonly { readonly name: string }[];
+    expect([...new Set(all.flatMap((operation) => operation["tags"]))].sort()).toEqual(
+      tags.map(({ name }) => name).sort(),
+    );
     for (const operation of all) {
       expect(operation["summary"]).toBeString();
       for (const response of Object.values(operation.responses)) {

@@ -55,9 +55,13 @@ export function nameViolations(files: readonly SourceFile[], rules: readonly Res
   );
 }
 
-/** Every chain of run-time imports that leads back to its start, as `a → b → a`. */
-export function cycles(files: readonly SourceFile[]): string[] {
-  const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
+/** Repository paths of all files that a file imports, for types as well. */
+export const filesNamedIn = ({ path, code }: SourceFile): string[] =>
+  [...code.matchAll(/^(?:import|export|\}) .*?"(\.[^"]+)"/gm)].map(([, target = ""]) => join(dirname(path), target));
+
+/** Every chain of imports that leads back to its start, as `a → b → a`; of run-time imports, unless `targets` gives others. */
+export function cycles(files: readonly SourceFile[], targets: (file: SourceFile) => string[] = importsOf): string[] {
+  const graph = new Map(files.map((file) => [file.path, targets(file)]));
   const finished = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {

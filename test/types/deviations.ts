@@ -2,9 +2,9 @@
 // `*` in a path stands for any place in an array. An entry that no recorded answer needs is reported.
 
 export interface Deviations {
-  /** Fields of ours that the convention does not have. */
+  /** Fields of ours that the API does not have. */
   readonly extensions?: readonly string[];
-  /** Values of ours that the convention's field does not have, by path. */
+  /** Values of ours that the API's field does not have, by path. */
   readonly values?: Readonly<Record<string, readonly (string | null)[]>>;
   /** Fields of the type that are not sent, with a value for them: added by the client itself, or long out of use. */
   readonly absent?: Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ const usage = within("usage", [
   "peak_memory_gib",
 ]);
 
-/** Sent by the convention's own service too, though its types leave them out or say that they are never null. */
+/** Sent by the API's own service too, though its types leave them out or say that they are never null. */
 const resource = {
   extensions: ["store", "presence_penalty", "frequency_penalty"],
   values: { user: [null] },
@@ -46,7 +46,7 @@ export const deviations = {
     extensions: ["error", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error", null] },
   },
-  // What is not there yet is null, as the convention's own service says it.
+  // What is not there yet is null, as the API's own service says it.
   Batch: {
     values: Object.fromEntries(
       [

@@ -7,11 +7,11 @@ import { SvcError } from "../../domain/errors.ts";
 export interface BatchCall {
   readonly inputFileId: string;
   readonly endpoint: string;
-  /** As it was asked for. */
+  /** As the request gave it. */
   readonly window: string;
   readonly windowSeconds: number;
   readonly metadata: Readonly<Record<string, string>> | null;
-  /** Seconds that the output file is kept; absent: as the server says. */
+  /** Seconds that the output file is retained; absent: the server's default. */
   readonly outputSeconds?: number;
 }
 

@@ -45,7 +45,7 @@ const REASONS = {
   batch_cancelled: "The batch was cancelled before this request was answered.",
 } as const;
 
-/** A line that nobody asked the endpoint about. */
+/** A line that was never processed. */
 export const skippedLine = (id: string, customId: string, code: keyof typeof REASONS): BatchOutputLine => ({
   id,
   custom_id: customId,

@@ -6,7 +6,7 @@ import type { Constraint, JsonSchema } from "../../domain/generate.ts";
 import { grammarConstraint } from "../fields/grammar.ts";
 import { schemaConstraint, type ChosenTools } from "../fields/tools.ts";
 
-/** A constraint, and the client's own schema for a prompt that has to ask for it in words. */
+/** A constraint, and the client's own schema for a prompt that has to state it in words. */
 export interface DecodedConstraint {
   readonly constraint?: Constraint;
   readonly asked?: JsonSchema;

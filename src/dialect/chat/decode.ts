@@ -1,4 +1,4 @@
-// A chat completion request body → what the generation service is asked. Pure, apart from drawing a random seed.
+// A chat completion request body → a request to the generation service. Pure, apart from drawing a random seed.
 
 import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
@@ -22,7 +22,7 @@ export interface ChatSettings extends ReasoningSettings, AdapterSettings {
   readonly maxTokens?: number;
   /** Schema of the answers to requests that name no format. */
   readonly guidedJson?: JsonSchema;
-  /** False: schemas are asked for in words instead of being enforced. */
+  /** False: schemas are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;
 }
 

@@ -1,89 +1,51 @@
 // The events of one generation → the JSON answer of a chat completion.
 
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
-import { SvcError } from "../../domain/errors.ts";
-import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import type { AnswerOrigin } from "../fields/answer-origin.ts";
+import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { collectAll, type Answer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-type Choice = ChatCompletion["choices"][number];
-
-/** One answer while its events come in. */
-class ChoiceBuilder {
-  finish: FinishEvent | undefined;
-  private content = "";
-  private reasoning = "";
-  private readonly calls: { id: string; type: "function"; function: { name: string; arguments: string } }[] = [];
-  private readonly logprobs: TokenLogprob[] = [];
-
-  add(event: GenerateEvent): void {
-    switch (event.type) {
-      case "text":
-        this.content += event.text;
-        if (event.logprobs) this.logprobs.push(...event.logprobs);
-        return;
-      case "reasoning":
-        this.reasoning += event.text;
-        return;
-      case "tool_call":
-        this.calls[event.index] = { id: event.id, type: "function", function: { name: event.name, arguments: "" } };
-        return;
-      case "tool_arguments": {
-        const call = this.calls[event.index];
-        if (call) call.function.arguments += event.text;
-        return;
-      }
-      case "finish":
-        this.finish = event;
-    }
-  }
-
-  build(index: number, { reason }: FinishEvent, withLogprobs: boolean): Choice {
-    const called = this.calls.length > 0;
-    return {
-      index,
-      message: {
-        role: "assistant",
-        // With calls the convention knows no text beside them.
-        content: called ? null : this.content,
-        refusal: null,
-        ...(this.reasoning !== "" && { reasoning_content: this.reasoning }),
-        ...(called && { tool_calls: this.calls }),
-      },
-      logprobs: withLogprobs ? encodeLogprobs(this.logprobs) : null,
-      finish_reason: reason,
-    };
-  }
-}
-
-/** Collects the whole answer, of `choices` texts. Throws what the generation throws. */
+/** Collects the whole completion, of `choices` answers. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
-  answer: AnswerOrigin,
+  origin: AnswerOrigin,
   options: { readonly choices: number; readonly withLogprobs: boolean; readonly profile?: ProfileDetail | undefined },
 ): Promise<ChatCompletion> {
   const { choices, withLogprobs, profile } = options;
-  const builders = Array.from({ length: choices }, () => new ChoiceBuilder());
-  for await (const event of events) {
-    if (event.type !== "accepted") builders[event.choice ?? 0]?.add(event);
-  }
-  const finishes = builders.map(({ finish }) => {
-    if (!finish) throw new SvcError("internal_error", "The generation ended without a finish.");
-    return finish;
-  });
+  const answers = await collectAll(events, choices);
+  const finishes = answers.map(({ finish }) => finish);
   const usage = usageOf(finishes, choices);
   return {
-    id: answer.id,
-    object: "chat.completion",
-    created: answer.created,
-    model: answer.model,
-    system_fingerprint: answer.systemFingerprint,
-    choices: builders.map((builder, index) => builder.build(index, finishes[index] as FinishEvent, withLogprobs)),
+    ...answerHead(origin, "chat.completion"),
+    choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
     ...encodeProfile(profile, usage, finishes.findLast((finish) => finish.profile)?.profile),
+  };
+}
+
+function encodeChoice(answer: Answer, index: number, withLogprobs: boolean): ChatCompletion["choices"][number] {
+  const { text, reasoning, calls, logprobs, finish } = answer;
+  const tool_calls = calls.map(({ id, name, arguments: json }) => ({
+    id,
+    type: "function" as const,
+    function: { name, arguments: json },
+  }));
+  return {
+    index,
+    message: {
+      role: "assistant",
+      // With calls the API has no text beside them.
+      content: calls.length > 0 ? null : text,
+      refusal: null,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(calls.length > 0 && { tool_calls }),
+    },
+    logprobs: withLogprobs ? encodeLogprobs(logprobs) : null,
+    finish_reason: finish.reason,
   };
 }
 

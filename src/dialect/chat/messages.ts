@@ -88,7 +88,7 @@ function decodePart(part: WirePart, path: string): ContentPart {
   }
 }
 
-/** Templates without call ids tell results by their place; and a result is named after the tool that was called. */
+/** Templates without call ids identify results by their place; and a result is named after the tool that was called. */
 function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = [];
   for (let index = 0; index < messages.length; index++) {

@@ -1,4 +1,4 @@
-// The header that asks what a request cost the machine, and the answer to it.
+// The header that requests a profile of the resources that an answer used, and the profile itself.
 
 import type { ChatProfileEvent, ProfileDetail, SvcProfile, SvcProfileExtended } from "../../contract/chat.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -8,7 +8,7 @@ import { computed, decodeSteps, GIB, rate, rounded } from "./usage.ts";
 
 const param = "X-Svc-Profile";
 
-/** What the header asks for; without it, nothing. Throws SvcError `invalid_value` about any other value. */
+/** The profile that the header requests; without it, none. Throws SvcError `invalid_value` about any other value. */
 export function decodeProfile(header: string | null): ProfileDetail | undefined {
   if (header === null) return undefined;
   const asked = header.trim().toLowerCase();
@@ -18,8 +18,8 @@ export function decodeProfile(header: string | null): ProfileDetail | undefined 
 }
 
 /**
- * The key that `detail` asks for with its object, or nothing. With several choices, `profile` is that of the last one that
- * ended. A request that never reached the engine has none: it is told as null.
+ * The key that `detail` stands for with its object, or nothing. With several choices, `profile` is that of the last one that
+ * ended. A request that never reached the engine has none: it is reported as null.
  */
 export function encodeProfile(
   detail: ProfileDetail | undefined,

@@ -18,7 +18,7 @@ export const decodeSteps = (usage: Usage): number => Math.max(usage.completionTo
 
 export const computed = (usage: Usage): number => usage.promptTokens - usage.cachedTokens;
 
-/** The convention's counts with times in seconds, rates and memory. */
+/** The API's counts with times in seconds, rates and memory. */
 export function encodeUsage(usage: Usage): ChatUsage {
   return {
     prompt_tokens: usage.promptTokens,

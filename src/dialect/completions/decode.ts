@@ -1,4 +1,4 @@
-// A completion request body → what the generation service is asked: one request for each prompt.
+// A completion request body → requests to the generation service, one for each prompt.
 
 import { CompletionRequest, MOST_ANSWERS } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
@@ -43,7 +43,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   refuse(asked, prompts, given);
   checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
   if (asked.logprobs != null) checkAlternatives(asked.logprobs, settings.maxLogprobs, "logprobs");
-  // Of several candidates the likeliest are chosen, so each must say how likely it is.
+  // Of several candidates the likeliest are chosen, so each needs its log probabilities.
   const topLogprobs = asked.logprobs ?? (made > given ? 0 : undefined);
   const constraint = asked.grammar == null ? undefined : grammarConstraint(asked.grammar);
   const requests = prompts.map((prompt): Request => ({
@@ -85,7 +85,7 @@ function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ..
   return prompt as [Prompt, ...Prompt[]];
 }
 
-/** `each`: answers to each prompt, as the field `param` says. */
+/** `each`: answers to each prompt, from the field `param`. */
 function checkAnswers(prompts: number, each: number, param: string): void {
   const answers = prompts * each;
   if (answers <= MOST_ANSWERS) return;

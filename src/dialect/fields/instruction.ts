@@ -1,4 +1,4 @@
-// The words that ask for JSON where nothing enforces it.
+// The instruction to answer with JSON where nothing enforces it.
 
 import type { ChatMessage, JsonSchema } from "../../domain/generate.ts";
 

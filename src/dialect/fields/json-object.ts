@@ -3,7 +3,7 @@
 import { DEEPEST_JSON, deeperThan } from "../../domain/json-depth.ts";
 import { withWholePairs } from "../../domain/whole-pairs.ts";
 
-/** The object that `json` is; an empty one for text that is none, as where the token limit has cut it. */
+/** The object that `json` is; an empty one for text that is none, as where the token limit truncated it. */
 export function objectOf(json: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json);
@@ -17,7 +17,7 @@ export function objectOf(json: string): Record<string, unknown> {
 export const argumentsOf = (value: unknown): string => withWholePairs(JSON.stringify(value ?? {}));
 
 /**
- * Templates read arguments as JSON: what is none, as from an answer that was cut short, goes in as one string. So does what
+ * Templates read arguments as JSON: what is none, as from a truncated answer, goes in as one string. So does what
  * nests deeper than a request may, because they read it level by level on a native stack.
  */
 export function jsonArguments(text: string): string {

@@ -7,7 +7,7 @@ const MOST_TOKENS = 2 ** 31 - 1;
 /** The model that a request names; an empty name is none. */
 export const decodeModel = (asked: string | null | undefined): { model?: string } => (asked ? { model: asked } : {});
 
-/** An output limit as the engine can count it; absent where the room left is the limit. */
+/** An output limit as the engine can count it; absent where the remaining context is the limit. */
 export const decodeMaxTokens = (asked: number | null | undefined): { maxTokens?: number } =>
   asked == null ? {} : { maxTokens: Math.min(asked, MOST_TOKENS) };
 
@@ -16,7 +16,7 @@ export function decodeStop(requested: string | readonly string[], launch: readon
   return [...new Set([...launch, ...(typeof requested === "string" ? [requested] : requested)])];
 }
 
-/** Throws SvcError `invalid_value` when more alternatives a token are asked for than the server gives. */
+/** Throws SvcError `invalid_value` when more alternatives a token are requested than the server gives. */
 export function checkAlternatives(alternatives: number, most: number, param: string): void {
   if (alternatives <= most) return;
   const message = `'${param}' must be at most ${most}, the limit set by --max-logprobs; got ${alternatives}.`;
@@ -28,7 +28,7 @@ interface AskedLogprobs {
   readonly top_logprobs?: number | null;
 }
 
-/** Alternatives a token, or undefined when no log probabilities are asked. Throws SvcError `invalid_value`. */
+/** Alternatives a token, or undefined when no log probabilities are requested. Throws SvcError `invalid_value`. */
 export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: number): number | undefined {
   const alternatives = top_logprobs ?? 0;
   const param = "top_logprobs";

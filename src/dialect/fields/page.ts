@@ -33,7 +33,7 @@ export function decodePage(
   return { limit, order, after: query.get("after") ?? undefined };
 }
 
-/** A page of items that have ids, in the convention's list layout. */
+/** A page of items that have ids, in the API's list layout. */
 export const listOf = <Item extends { readonly id: string }>(data: readonly Item[], hasMore: boolean) => ({
   object: "list" as const,
   data: [...data],

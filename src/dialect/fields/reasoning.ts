@@ -1,4 +1,4 @@
-// What a request says about thinking in its values for the chat template.
+// A request's settings of thinking among its values for the chat template.
 
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";

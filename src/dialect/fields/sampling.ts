@@ -57,7 +57,7 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
   };
 }
 
-/** -1 asks for randomness even when the server has a default seed. */
+/** -1 requests randomness even when the server has a default seed. */
 function decodeSeed(seed: number): number {
   if (seed === -1) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   return Number(BigInt.asUintN(32, BigInt(seed)));

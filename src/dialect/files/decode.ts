@@ -1,4 +1,4 @@
-// What an upload says beside the content.
+// The fields of an upload beside its content.
 
 import { received } from "../../contract/schema.ts";
 import { shownName, SvcError } from "../../domain/errors.ts";
@@ -7,7 +7,7 @@ import { shownName, SvcError } from "../../domain/errors.ts";
 export type UploadFields = ReadonlyMap<string, string>;
 
 export interface UploadCall {
-  /** Seconds until the file is deleted; absent: as the server says. */
+  /** Seconds until the file is deleted; absent: the server's default. */
   readonly expiresSeconds?: number;
 }
 

@@ -1,4 +1,4 @@
-// Messages and blocks of the messages convention → the domain's conversation.
+// Messages and blocks of the Messages API → the domain's conversation.
 
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { SvcError } from "../../domain/errors.ts";

@@ -1,4 +1,4 @@
-// A request of the messages convention → what the generation service is asked.
+// A request of the Messages API → a request to the generation service.
 
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
@@ -106,7 +106,7 @@ function decodeFormat(
 
 function decodeTools(asked: MessagesPrompt) {
   const { tools, tool_choice: choice } = asked;
-  // Tools of a type of their own run on the other side of the convention's service: not here.
+  // Server tools have a type of their own, and run in the API's own service: not here.
   const own = callableTools(asked).filter(({ tool: { type } }) => type == null || type === "custom");
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;

@@ -3,51 +3,37 @@
 import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
-import type { NamedEvent, StreamContext } from "../fields/stream.ts";
-import { typedError } from "../fields/typed-error.ts";
+import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
 /** What keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 /**
- * Yields message_start, ping, the blocks with their deltas, message_delta with the usage, message_stop. A failure becomes
- * an error event, the last one; after an abort the stream just ends. Never throws.
+ * Puts message_start, ping, the blocks with their deltas, message_delta with the usage, message_stop. A failure becomes an
+ * error event, the last one.
  */
-export async function* encodeMessageStream(
-  events: AsyncIterator<GenerateEvent>,
-  answer: MessagesAnswer,
-  { requestId, signal, onUnexpected, promptTokens }: StreamContext,
-): AsyncGenerator<NamedEvent, void, void> {
-  const blocks = new BlockWriter(answer.showThinking);
-  try {
-    yield named("message_start", { message: beginning(answer, noUsage(promptTokens)) });
-    yield named("ping", {});
-    for (let next = await events.next(); !next.done; next = await events.next()) {
-      const event = next.value;
-      if (event.type !== "finish") {
-        yield* blocks.write(event);
-        continue;
-      }
-      yield* blocks.close();
-      yield named("message_delta", {
-        delta: stopOf(event, answer.stopSequences),
-        usage: encodeUsage(event.usage),
-      });
-      yield named("message_stop", {});
-    }
-  } catch (error) {
-    if (signal.aborted) return;
-    yield named("error", messagesError(typedError(error, onUnexpected), requestId));
-  } finally {
-    await events.return?.();
-  }
+export function messageWriter(
+  put: Put<NamedEvent>,
+  message: MessagesAnswer,
+  { requestId, promptTokens }: StreamedRequest,
+): StreamWriter<GenerateEvent> {
+  const write = (type: string, fields: object) => put({ event: type, data: JSON.stringify({ type, ...fields }) });
+  const blocks = new BlockWriter(write, message.showThinking);
+  return {
+    begin() {
+      write("message_start", { message: beginning(message, noUsage(promptTokens)) });
+      write("ping", {});
+    },
+    event(event) {
+      if (event.type !== "finish") return blocks.write(event);
+      blocks.close();
+      write("message_delta", { delta: stopOf(event, message.stopSequences), usage: encodeUsage(event.usage) });
+      write("message_stop", {});
+    },
+    failure: (error) => write("error", messagesError(error, requestId)),
+  };
 }
-
-const named = (type: string, fields: object): NamedEvent => ({
-  event: type,
-  data: JSON.stringify({ type, ...fields }),
-});
 
 type Kind = "text" | "thinking" | "tool_use";
 
@@ -55,41 +41,44 @@ class BlockWriter {
   private index = -1;
   private open: Kind | undefined;
 
-  constructor(private readonly showThinking: boolean) {}
+  constructor(
+    private readonly put: (type: string, fields: object) => void,
+    private readonly showThinking: boolean,
+  ) {}
 
-  *write(event: GenerateEvent): Generator<NamedEvent, void, void> {
+  write(event: GenerateEvent): void {
     if (event.type === "text" && event.text !== "") {
-      yield* this.begin("text", { text: "", citations: null });
-      yield this.delta({ type: "text_delta", text: event.text });
+      this.begin("text", { text: "", citations: null });
+      this.delta({ type: "text_delta", text: event.text });
     } else if (event.type === "reasoning" && this.showThinking) {
-      yield* this.begin("thinking", { thinking: "", signature: "" });
-      yield this.delta({ type: "thinking_delta", thinking: event.text });
+      this.begin("thinking", { thinking: "", signature: "" });
+      this.delta({ type: "thinking_delta", thinking: event.text });
     } else if (event.type === "tool_call") {
-      yield* this.close();
+      this.close();
       const { id, name } = event;
-      yield* this.begin("tool_use", { id: toolUseId(id), name, input: {}, caller: DIRECT });
+      this.begin("tool_use", { id: toolUseId(id), name, input: {}, caller: DIRECT });
     } else if (event.type === "tool_arguments") {
-      yield this.delta({ type: "input_json_delta", partial_json: event.text });
+      this.delta({ type: "input_json_delta", partial_json: event.text });
     }
   }
 
-  *close(): Generator<NamedEvent, void, void> {
+  close(): void {
     if (this.open === undefined) return;
-    // Clients give thoughts back with their signature; ours is empty, and said to be.
-    if (this.open === "thinking") yield this.delta({ type: "signature_delta", signature: "" });
+    // Clients send thoughts back with their signature: ours is empty, and sent as such.
+    if (this.open === "thinking") this.delta({ type: "signature_delta", signature: "" });
     this.open = undefined;
-    yield named("content_block_stop", { index: this.index });
+    this.put("content_block_stop", { index: this.index });
   }
 
-  private *begin(kind: Kind, block: object): Generator<NamedEvent, void, void> {
+  private begin(kind: Kind, block: object): void {
     if (this.open === kind) return;
-    yield* this.close();
+    this.close();
     this.open = kind;
     this.index++;
-    yield named("content_block_start", { index: this.index, content_block: { type: kind, ...block } });
+    this.put("content_block_start", { index: this.index, content_block: { type: kind, ...block } });
   }
 
-  private delta(delta: object): NamedEvent {
-    return named("content_block_delta", { index: this.index, delta });
+  private delta(delta: object): void {
+    this.put("content_block_delta", { index: this.index, delta });
   }
 }

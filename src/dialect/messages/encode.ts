@@ -1,24 +1,21 @@
-// The events of one generation → a message of the messages convention.
+// The events of one generation → a message of the Messages API.
 
 import type { MessagesCounts, MessagesEnd, MessagesResponse } from "../../contract/messages.ts";
-import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { objectOf } from "../fields/json-object.ts";
+import { Answer, collect } from "../stream/collect.ts";
 
 export interface MessagesAnswer {
   readonly id: string;
   readonly model: string;
   /** Thoughts are shown. */
   readonly showThinking: boolean;
-  /** Stop sequences that the request itself named: only those are told as the reason. */
+  /** Stop sequences that the request itself named: only those are reported as the reason. */
   readonly stopSequences: readonly string[];
 }
 
-type ToolUse = { type: "tool_use"; id: string; name: string; json: string };
-type Building = { type: "text"; text: string } | { type: "thinking"; thinking: string } | ToolUse;
-
-/** The convention's own prefix for calls; the rest is what the engine named it. */
+/** The API's own prefix for calls; the rest is what the engine named it. */
 export const toolUseId = (id: string): string => id.replace(/^call_/, "toolu_");
 
 /** Calls come from the model itself, not from a program that it wrote. */
@@ -27,39 +24,20 @@ export const DIRECT = { type: "direct" } as const;
 /** Collects the whole message. Throws what the generation throws. */
 export async function encodeMessage(
   events: AsyncIterable<GenerateEvent>,
-  answer: MessagesAnswer,
+  message: MessagesAnswer,
 ): Promise<MessagesResponse> {
-  const blocks: Building[] = [];
-  for await (const event of events) {
-    if (event.type !== "finish") {
-      add(blocks, event, answer.showThinking);
-      continue;
-    }
-    const stop = stopOf(event, answer.stopSequences);
-    return { ...beginning(answer, event.usage), content: blocks.map(finished), ...stop };
-  }
-  throw new SvcError("internal_error", "The generation ended without a finish.");
+  const { parts, finish } = await collect(events, new Answer(message.showThinking));
+  const stop = stopOf(finish, message.stopSequences);
+  return { ...beginning(message, finish.usage), content: parts.map(encodeBlock), ...stop };
 }
 
-function add(blocks: Building[], event: GenerateEvent, showThinking: boolean): void {
-  const last = blocks.at(-1);
-  if (event.type === "text") {
-    if (last?.type === "text") last.text += event.text;
-    else if (event.text !== "") blocks.push({ type: "text", text: event.text });
-  } else if (event.type === "reasoning" && showThinking) {
-    if (last?.type === "thinking") last.thinking += event.text;
-    else blocks.push({ type: "thinking", thinking: event.text });
-  } else if (event.type === "tool_call") {
-    blocks.push({ type: "tool_use", id: toolUseId(event.id), name: event.name, json: "" });
-  } else if (event.type === "tool_arguments") {
-    if (last?.type === "tool_use") last.json += event.text;
+function encodeBlock(part: Answer["parts"][number]): MessagesResponse["content"][number] {
+  if (part.type === "tool_call") {
+    const input = objectOf(part.arguments);
+    return { type: "tool_use", id: toolUseId(part.id), name: part.name, input, caller: DIRECT };
   }
-}
-
-function finished(block: Building): MessagesResponse["content"][number] {
-  if (block.type === "text") return { ...block, citations: null };
-  if (block.type === "thinking") return { ...block, signature: "" };
-  return { type: "tool_use", id: block.id, name: block.name, input: objectOf(block.json), caller: DIRECT };
+  const { type, text } = part;
+  return type === "text" ? { type, text, citations: null } : { type: "thinking", thinking: text, signature: "" };
 }
 
 /** The message as it begins, with what is known of its usage. */
@@ -74,7 +52,7 @@ export const beginning = ({ id, model }: MessagesAnswer, usage: Usage): Messages
   usage: { ...encodeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null },
 });
 
-/** Why the message ended. The convention has no word for cancelling; the turn is over then as well. */
+/** Why the message ended. The API has no word for cancelling; the turn is over then as well. */
 export function stopOf({ reason, stopSequence, contextFull }: FinishEvent, own: readonly string[]): MessagesEnd {
   if (reason === "tool_calls") return end("tool_use");
   if (reason === "length") return end(contextFull ? "model_context_window_exceeded" : "max_tokens");
@@ -89,7 +67,7 @@ const end = (stop_reason: MessagesEnd["stop_reason"], stop_sequence: string | nu
   container: null,
 });
 
-/** Cached tokens are counted apart from the others, as the convention has it. */
+/** Cached tokens are counted apart from the others, as the API has it. */
 export const encodeUsage = (usage: Usage): MessagesCounts => ({
   input_tokens: usage.promptTokens - usage.cachedTokens,
   cache_creation_input_tokens: 0,

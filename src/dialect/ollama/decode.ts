@@ -1,4 +1,4 @@
-// Requests of Ollama's API → what the generation service is asked.
+// Requests of Ollama's API → requests to the generation service.
 
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";

@@ -39,7 +39,7 @@ export function decodeOlderEmbed(body: unknown): DecodedEmbed {
   return { ...decodeModel(model), inputs: [prompt], truncate: true };
 }
 
-/** Throws SvcError `context_length_exceeded` about what was cut and should not have been. */
+/** Throws SvcError `context_length_exceeded` about inputs that were truncated and should not have been. */
 export function encodeEmbed(
   result: EmbeddingResult,
   { model, ms, truncate }: { readonly model: string; readonly ms: number } & Pick<DecodedEmbed, "truncate">,

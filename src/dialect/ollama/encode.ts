@@ -1,13 +1,12 @@
 // The events of one generation → answers of Ollama's API: one JSON object, or one a line.
 
 import type { OllamaAnswer } from "../../contract/ollama.ts";
-import { SvcError } from "../../domain/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
 import { objectOf } from "../fields/json-object.ts";
-import type { StreamContext } from "../fields/stream.ts";
-import { typedError } from "../fields/typed-error.ts";
+import { collect } from "../stream/collect.ts";
+import type { Put, StreamWriter } from "../stream/streamed.ts";
 
 /** `chat` answers have a message, `generate` answers a response. */
 export type OllamaForm = "chat" | "generate";
@@ -40,54 +39,52 @@ export async function encodeOllama(
   events: AsyncIterable<GenerateEvent>,
   context: OllamaContext,
 ): Promise<OllamaAnswer> {
-  const calls = new CallCollector();
-  let content = "";
-  let thinking = "";
-  const tokens: TokenLogprob[] = [];
-  for await (const event of events) {
-    if (event.type === "text") {
-      content += event.text;
-      tokens.push(...(event.logprobs ?? []));
-    } else if (event.type === "reasoning") thinking += event.text;
-    else if (event.type === "finish") {
-      const made = [...calls.done, ...calls.take()];
-      const logprobs = tokens.length > 0 && { logprobs: tokens };
-      const all = { content, ...(thinking !== "" && { thinking }), calls: made, ...logprobs };
-      return { ...piece(context, all), ...ending(event) };
-    } else calls.add(event);
-  }
-  throw new SvcError("internal_error", "The generation ended without a finish.");
+  const { text, reasoning, calls, logprobs, finish } = await collect(events);
+  const whole = {
+    content: text,
+    ...(reasoning !== "" && { thinking: reasoning }),
+    calls: calls.map(encodeCall),
+    ...(logprobs.length > 0 && { logprobs }),
+  };
+  return { ...piece(context, whole), ...ending(finish) };
 }
 
-/** Yields one line for each piece; calls whole, as that API knows no parts of them. Never throws. */
-export async function* encodeOllamaStream(
-  events: AsyncIterator<GenerateEvent>,
-  context: OllamaContext,
-  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
-): AsyncGenerator<string, void, void> {
-  const calls = new CallCollector();
-  const line = (answer: object) => `${JSON.stringify(answer)}\n`;
-  try {
-    for (let next = await events.next(); !next.done; next = await events.next()) {
-      const event = next.value;
-      if (event.type === "text") {
-        const { text: content, logprobs } = event;
-        yield line({ ...piece(context, { content, ...(logprobs && { logprobs }) }), done: false });
-      } else if (event.type === "reasoning") {
-        yield line({ ...piece(context, { thinking: event.text }), done: false });
-      } else if (event.type !== "finish") {
-        for (const call of calls.add(event)) yield line({ ...piece(context, { calls: [call] }), done: false });
-      } else {
-        for (const call of calls.take()) yield line({ ...piece(context, { calls: [call] }), done: false });
-        yield line({ ...piece(context, {}), ...ending(event) });
+/** Puts one line for each piece; calls whole, as that API knows no parts of them. A failure becomes a line with `error`. */
+export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWriter<GenerateEvent> {
+  const line = (answer: object) => put(`${JSON.stringify(answer)}\n`);
+  let open: { readonly name: string; arguments: string } | undefined;
+  const endCall = () => {
+    if (open) line(piece(context, { calls: [encodeCall(open)] }));
+    open = undefined;
+  };
+  return {
+    event(event) {
+      switch (event.type) {
+        case "text": {
+          const { text: content, logprobs } = event;
+          return line(piece(context, { content, ...(logprobs && { logprobs }) }));
+        }
+        case "reasoning":
+          return line(piece(context, { thinking: event.text }));
+        case "tool_call":
+          endCall();
+          open = { name: event.name, arguments: "" };
+          return;
+        case "tool_arguments":
+          if (open) open.arguments += event.text;
+          return;
+        case "finish":
+          endCall();
+          line({ ...piece(context, {}), ...ending(event) });
       }
-    }
-  } catch (error) {
-    if (!signal.aborted) yield line({ error: typedError(error, onUnexpected).message });
-  } finally {
-    await events.return?.();
-  }
+    },
+    failure: ({ message }) => line({ error: message }),
+  };
 }
+
+const encodeCall = (call: { readonly name: string; readonly arguments: string }): Call => ({
+  function: { name: call.name, arguments: objectOf(call.arguments) },
+});
 
 function piece(context: OllamaContext, { content = "", thinking, calls = [], logprobs }: Piece): OllamaAnswer {
   const { form, model, wall } = context;
@@ -114,27 +111,4 @@ function ending({ reason, usage }: FinishEvent) {
     eval_count: usage.completionTokens,
     eval_duration: nanoseconds(usage.completionMs),
   };
-}
-
-/** Puts calls together; one is done when the next begins. */
-class CallCollector {
-  readonly done: Call[] = [];
-  private open: { readonly name: string; json: string } | undefined;
-
-  /** Takes an event; returns calls that are done by it. */
-  add(event: GenerateEvent): Call[] {
-    if (event.type === "tool_arguments" && this.open) this.open.json += event.text;
-    if (event.type !== "tool_call") return [];
-    const finished = this.take();
-    this.done.push(...finished);
-    this.open = { name: event.name, json: "" };
-    return finished;
-  }
-
-  /** The call that is open, as nothing more comes to it. */
-  take(): Call[] {
-    const { open } = this;
-    this.open = undefined;
-    return open ? [{ function: { name: open.name, arguments: objectOf(open.json) } }] : [];
-  }
 }

@@ -1,4 +1,4 @@
-// The models that can be asked, as Ollama's API describes them.
+// The available models, as Ollama's API describes them.
 
 import type { ListedModel } from "../../domain/model.ts";
 
@@ -50,7 +50,7 @@ export const encodeTags = (models: readonly ListedModel[], hash: Hash) => ({
   models: models.filter((model) => capabilitiesOf(model).length > 0).map((model) => entry(model, hash)),
 });
 
-/** GET /api/ps: what is loaded here. It stays, as far as anybody can tell. */
+/** GET /api/ps: the models that are loaded here, without a known end. */
 export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
   models: models
     .filter((model) => model.loaded && !model.remote && capabilitiesOf(model).length > 0)

@@ -4,8 +4,7 @@ import { OllamaDeleteRequest, OllamaPullRequest, type OllamaPullStatus } from ".
 import { checker } from "../../contract/schema.ts";
 import type { DownloadEvent } from "../../domain/download.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { StreamContext } from "../fields/stream.ts";
-import { typedError } from "../fields/typed-error.ts";
+import type { Put, StreamWriter } from "../stream/streamed.ts";
 
 const checkPull = checker(OllamaPullRequest);
 const checkDelete = checker(OllamaDeleteRequest);
@@ -25,25 +24,21 @@ function modelOf({ model, name }: { readonly model?: string | null; readonly nam
   throw new SvcError("missing_required_parameter", "'model' is required: the name of a model.", { param: "model" });
 }
 
-/** The end of a download, for who does not want to watch it. Throws what the download throws. */
+/** The end of a download, without updates. Throws what the download throws. */
 export async function encodePull(events: AsyncIterable<DownloadEvent>): Promise<OllamaPullStatus> {
   for await (const _ of events);
   return { status: "success" };
 }
 
-/** Yields a line for whatever there is to tell. Never throws. */
-export async function* encodePullStream(
-  events: AsyncGenerator<DownloadEvent, void, void>,
-  { signal, onUnexpected }: Pick<StreamContext, "signal" | "onUnexpected">,
-): AsyncGenerator<string, void, void> {
-  const line = (status: OllamaPullStatus | { readonly error: string }) => `${JSON.stringify(status)}\n`;
-  try {
-    yield line({ status: "pulling manifest" });
-    for await (const event of events) yield line(statusOf(event));
-    yield line({ status: "success" });
-  } catch (error) {
-    if (!signal.aborted) yield line({ error: typedError(error, onUnexpected).message });
-  }
+/** Puts a line for each update. */
+export function pullWriter(put: Put<string>): StreamWriter<DownloadEvent> {
+  const line = (status: OllamaPullStatus | { readonly error: string }) => put(`${JSON.stringify(status)}\n`);
+  return {
+    begin: () => line({ status: "pulling manifest" }),
+    event: (event) => line(statusOf(event)),
+    end: () => line({ status: "success" }),
+    failure: ({ message }) => line({ error: message }),
+  };
 }
 
 function statusOf(event: DownloadEvent): OllamaPullStatus {

@@ -1,4 +1,4 @@
-// A responses request body → what the generation service is asked, and what its resource echoes.
+// A Responses API request body → a request to the generation service, and what its resource echoes.
 
 import { CountResponseTokensRequest, ResponsesRequest, type ResponsesPrompt } from "../../contract/responses.ts";
 import { checker } from "../../contract/schema.ts";
@@ -138,7 +138,7 @@ function decodeFormat(
   const format = text?.format;
   const schema = format == null ? guidedJson : schemaOf(format);
   if (schema === undefined) return {};
-  // Strict unless the request says no, as the convention has it.
+  // Strict unless the request turns it off, as in the API.
   const strict = format?.type === "json_schema" && format.strict !== false;
   const constraint = schemaConstraint(schema, strict, "text.format.schema");
   return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };

@@ -22,7 +22,7 @@ export const flatName = ({ name, namespace }: { name: string; namespace?: string
   namespace == null ? name : `${namespace}__${name}`;
 
 /**
- * Definitions with flat names. Tools of other types would run on the other side of the convention's service: they are left
+ * Definitions with flat names. Tools of other types would run in the API's own service: they are left
  * out. Throws SvcError about one without a name.
  */
 export function decodeFunctions(tools: ResponsesPrompt["tools"]): ToolDefinition[] {

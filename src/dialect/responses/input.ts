@@ -1,4 +1,4 @@
-// Input items of the responses convention → the domain's conversation.
+// Input items of the Responses API → the domain's conversation.
 
 import type { OutputItem, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";

@@ -1,4 +1,4 @@
-// Items as they are kept: what a request said, each with an id, and what an id refers to later.
+// Items as they are stored: a request's input, each with an id, and what an id refers to later.
 
 import type { OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -19,7 +19,7 @@ export function inputItems({ input }: ResponsesRequest): readonly Readonly<Recor
   });
 }
 
-/** What an assistant said is output, whoever sends it. */
+/** An assistant's text is output, also in a request. */
 function partsOf({ role, content }: InputItem): unknown {
   const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
   if (role !== "assistant" || !Array.isArray(parts)) return parts;
@@ -39,7 +39,7 @@ export function findOutputItem(resources: Iterable<ResponseResource>, id: string
   return undefined;
 }
 
-/** One page of items, in the convention's list layout. Throws SvcError `not_found` when it is to begin after none of them. */
+/** One page of items, in the API's list layout. Throws SvcError `not_found` when `after` is none of them. */
 export function listItems(items: readonly unknown[], { limit, order, after }: PageQuery) {
   const idOf = (item: unknown) => (item as { id: string }).id;
   const ordered = order === "asc" ? items : items.toReversed();

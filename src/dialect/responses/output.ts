@@ -1,7 +1,7 @@
-// The events of one generation → output items, and the semantic events that tell of their making.
+// The events of one generation → output items, and the semantic events of their making.
 
 import type { OutputItem } from "../../contract/responses.ts";
-import type { GenerateEvent, ChatMessage, FinishEvent } from "../../domain/generate.ts";
+import type { ChatMessage, FinishEvent, GenerateEvent, TextEvent } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
 import { jsonArguments } from "../fields/json-object.ts";
@@ -17,39 +17,42 @@ type Reasoning = Extract<OutputItem, { type: "reasoning" }>;
 type Message = Extract<OutputItem, { type: "message" }>;
 type FunctionCall = Extract<OutputItem, { type: "function_call" }>;
 
-/** Builds the items of one answer; each method yields what a stream tells of it. Item ids stay the same throughout. */
+/** Builds the items of one answer, and emits what a stream reports of it. Item ids stay the same throughout. */
 export class OutputBuilder {
   /** In the order of their making; the last one may still be in progress. */
   readonly items: OutputItem[] = [];
   private open: OutputItem | undefined;
 
-  constructor(private readonly names: FunctionNames) {}
+  constructor(
+    private readonly names: FunctionNames,
+    private readonly emit: (event: SemanticEvent) => void,
+  ) {}
 
-  *add(event: GenerateEvent): Generator<SemanticEvent, void, void> {
+  add(event: GenerateEvent): void {
     switch (event.type) {
       case "reasoning":
-        return yield* this.think(event.text);
+        return this.think(event.text);
       case "text":
-        return yield* this.write(event);
+        return this.write(event);
       case "tool_call":
-        return yield* this.call(event.id, event.name);
+        return this.call(event.id, event.name);
       case "tool_arguments":
-        return yield* this.append(event.text);
+        return this.append(event.text);
     }
   }
 
-  /** Ends the item in progress. A generation that was cut leaves it incomplete. */
-  *end(finish: FinishEvent): Generator<SemanticEvent, void, void> {
-    yield* this.close(finish.reason === "length" || finish.reason === "cancelled" ? "incomplete" : "completed");
+  /** Ends the item in progress. After a limit or a cancel it is incomplete. */
+  end(finish: FinishEvent): void {
+    this.close(finish.reason === "length" || finish.reason === "cancelled" ? "incomplete" : "completed");
     // An answer of nothing is still an answer.
     if (this.items.length > 0 || finish.reason === "cancelled") return;
-    yield* this.write({ text: "" });
-    yield* this.close("completed");
+    this.write({ text: "" });
+    this.close("completed");
   }
 
   /** Ends the item in progress as incomplete: nothing more comes. */
-  *abandon(): Generator<SemanticEvent, void, void> {
-    yield* this.close("incomplete");
+  abandon(): void {
+    this.close("incomplete");
   }
 
   /** The turn as a next request goes on from it. */
@@ -73,11 +76,11 @@ export class OutputBuilder {
     };
   }
 
-  private *think(text: string): Generator<SemanticEvent, void, void> {
+  private think(text: string): void {
     const item =
       this.open?.type === "reasoning"
         ? this.open
-        : yield* this.begin<Reasoning>(
+        : this.begin<Reasoning>(
             { id: newItemId("rs"), type: "reasoning", summary: [], status: "in_progress" },
             { summary: [] },
           );
@@ -86,17 +89,17 @@ export class OutputBuilder {
     if (!part) {
       part = { type: "summary_text", text: "" };
       item.summary.push(part);
-      yield { type: "response.reasoning_summary_part.added", ...place, part: { ...part } };
+      this.emit({ type: "response.reasoning_summary_part.added", ...place, part: { ...part } });
     }
     part.text += text;
-    yield { type: "response.reasoning_summary_text.delta", ...place, delta: text };
+    this.emit({ type: "response.reasoning_summary_text.delta", ...place, delta: text });
   }
 
-  private *write(event: Pick<Extract<GenerateEvent, { type: "text" }>, "text" | "logprobs">) {
+  private write(event: Pick<TextEvent, "text" | "logprobs">): void {
     const item =
       this.open?.type === "message"
         ? this.open
-        : yield* this.begin<Message>(
+        : this.begin<Message>(
             { id: newItemId("msg"), type: "message", status: "in_progress", role: "assistant", content: [] },
             { content: [] },
           );
@@ -105,19 +108,19 @@ export class OutputBuilder {
     if (!part) {
       part = { type: "output_text", text: "", annotations: [], logprobs: [] };
       item.content.push(part);
-      yield { type: "response.content_part.added", ...place, part: { ...part, logprobs: [] } };
+      this.emit({ type: "response.content_part.added", ...place, part: { ...part, logprobs: [] } });
     }
     const logprobs = encodeLogprobs(event.logprobs ?? []).content;
     part.text += event.text;
     part.logprobs.push(...logprobs);
     if (event.text !== "" || logprobs.length > 0) {
-      yield { type: "response.output_text.delta", ...place, delta: event.text, logprobs };
+      this.emit({ type: "response.output_text.delta", ...place, delta: event.text, logprobs });
     }
   }
 
-  private *call(callId: string, name: string): Generator<SemanticEvent, void, void> {
-    yield* this.close("completed");
-    yield* this.begin<FunctionCall>(
+  private call(callId: string, name: string): void {
+    this.close("completed");
+    this.begin<FunctionCall>(
       {
         id: newItemId("fc"),
         type: "function_call",
@@ -130,27 +133,27 @@ export class OutputBuilder {
     );
   }
 
-  private *append(text: string): Generator<SemanticEvent, void, void> {
+  private append(text: string): void {
     const item = this.open;
     if (item?.type !== "function_call") return;
     item.arguments += text;
     const type = "response.function_call_arguments.delta";
-    yield { type, item_id: item.id, output_index: this.index, delta: text };
+    this.emit({ type, item_id: item.id, output_index: this.index, delta: text });
   }
 
   private get index(): number {
     return this.items.length - 1;
   }
 
-  private *begin<Item extends OutputItem>(item: Item, empty: Partial<Item>): Generator<SemanticEvent, Item, void> {
-    yield* this.close("completed");
+  private begin<Item extends OutputItem>(item: Item, empty: Partial<Item>): Item {
+    this.close("completed");
     this.items.push(item);
     this.open = item;
-    yield { type: "response.output_item.added", output_index: this.index, item: { ...item, ...empty } };
+    this.emit({ type: "response.output_item.added", output_index: this.index, item: { ...item, ...empty } });
     return item;
   }
 
-  private *close(status: "completed" | "incomplete"): Generator<SemanticEvent, void, void> {
+  private close(status: "completed" | "incomplete"): void {
     const item = this.open;
     if (!item) return;
     this.open = undefined;
@@ -159,19 +162,19 @@ export class OutputBuilder {
     if (item.type === "reasoning") {
       for (const [summary_index, part] of item.summary.entries()) {
         const { text } = part;
-        yield { type: "response.reasoning_summary_text.done", ...place, summary_index, text };
-        yield { type: "response.reasoning_summary_part.done", ...place, summary_index, part };
+        this.emit({ type: "response.reasoning_summary_text.done", ...place, summary_index, text });
+        this.emit({ type: "response.reasoning_summary_part.done", ...place, summary_index, part });
       }
     } else if (item.type === "message") {
       for (const [content_index, part] of item.content.entries()) {
         const { text, logprobs } = part;
-        yield { type: "response.output_text.done", ...place, content_index, text, logprobs };
-        yield { type: "response.content_part.done", ...place, content_index, part };
+        this.emit({ type: "response.output_text.done", ...place, content_index, text, logprobs });
+        this.emit({ type: "response.content_part.done", ...place, content_index, part });
       }
     } else {
       const { name, arguments: text } = item;
-      yield { type: "response.function_call_arguments.done", ...place, name, arguments: text };
+      this.emit({ type: "response.function_call_arguments.done", ...place, name, arguments: text });
     }
-    yield { type: "response.output_item.done", output_index: this.index, item };
+    this.emit({ type: "response.output_item.done", output_index: this.index, item });
   }
 }

@@ -1,4 +1,4 @@
-// The resource of the responses convention: everything the request set or left to us, every key always there.
+// The resource of the Responses API: every setting of the request, or its default; every key always present.
 
 import type { OutputItem, ResponseResource, ResponsesRequest, ResponsesUsage } from "../../contract/responses.ts";
 import type { FinishEvent } from "../../domain/generate.ts";
@@ -104,8 +104,8 @@ export const failedResource = (
   output: [...output],
 });
 
-/** The resource of a generation whose client has left. */
-export const leftResource = (resource: ResponseResource, output: readonly OutputItem[]): ResponseResource => ({
+/** The resource of a generation whose client disconnected. */
+export const cancelledResource = (resource: ResponseResource, output: readonly OutputItem[]): ResponseResource => ({
   ...resource,
   status: "cancelled",
   output: [...output],

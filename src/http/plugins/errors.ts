@@ -33,7 +33,7 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
     return respond(new SvcError("internal_error", "An internal error occurred; the log has the details."));
   });
 
-/** Whether clients of this path expect the error body and the header names of the messages convention. */
+/** Whether clients of this path expect the error body and the header names of the Messages API. */
 export const isMessagesRoute = (pathname: string): boolean => /^\/v1\/messages(\/|$)/.test(pathname);
 
 /** Routes of Ollama's API, whose errors are a sentence. */

@@ -47,7 +47,7 @@ export function checkOrigin(headers: Headers, policy: OriginPolicy): void {
 
 /**
  * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback, or
- * was asked by a name that --allowed-host admits, behind which a proxy may stand.
+ * was addressed by a name that --allowed-host admits, behind which a proxy may stand.
  */
 export function checkLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): void {
   const bound = host.includes(":") ? `[${host}]` : host;
@@ -70,7 +70,7 @@ export function allowOrigin(request: Headers, response: Headers, policy: OriginP
   response.append("vary", "Origin");
 }
 
-/** The answer to OPTIONS: what a preflight asks, or plainly which methods there are. */
+/** The answer to OPTIONS: to a preflight, or plainly the list of methods. */
 export function preflight(request: Headers, methods: readonly string[]): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
   const headers = new Headers({ allow });

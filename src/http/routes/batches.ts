@@ -6,9 +6,9 @@ import { decodeBatch } from "../../dialect/batches/decode.ts";
 import { encodeBatch, encodeBatches } from "../../dialect/batches/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { BatchesService } from "../../service/batch/batches.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 
 const PAGE = { usual: 20, most: 100 };
 
@@ -21,10 +21,7 @@ export const batchRoutes = (batches: BatchesService, { router }: AppDeps) =>
         const call = decodeBatch(await readJson(request, bodyCeilings.batch));
         return Response.json(encodeBatch(batches.create(call, router.usual("chat")?.model ?? "")));
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(BatchRequest), responses: { 200: jsonContent(Batch) } },
-      },
+      jsonRoute(BatchRequest, Batch),
     )
     .get(
       "/v1/batches",
@@ -32,12 +29,11 @@ export const batchRoutes = (batches: BatchesService, { router }: AppDeps) =>
         const page = decodePage(new URL(request.url).searchParams, PAGE);
         return Response.json(encodeBatches(batches.list(page)));
       },
-      { detail: { responses: { 200: jsonContent(BatchList) } } },
+      jsonAnswer(BatchList),
     )
-    .get("/v1/batches/:id", ({ params }) => Response.json(encodeBatch(batches.get(params.id))), {
-      detail: { responses: { 200: jsonContent(Batch) } },
-    })
-    .post("/v1/batches/:id/cancel", async ({ params }) => Response.json(encodeBatch(await batches.cancel(params.id))), {
-      parse: "none",
-      detail: { responses: { 200: jsonContent(Batch) } },
-    });
+    .get("/v1/batches/:id", ({ params }) => Response.json(encodeBatch(batches.get(params.id))), jsonAnswer(Batch))
+    .post(
+      "/v1/batches/:id/cancel",
+      async ({ params }) => Response.json(encodeBatch(await batches.cancel(params.id))),
+      jsonAnswer(Batch),
+    );

@@ -3,11 +3,12 @@
 import { Elysia } from "elysia";
 import { ChatCompletion, ChatCompletionRequest } from "../../contract/chat.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
-import type { AppDeps } from "../app.ts";
+import { DONE } from "../../dialect/stream/streamed.ts";
+import type { AppDeps } from "../deps.ts";
 import { chatExchange } from "../chat-exchange.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Chat completions, as JSON or as a stream. */
@@ -17,11 +18,8 @@ export const chatRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
       const body = await readGenerationBody(deps, request);
-      const { request: asked, ...exchange } = chatExchange(deps, body, profile);
-      return respond(deps, contexts, request, { requests: [asked], ...exchange });
+      const { request: generation, ...exchange } = chatExchange(deps, body, profile);
+      return respond(deps, contexts, request, { requests: [generation], ...exchange, framing: { terminator: DONE } });
     },
-    {
-      parse: "none",
-      detail: { requestBody: jsonContent(ChatCompletionRequest), responses: { 200: jsonContent(ChatCompletion) } },
-    },
+    jsonRoute(ChatCompletionRequest, ChatCompletion),
   );

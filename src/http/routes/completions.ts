@@ -3,14 +3,15 @@
 import { Elysia } from "elysia";
 import { Completion, CompletionRequest } from "../../contract/completions.ts";
 import { decodeCompletion } from "../../dialect/completions/decode.ts";
-import { encodeCompletionStream } from "../../dialect/completions/encode-stream.ts";
+import { completionWriter } from "../../dialect/completions/encode-stream.ts";
 import { encodeCompletion } from "../../dialect/completions/encode.ts";
+import { DONE } from "../../dialect/stream/streamed.ts";
 import { newCompletionId } from "../../domain/ids.ts";
 import { answerOrigin } from "../answer-origin.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Completions of raw text, as JSON or as a stream. */
@@ -24,11 +25,9 @@ export const completionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
         requests: call.requests,
         stream: call.stream,
         json: (events) => encodeCompletion(events, answer, call),
-        frames: (events, context) => encodeCompletionStream(events, answer, call, context),
+        writer: (put, accepted) => completionWriter(put, answer, call, accepted),
+        framing: { terminator: DONE },
       });
     },
-    {
-      parse: "none",
-      detail: { requestBody: jsonContent(CompletionRequest), responses: { 200: jsonContent(Completion) } },
-    },
+    jsonRoute(CompletionRequest, Completion),
   );

@@ -1,11 +1,11 @@
 // GET /, GET /openapi.json and GET /docs
 
 import { Elysia } from "elysia";
-import { docsPage } from "../docs-page.ts";
-import type { AppDeps } from "../app.ts";
-import type { OpenApiDocument } from "../openapi.ts";
+import { docsPage } from "../openapi/docs-page.ts";
+import type { AppDeps } from "../deps.ts";
+import type { OpenApiDocument } from "../openapi/document.ts";
 
-/** The description as JSON and as a page, which is where browsers begin; `describe` is asked once, at the first request. */
+/** The description as JSON and as a page, which is where browsers begin; `describe` is called once, at the first request. */
 export const docsRoutes = ({ version }: Pick<AppDeps, "version">, describe: () => Promise<OpenApiDocument>) => {
   let document: Promise<OpenApiDocument> | undefined;
   const described = () => (document ??= describe());

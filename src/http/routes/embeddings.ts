@@ -5,10 +5,10 @@ import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest } from "../
 import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
@@ -29,13 +29,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(EmbeddingsRequest),
-          responses: { 200: jsonContent(EmbeddingList, "A vector for each input.") },
-        },
-      },
+      jsonRoute(EmbeddingsRequest, EmbeddingList),
     )
     .post(
       "/v1/rerank",
@@ -45,12 +39,6 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(RerankRequest),
-          responses: { 200: jsonContent(RerankList, "The documents by relevance.") },
-        },
-      },
+      jsonRoute(RerankRequest, RerankList),
     );
 };

@@ -8,7 +8,7 @@ import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { byteRange } from "../byte-range.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
 
 const PAGE = { usual: 10_000, most: 10_000 };
@@ -47,11 +47,9 @@ export const fileRoutes = (files: FilesService) =>
         const { searchParams } = new URL(request.url);
         return Response.json(encodeFiles(files.list(decodePage(searchParams, PAGE), decodePurpose(searchParams))));
       },
-      { detail: { responses: { 200: jsonContent(FileList) } } },
+      jsonAnswer(FileList),
     )
-    .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), {
-      detail: { responses: { 200: jsonContent(FileObject) } },
-    })
+    .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), jsonAnswer(FileObject))
     .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
       detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
     })
@@ -61,7 +59,7 @@ export const fileRoutes = (files: FilesService) =>
         files.delete(params.id);
         return Response.json({ id: params.id, object: "file", deleted: true });
       },
-      { parse: "none", detail: { responses: { 200: jsonContent(DeletedFile) } } },
+      jsonAnswer(DeletedFile),
     );
 
 /** A content never changes, so its id is all that identifies it. */

@@ -2,8 +2,8 @@
 
 import { Elysia } from "elysia";
 import { Health } from "../../contract/health.ts";
-import { encodeHealth } from "../../dialect/operations.ts";
-import type { AppDeps } from "../app.ts";
+import { encodeHealth } from "../../dialect/status.ts";
+import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
 
 /** Always 200 while the process answers; the body tells how the engines are. */

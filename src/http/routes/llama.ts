@@ -13,12 +13,12 @@ import {
   ServerSlots,
 } from "../../contract/tokenize.ts";
 import { decodeChat } from "../../dialect/chat/decode.ts";
-import { encodeLoraAdapters } from "../../dialect/operations.ts";
+import { encodeLoraAdapters } from "../../dialect/status.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -36,13 +36,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         const tokens = await tokenizer.run(() => engine.tokenize(content, request.signal));
         return Response.json({ tokens: [...tokens] });
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(PlainTokenizeRequest),
-          responses: { 200: jsonContent(PlainTokenizeResponse) },
-        },
-      },
+      jsonRoute(PlainTokenizeRequest, PlainTokenizeResponse),
     )
     .post("/detokenize", detokenize.handler, detokenize.hooks)
     .post(
@@ -54,10 +48,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         );
         return Response.json({ prompt });
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(ChatCompletionRequest), responses: { 200: jsonContent(RenderedPrompt) } },
-      },
+      jsonRoute(ChatCompletionRequest, RenderedPrompt),
     )
     .get(
       "/props",
@@ -72,7 +63,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
           build_info: `svc ${version}`,
         });
       },
-      { detail: { responses: { 200: jsonContent(ServerProps) } } },
+      jsonAnswer(ServerProps),
     )
     .get(
       "/slots",
@@ -82,9 +73,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
         const slot = (_: unknown, id: number) => ({ id, n_ctx: maxModelLen, is_processing: id < running });
         return Response.json(Array.from({ length: parallel }, slot));
       },
-      { detail: { responses: { 200: jsonContent(ServerSlots) } } },
+      jsonAnswer(ServerSlots),
     )
-    .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), {
-      detail: { responses: { 200: jsonContent(LoraAdapters) } },
-    });
+    .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };

@@ -8,18 +8,18 @@ import {
   MessagesResponse,
 } from "../../contract/messages.ts";
 import { decodeMessages, decodeMessagesPrompt } from "../../dialect/messages/decode.ts";
-import { encodeMessageStream, PING } from "../../dialect/messages/encode-stream.ts";
+import { messageWriter, PING } from "../../dialect/messages/encode-stream.ts";
 import { encodeMessage } from "../../dialect/messages/encode.ts";
 import { newMessageId } from "../../domain/ids.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
-/** The messages convention: a conversation answered, and its tokens counted. */
+/** The Anthropic-compatible Messages API: a conversation answered, and its tokens counted. */
 export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "route.messages" })
     .post(
@@ -37,14 +37,11 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
           requests: [call.request],
           stream: call.stream,
           json: (events) => encodeMessage(events, answer),
-          frames: (events, context) => encodeMessageStream(events, answer, context),
-          heartbeat: PING,
+          writer: (put, accepted) => messageWriter(put, answer, accepted),
+          framing: { heartbeat: PING },
         });
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(MessagesRequest), responses: { 200: jsonContent(MessagesResponse) } },
-      },
+      jsonRoute(MessagesRequest, MessagesResponse),
     )
     .post(
       "/v1/messages/count_tokens",
@@ -55,11 +52,5 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ input_tokens: tokens, model });
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(CountMessageTokensRequest),
-          responses: { 200: jsonContent(CountMessageTokensResponse) },
-        },
-      },
+      jsonRoute(CountMessageTokensRequest, CountMessageTokensResponse),
     );

@@ -2,7 +2,7 @@
 
 import { Elysia } from "elysia";
 import { subjectLabels, type JobLevels } from "../../telemetry/metrics.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -2,13 +2,13 @@
 
 import { Elysia } from "elysia";
 import { Model, ModelList } from "../../contract/model.ts";
-import { encodeModels } from "../../dialect/operations.ts";
+import { encodeModels } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer } from "../json-content.ts";
 
-/** The models that can be asked, all and one by its name. */
+/** The available models, all and one by its name. */
 export const modelRoutes = ({ router }: AppDeps) => {
   const list = (request: Request) => {
     router.refresh();
@@ -23,13 +23,9 @@ export const modelRoutes = ({ router }: AppDeps) => {
 
   return (
     new Elysia({ name: "route.models" })
-      .get("/v1/models", ({ request }) => Response.json(list(request)), {
-        detail: { responses: { 200: jsonContent(ModelList, "The models that can be asked.") } },
-      })
-      .get("/v1/models/:id", ({ params, request }) => describe(request, params.id), {
-        detail: { responses: { 200: jsonContent(Model) } },
-      })
-      // Names of other servers' models have slashes, and not every client writes them %2F.
+      .get("/v1/models", ({ request }) => Response.json(list(request)), jsonAnswer(ModelList))
+      .get("/v1/models/:id", ({ params, request }) => describe(request, params.id), jsonAnswer(Model))
+      // Names of upstreams' models have slashes, and not every client writes them %2F.
       .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
   );
 };

@@ -3,15 +3,15 @@
 import { Elysia } from "elysia";
 import { MultiplexRequest } from "../../contract/multiplex.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
-import { typedError } from "../../dialect/fields/typed-error.ts";
 import { decodeMultiplex } from "../../dialect/multiplex/decode.ts";
 import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
+import { DONE, passThrough, streamed, type Put, type StreamWriter } from "../../dialect/stream/streamed.ts";
+import { typedError } from "../../dialect/stream/typed-error.ts";
 import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
-import type { MultiplexRun } from "../../service/multiplex-run.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, leaving, logFields, requestOrigin, streamed } from "../generation-response.ts";
+import { DOWNGRADED, disconnection, logFields, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -27,29 +27,29 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const calls = decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, contexts, request);
       const { id } = origin;
-      const failure = (customId: string) => (error: unknown) =>
-        encodeFailure(
-          customId,
-          typedError(error, (unexpected) => logUnexpected(deps.log, unexpected, id)),
-          id,
-        );
+      const disconnect = disconnection(request);
+      const { signal } = disconnect;
+      const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
       const items = calls.map(({ customId, call }, index) => ({
         customId,
         request: { ...call.request, ...origin, id: `${id}/${index}` },
-        texts: (events: AsyncGenerator<GenerateEvent>, { downgraded }: { readonly downgraded: boolean }) =>
-          tagged(textsOf(call, events), eventTagger(customId, downgraded)),
-        failure: failure(customId),
+        texts: (events: AsyncGenerator<GenerateEvent>, { downgraded }: { readonly downgraded: boolean }) => {
+          const tag = eventTagger(customId, downgraded);
+          const writer = (put: Put<string>) => itemWriter(call, (text) => put(tag(text)), id);
+          return call.stream ? streamed(events, writer, { signal, onUnexpected }) : whole(call, events, tag);
+        },
+        failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));
-      const left = leaving(request);
-      const run = multiplex.begin(id, items, left.signal);
+      const run = multiplex.begin(id, items, signal);
       contexts.of(request).logFields = () => ({
         items: items.length,
         failed: run.failed,
         ...logFields(run.usage ? { usage: run.usage } : {}),
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
-      return streamed(deps, contexts, request, terminated(run, left.signal), {
-        left,
+      return streamResponse(deps, contexts, request, run.texts(), passThrough, {
+        disconnect,
+        terminator: DONE,
         opens: true,
         headers: isDowngraded ? DOWNGRADED : {},
       });
@@ -63,23 +63,18 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
     },
   );
 
-async function* textsOf(call: ChatExchange, events: AsyncGenerator<GenerateEvent>): AsyncGenerator<string, void, void> {
-  if (call.stream) yield* call.chunks(events);
-  else yield JSON.stringify(await call.json(events));
+/** The item's stream; the batch ends it, and writes its failure. */
+const itemWriter = (call: ChatExchange, put: Put<string>, requestId: string): StreamWriter<GenerateEvent> => ({
+  ...call.writer(put, { requestId }),
+  failure: (error) => {
+    throw error;
+  },
+});
+
+async function* whole(call: ChatExchange, events: AsyncGenerator<GenerateEvent>, tag: (text: string) => string) {
+  yield tag(JSON.stringify(await call.json(events)));
 }
 
-async function* tagged(
-  texts: AsyncIterable<string>,
-  tag: (text: string) => string,
-): AsyncGenerator<string, void, void> {
-  for await (const text of texts) yield tag(text);
-}
-
-async function* terminated(run: MultiplexRun, signal: AbortSignal): AsyncGenerator<string, void, void> {
-  yield* run.texts();
-  if (!signal.aborted) yield "[DONE]";
-}
-
-/** Known before the engine has looked at the item; what it finds out itself is told with the item's events. */
+/** Known before the engine has the item; what only the engine can find is reported with the item's events. */
 const mustBeDowngraded = ({ constraint }: Pick<GenerateRequest, "constraint">, constrain: boolean): boolean =>
   constraint?.strict === true && (constraint.inexpressible || !constrain);

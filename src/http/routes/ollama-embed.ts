@@ -14,10 +14,10 @@ import {
   encodeOlderEmbed,
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, for tools that know no other API. */
@@ -40,10 +40,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const computed = await compute(request, asked);
         return Response.json(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaEmbedRequest), responses: { 200: jsonContent(OllamaEmbedAnswer) } },
-      },
+      jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
     .post(
       "/api/embeddings",
@@ -51,12 +48,6 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const asked = decodeOlderEmbed(await readJson(request, bodyCeilings.embeddings));
         return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(OllamaEmbeddingsRequest),
-          responses: { 200: jsonContent(OllamaEmbeddingsAnswer) },
-        },
-      },
+      jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );
 };

@@ -3,12 +3,11 @@
 import { Elysia } from "elysia";
 import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../contract/ollama-store.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodeDelete, decodePull, encodePull, encodePullStream } from "../../dialect/ollama/store.ts";
-import type { AppDeps } from "../app.ts";
-import { leaving, streamed } from "../generation-response.ts";
+import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/ollama/store.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, streamResponse } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -21,7 +20,7 @@ const statusContent = {
   },
 };
 
-/** For this machine alone: nobody is asked for a key, and disks are filled and emptied here. */
+/** For callers on this machine alone: there is no authentication, and disks are filled and emptied here. */
 export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.ollama-store" })
     .post(
@@ -29,13 +28,10 @@ export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       async ({ request }) => {
         checkLocal(request.headers, deps.config);
         const { model, stream } = decodePull(await readJson(request, bodyCeilings.tokenizer));
-        const left = leaving(request);
-        const events = deps.storedModels.download(model, left.signal);
+        const disconnect = disconnection(request);
+        const events = deps.storedModels.download(model, disconnect.signal);
         if (!stream) return Response.json(await encodePull(events));
-        const { id } = contexts.of(request);
-        const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
-        const frames = encodePullStream(events, { signal: left.signal, onUnexpected });
-        return streamed(deps, contexts, request, frames, { left, format: "ndjson" });
+        return streamResponse(deps, contexts, request, events, pullWriter, { disconnect, format: "ndjson" });
       },
       {
         parse: "none",

@@ -1,4 +1,4 @@
-// Ollama's API: answers, what there is to ask, and who is asked.
+// Ollama's API: answers, and the models.
 
 import { Elysia } from "elysia";
 import {
@@ -12,15 +12,15 @@ import {
 } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate, type OllamaCall } from "../../dialect/ollama/decode.ts";
-import { encodeOllama, encodeOllamaStream, loadedAnswer, type OllamaForm } from "../../dialect/ollama/encode.ts";
+import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/model.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -38,8 +38,8 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       requests: [asked],
       stream,
       json: (events) => encodeOllama(events, context),
-      frames: (events, options) => encodeOllamaStream(events, context, options),
-      format: "ndjson",
+      writer: (put) => ollamaWriter(put, context),
+      framing: { format: "ndjson" },
     });
   };
 
@@ -63,19 +63,13 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
       "/api/chat",
       async ({ request }) =>
         answer(request, decodeOllamaChat(await readJson(request, bodyCeilings.generation), config), "chat"),
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaChatRequest), responses: { 200: jsonContent(OllamaAnswer) } },
-      },
+      jsonRoute(OllamaChatRequest, OllamaAnswer),
     )
     .post(
       "/api/generate",
       async ({ request }) =>
         answer(request, decodeOllamaGenerate(await readJson(request, bodyCeilings.generation), config), "generate"),
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaGenerateRequest), responses: { 200: jsonContent(OllamaAnswer) } },
-      },
+      jsonRoute(OllamaGenerateRequest, OllamaAnswer),
     )
     .post(
       "/api/show",
@@ -83,18 +77,9 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         const { model, name } = checkShow(await readJson(request, bodyCeilings.tokenizer));
         return Response.json(encodeShow(described(request, model || name || undefined)));
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaShowRequest), responses: { 200: jsonContent(OllamaModel) } },
-      },
+      jsonRoute(OllamaShowRequest, OllamaModel),
     )
-    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), {
-      detail: { responses: { 200: jsonContent(OllamaModels) } },
-    })
-    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), {
-      detail: { responses: { 200: jsonContent(OllamaModels) } },
-    })
-    .get("/api/version", () => Response.json({ version }), {
-      detail: { responses: { 200: jsonContent(OllamaVersion) } },
-    });
+    .get("/api/tags", ({ request }) => Response.json(encodeTags(listed(request), sha256)), jsonAnswer(OllamaModels))
+    .get("/api/ps", ({ request }) => Response.json(encodeRunning(listed(request), sha256)), jsonAnswer(OllamaModels))
+    .get("/api/version", () => Response.json({ version }), jsonAnswer(OllamaVersion));
 };

@@ -1,4 +1,4 @@
-// POST /v1/responses, and fetching, cancelling and deleting what it made.
+// POST /v1/responses, and fetching, cancelling and deleting responses.
 
 import { Elysia } from "elysia";
 import {
@@ -15,18 +15,13 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
-import {
-  encodeResponse,
-  encodeResponseEvents,
-  terminated,
-  type ResponseContext,
-} from "../../dialect/responses/encode.ts";
-import type { NamedEvent } from "../../dialect/fields/stream.ts";
+import { encodeResponse, responseWriter, type ResponseContext } from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { newResource } from "../../dialect/responses/resource.ts";
+import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
@@ -34,18 +29,18 @@ import { EventLog } from "../../service/event-log.ts";
 import type { GenerationReport } from "../../service/generation.ts";
 import { ResponsesService } from "../../service/responses.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { leaving, respond, respondLater, streamed, type GenerationCall } from "../generation-response.ts";
+import { disconnection, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Items of a page of input. */
 const PAGE = { usual: 20, most: 100 };
 
-/** The responses convention: answers with an id of their own. */
+/** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
   const { config, clock, router } = deps;
   const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
@@ -61,7 +56,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
   };
 
-  /** Begins a response; its end, and what its stream tells, is kept where the request wants that. */
+  /** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
     const { model, engine } = router.find(call.request.model, "chat");
@@ -77,15 +72,28 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     };
   };
 
-  /** An answer of what a response's stream tells from event `start` on; the response itself goes on without a reader. */
+  /** Answers with a response's stream from event `start` on; the response itself continues without a reader. */
   const follow = (request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) => {
-    const left = leaving(request);
-    const frames = terminated(events.read(start, left.signal), left.signal);
-    return streamed(deps, contexts, request, frames, { left, headers });
+    const disconnect = disconnection(request);
+    const read = events.read(start, disconnect.signal);
+    return streamResponse(deps, contexts, request, read, passThrough, { disconnect, headers, terminator: DONE });
   };
 
-  /** Of a response that goes on whoever leaves. */
-  const never = new AbortController().signal;
+  /** Records the stream of a response that continues when its client disconnects. */
+  const record = (
+    request: Request,
+    events: AsyncIterable<GenerateEvent>,
+    context: ResponseContext,
+    log: EventLog<NamedEvent>,
+  ) => {
+    const { id } = contexts.of(request);
+    const writer = (put: Put<NamedEvent>) => responseWriter(put, context);
+    const source = streamed(events[Symbol.asyncIterator](), writer, {
+      signal: new AbortController().signal,
+      onUnexpected: (error) => logUnexpected(deps.log, error, id),
+    });
+    return kept.record(context.resource.id, log, source);
+  };
 
   return new Elysia({ name: "route.responses" })
     .post(
@@ -93,20 +101,15 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
       async ({ request }) => {
         const asked = decodeResponses(await readGenerationBody(deps, request), config, history);
         const report: GenerationReport = {};
-        const { id } = contexts.of(request);
         const log = asked.background && asked.stream && config.streaming ? new EventLog<NamedEvent>() : undefined;
         const context = begin(asked, report, log);
-        const record = (events: AsyncIterator<GenerateEvent>, told: EventLog<NamedEvent>) => {
-          const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
-          const source = encodeResponseEvents(events, context, { signal: never, onUnexpected });
-          return kept.record(context.resource.id, told, source);
-        };
         const call: GenerationCall = {
           report,
           requests: [asked.request],
           stream: asked.stream,
-          json: (events) => (log ? record(events[Symbol.asyncIterator](), log) : encodeResponse(events, context)),
-          frames: (events, options) => terminated(encodeResponseEvents(events, context, options), options.signal),
+          json: (events) => (log ? record(request, events, context, log) : encodeResponse(events, context)),
+          writer: (put) => responseWriter(put, context),
+          framing: { terminator: DONE },
         };
         try {
           if (!asked.background) return await respond(deps, contexts, request, call);
@@ -118,10 +121,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
           throw error;
         }
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(ResponsesRequest), responses: { 200: jsonContent(ResponseResource) } },
-      },
+      jsonRoute(ResponsesRequest, ResponseResource),
     )
     .post(
       "/v1/responses/input_tokens",
@@ -132,13 +132,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(CountResponseTokensRequest),
-          responses: { 200: jsonContent(CountResponseTokensResponse) },
-        },
-      },
+      jsonRoute(CountResponseTokensRequest, CountResponseTokensResponse),
     )
     .get(
       "/v1/responses/:id",
@@ -151,7 +145,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const message = `'${param}' needs a response that was made with background and stream.`;
         throw new SvcError("invalid_value", message, { param });
       },
-      { detail: { responses: { 200: jsonContent(ResponseResource) } } },
+      jsonAnswer(ResponseResource),
     )
     .delete(
       "/v1/responses/:id",
@@ -160,7 +154,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         kept.delete(params.id);
         return Response.json({ id: params.id, object: "response.deleted", deleted: true });
       },
-      { parse: "none", detail: { responses: { 200: jsonContent(DeletedResponse) } } },
+      jsonAnswer(DeletedResponse),
     )
     .post(
       "/v1/responses/:id/cancel",
@@ -169,7 +163,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         await kept.cancel(params.id);
         return Response.json(stored(params.id).resource);
       },
-      { parse: "none", detail: { responses: { 200: jsonContent(ResponseResource) } } },
+      jsonAnswer(ResponseResource),
     )
     .get(
       "/v1/responses/:id/input_items",
@@ -177,6 +171,6 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
         const { input } = stored(params.id);
         return Response.json(listItems(input, decodePage(new URL(request.url).searchParams, PAGE)));
       },
-      { detail: { responses: { 200: jsonContent(InputItemList) } } },
+      jsonAnswer(InputItemList),
     );
 };

@@ -5,10 +5,10 @@ import { checker } from "../../contract/schema.ts";
 import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
-import type { AppDeps } from "../app.ts";
+import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings, readJson } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonRoute } from "../json-content.ts";
 
 /** Text to the model's own tokens, and their number. */
 export const tokenizeRoutes = ({ engine, log }: AppDeps, tokenizer: TokenizerService) => {
@@ -37,13 +37,7 @@ export const tokenizeRoutes = ({ engine, log }: AppDeps, tokenizer: TokenizerSer
         const answer: TokenizeResponse = { tokens: [...tokens], count: tokens.length, ...rest };
         return Response.json(answer);
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(TokenizeRequest),
-          responses: { 200: jsonContent(TokenizeResponse, "The token ids.") },
-        },
-      },
+      jsonRoute(TokenizeRequest, TokenizeResponse),
     )
     .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
     .post(
@@ -53,12 +47,6 @@ export const tokenizeRoutes = ({ engine, log }: AppDeps, tokenizer: TokenizerSer
         const answer: CountTokensResponse = { input_tokens: tokens.length, model };
         return Response.json(answer);
       },
-      {
-        parse: "none",
-        detail: {
-          requestBody: jsonContent(TokenizeRequest),
-          responses: { 200: jsonContent(CountTokensResponse, "The number of tokens.") },
-        },
-      },
+      jsonRoute(TokenizeRequest, CountTokensResponse),
     );
 };

@@ -13,7 +13,7 @@ export type ChatBody = Pick<ChatCompletion, "choices"> & Partial<Pick<ChatComple
 
 const checkChunk = checker(ChatCompletionChunk);
 
-/** Throws where the stream breaks a rule of its convention. */
+/** Throws where the stream breaks a rule of its API. */
 export function assembleChat(text: string): Assembled<ChatBody> {
   const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
     assert.equal(event, undefined, "chunks have no event names");

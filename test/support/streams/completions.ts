@@ -11,7 +11,7 @@ export type CompletionBody = Pick<Chunk, "choices" | "usage">;
 
 const checkChunk = checker(Completion);
 
-/** Throws where the stream breaks a rule of its convention. */
+/** Throws where the stream breaks a rule of its API. */
 export function assembleCompletion(text: string): Assembled<CompletionBody> {
   const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
     assert.equal(event, undefined, "chunks have no event names");

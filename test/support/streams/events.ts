@@ -7,7 +7,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** What identifies an answer of the chat convention. */
+/** What identifies an answer of the Chat Completions API. */
 interface Origin {
   readonly id: string;
   readonly object: string;

@@ -34,7 +34,7 @@ const DELTAS = {
   tool_use: ["input_json_delta"],
 } as const satisfies Readonly<Record<Block["type"], readonly BlockDelta["type"][]>>;
 
-/** Throws where the stream breaks a rule of its convention. */
+/** Throws where the stream breaks a rule of its API. */
 export function assembleMessage(text: string): Assembled<MessageBody> {
   const told = serverSentEvents(text).map(({ event, data }) => {
     const fields = JSON.parse(data) as Told;

@@ -9,7 +9,7 @@ export type OllamaBody = ReturnType<typeof checkLine>;
 
 const checkLine = checker(OllamaAnswer);
 
-/** Throws where the stream breaks a rule of its convention. */
+/** Throws where the stream breaks a rule of its API. */
 export function assembleOllama(text: string): Assembled<OllamaBody> {
   assert(text.endsWith("\n"), "every line is ended");
   const objects = text

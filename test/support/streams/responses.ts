@@ -30,7 +30,7 @@ const checkResource = checker(ResponseResource);
 const checkItem = checker(OutputItem);
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Throws where the stream breaks a rule of its convention. */
+/** Throws where the stream breaks a rule of its API. */
 export function assembleResponse(text: string): Assembled<ResponseBody> {
   const told = withoutTerminator(serverSentEvents(text)).map(({ event, data }, index) => {
     const fields = JSON.parse(data) as Told;

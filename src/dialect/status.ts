@@ -1,4 +1,4 @@
-// Engine status as the operations routes show it.
+// What the server reports about itself: its models, its LoRA adapters, its health.
 
 import type { EngineHealth, Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";

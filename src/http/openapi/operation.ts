@@ -1,14 +1,18 @@
-// What is said about a route, and sentences that many routes share.
+// The description of a route, and sentences that many routes share.
 
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
+/** Groups of routes, in their order. */
+export const tags = ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Server", "Compatibility"] as const;
+
+/** OpenAPI's word for one method of one path. */
 export interface Operation {
-  readonly tag: "Generation" | "Embeddings" | "Models" | "Tokenizer" | "Batches" | "Operations" | "Conveniences";
+  readonly tag: (typeof tags)[number];
   readonly summary: string;
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Error statuses with when they come; each body is the error envelope. */
+  /** Error statuses and their reasons; each body is the error envelope. */
   readonly errors?: Readonly<Record<number, string>>;
   /** Headers that the request may carry beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
@@ -16,9 +20,9 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works as it is. */
   readonly example?: unknown;
-  /** Its requests wait for an engine: they take turns by client and may have a deadline. */
+  /** Its requests wait for an engine: clients take turns, and a request may have a deadline. */
   readonly queued?: true;
-  /** The route can answer with a stream: what is in it. */
+  /** Of a route that can stream: the content of the stream. */
   readonly stream?: string;
   /** Default: server-sent events. */
   readonly streamType?: "application/x-ndjson";
@@ -26,15 +30,15 @@ export interface Operation {
 
 export type Operations = Readonly<Record<string, Operation>>;
 
-export const badRequest = "Invalid input; `code` and `param` say what and where.";
+export const badRequest = "Invalid input; `code` and `param` give reason and place.";
 
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, nothing of a request is looked at but its model. `engine_unavailable`: the model is loading for too long or its engine is down. `upstream_unavailable`: the other server that has the model cannot be reached. Retry-After tells in whole seconds when to try again.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long or its engine is down. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
 
 /** The same of routes of the tokenizer. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes are in work already. \`engine_unavailable\`: the model is loading for too long or its engine is down. \`upstream_unavailable\`: no model is served at the moment. Retry-After tells in whole seconds when to try again.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long or its engine is down. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
 
 /** Errors of routes that generate. */
 export const generationErrors = {
@@ -42,15 +46,15 @@ export const generationErrors = {
   413: tooLarge("100 MB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
-  404: "`model_not_found`: the server of the model does not have it any more; on a server without a model of its own, `model` is unknown.",
-  502: "`upstream_error`: the other server that has the model failed, or broke off.",
-  508: "`loop_detected`: another svc passed the request on, and its model is on yet another server.",
-  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over before anything of the answer was there.",
+  404: "`model_not_found`: the model's upstream no longer has it; on a server without a model of its own, `model` is unknown.",
+  502: "`upstream_error`: the model's upstream failed, or closed the connection.",
+  508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
+  504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
 };
 
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
-  503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost what is asked for.",
+  503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost the requested file.",
   507: "`storage_full`: the disk is full.",
 };
 
@@ -62,19 +66,19 @@ export const tokenizerErrors = {
   503: tokenizerUnavailable,
 };
 
-/** Errors of routes that count the tokens of a prompt as a generation would have it. */
+/** Errors of routes that count the tokens of a prompt as a generation does. */
 export const countingErrors = {
   400: badRequest,
   404: "`model_not_found`: on a server without a model of its own, `model` is unknown.",
   413: tooLarge("100 MB"),
-  422: "`tokenize_unsupported`: the model has no tokenizer here; it is another server's, or svc-system.",
+  422: "`tokenize_unsupported`: the model has no tokenizer here; it is an upstream's, or svc-system.",
   500: "`engine_crashed`: the engine process ended while it counted; it is restarted.",
   503: tokenizerUnavailable,
 };
 
 /** Header of answers that may be held to a schema. */
 export const constraintHeader = {
-  "X-Grammar-Constraints": "`downgraded` when strict was asked for and is not enforced, or not all of it; else absent.",
+  "X-Grammar-Constraints": "`downgraded` when strict was requested and is not fully enforced; else absent.",
 };
 
 /** A body that works as it is. */

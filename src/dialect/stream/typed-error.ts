@@ -2,7 +2,7 @@
 
 import { SvcError } from "../../domain/errors.ts";
 
-/** The failure itself when it was meant for clients; of others `onUnexpected` is told, and the client reads a fixed sentence. */
+/** The failure itself when it was meant for clients; others go to `onUnexpected`, and the client reads a fixed sentence. */
 export function typedError(error: unknown, onUnexpected: (error: unknown) => void): SvcError {
   if (error instanceof SvcError) return error;
   onUnexpected(error);

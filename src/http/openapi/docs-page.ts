@@ -1,7 +1,7 @@
 // The API description as one HTML page that works without a network: everything is in it. The interactive reference is a
 // script from a content delivery network, so it is loaded only when somebody asks for it.
 
-import type { OpenApiDocument } from "./openapi.ts";
+import type { OpenApiDocument } from "./document.ts";
 
 const REFERENCE = "https://cdn.jsdelivr.net/npm/@scalar/api-reference@1.25.0/dist/browser/standalone.min.js";
 

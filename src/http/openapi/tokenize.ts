@@ -1,4 +1,4 @@
-// The tokenizer, as the API description tells it.
+// API description: the tokenizer.
 
 import { tokenizerErrors, type Operations } from "./operation.ts";
 
@@ -7,7 +7,7 @@ export const tokenizeOperations: Operations = {
     tag: "Tokenizer",
     summary: "Token ids of a text",
     description:
-      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text here and none are added. While the model is loading the request waits.",
+      "The loaded model's own tokenizer, without a chat template; special tokens in the text are plain text, and none are added. While the model is loading the request waits.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { text: "Hello" },
@@ -22,8 +22,7 @@ export const tokenizeOperations: Operations = {
   "POST /v1/detokenize": {
     tag: "Tokenizer",
     summary: "Text of token ids",
-    description:
-      "Control tokens are written out. The text comes under the names that clients of several servers look for.",
+    description: "Control tokens are written out. The text is given under every name that clients look for.",
     answers: { 200: "The text." },
     errors: tokenizerErrors,
     example: { tokens: [265] },

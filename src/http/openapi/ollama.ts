@@ -1,4 +1,4 @@
-// Ollama's API, as the API description tells it.
+// API description: Ollama's API.
 
 import { badRequest, question, tooLarge, unavailable, type Operations } from "./operation.ts";
 
@@ -10,14 +10,14 @@ const embedErrors = {
   413: tooLarge("1 MB"),
   503: unavailable,
 };
-const notLocal = "`forbidden_host`: the server listens beyond loopback, or was asked by a name of --allowed-host.";
+const notLocal = "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.";
 
 export const ollamaOperations: Operations = {
   "POST /api/chat": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Answer a conversation, in Ollama's API",
-    description: `For tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is json or a schema,
-enforced while sampling. think is a boolean or a level; thinking is off unless asked for. keep_alive and options without a
+    description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
+json or a schema, enforced while sampling. think is a boolean or a level; default: off. keep_alive and options without a
 meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: ollamaErrors,
@@ -26,10 +26,10 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
   },
   "POST /api/generate": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Answer a prompt, in Ollama's API",
     description:
-      "With raw or suffix the prompt is continued as it is; else it is a user's message. No prompt: is the model there.",
+      "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available.",
     answers: { 200: "The answer, whole or as a stream." },
     errors: ollamaErrors,
     example: { prompt: "What is the capital of France?", stream: false },
@@ -37,71 +37,71 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     stream: "Lines of JSON, as for /api/chat.",
   },
   "POST /api/embed": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Texts as vectors, in Ollama's API",
-    description: "By the models of /v1/embeddings. options and keep_alive have no effect.",
+    description: "Uses the models of /v1/embeddings. options and keep_alive have no effect.",
     answers: { 200: "A vector for each text." },
     errors: embedErrors,
     example: { input: ["The sky is blue.", "Grass is green."] },
   },
   "POST /api/embeddings": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "A text as a vector, in the older form of Ollama's API",
     answers: { 200: "The vector." },
     errors: embedErrors,
     example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Describe a model, in Ollama's API",
-    description: "The one that is named, or the one that would answer for it.",
-    answers: { 200: "What the model is and can do." },
+    description: "The named model, or the one that answers for it.",
+    answers: { 200: "The model's properties and capabilities." },
     errors: ollamaErrors,
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Download a model, in Ollama's API",
-    description: `What \`svc pull\` does with a repository of the hub, for callers on this machine alone. The model is not served by
-that: a server serves what it was started with, and the line before the last tells how. Leaving ends the download; what
-arrived is kept for the next time.`,
+    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model is not served by
+that: a server serves the models that it was started with, and the line before the last has the option for it.
+Disconnecting ends the download; the next one resumes it.`,
     answers: {
-      200: "Lines of this (application/x-ndjson): what happens, the bytes so far, and last the status `success`; with `stream` false that one alone.",
+      200: "Lines of this (application/x-ndjson): updates, the bytes so far, and last the status `success`; with `stream` false only that one.",
     },
     errors: {
       400: badRequest,
       403: notLocal,
       413: tooLarge("8 MB"),
-      502: "`download_failed`: no such model, no permission, no network or no room; in a stream the last line, with `error`.",
+      502: "`download_failed`: no such model, no permission, no network or no disk space; in a stream the last line, with `error`.",
     },
     example: { model: "owner/repository:Q4_K_M" },
   },
   "DELETE /api/delete": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Remove a downloaded model, in Ollama's API",
-    description: "What `svc rm` does, for callers on this machine alone; not with a model that this server serves.",
-    answers: { 200: "It is gone; the body is empty." },
+    description: "As `svc rm` does, only for callers on this machine; not for a model that this server serves.",
+    answers: { 200: "The model is removed; the body is empty." },
     errors: {
       400: badRequest,
       403: notLocal,
       404: "`model_not_found`: no such model was downloaded.",
       413: tooLarge("8 MB"),
-      503: "`storage_unavailable`: its files cannot be removed, or it is being pulled at this moment.",
+      503: "`storage_unavailable`: its files cannot be removed, or the model is being pulled.",
     },
     example: { model: "owner/repository:Q4_K_M" },
   },
   "GET /api/tags": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "List models, in Ollama's API",
-    answers: { 200: "The models that can be asked, also those of other servers." },
+    answers: { 200: "The available models, upstreams' included." },
   },
   "GET /api/ps": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "List loaded models, in Ollama's API",
     answers: { 200: "The models that are loaded here." },
   },
   "GET /api/version": {
-    tag: "Conveniences",
+    tag: "Compatibility",
     summary: "Version, in Ollama's API",
     answers: { 200: "The version of svc." },
   },

@@ -1,14 +1,14 @@
-// The API description: made from the registered routes by @elysiajs/swagger, completed from the table of operations.
+// The API description: generated from the registered routes by @elysiajs/swagger, completed from the table of operations.
 
 import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
-import { contractVersion } from "../config/version.ts";
-import { ChatCompletionChunk, ChatProfileEvent } from "../contract/chat.ts";
-import { ErrorEnvelope } from "../contract/errors.ts";
-import { MultiplexEvent } from "../contract/multiplex.ts";
-import { LONGEST_DEADLINE_MS } from "./generation-headers.ts";
+import { contractVersion } from "../../config/version.ts";
+import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
+import { ErrorEnvelope } from "../../contract/errors.ts";
+import { MultiplexEvent } from "../../contract/multiplex.ts";
+import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
 import { commonRules, operations } from "./operations.ts";
-import type { Operation } from "./operations/operation.ts";
+import { tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -37,15 +37,15 @@ export interface OpenApiDocument {
 const REQUEST_ID =
   "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
 const CLIENT =
-  "Whose request it is, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client.";
+  "The request's client, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client.";
 const DEADLINE =
-  "Milliseconds from the request's arrival after which nobody wants an answer. A request that cannot have its first token by then is refused or ended with an error; an answer that has begun ends there with what it has, as at a token limit. It goes no earlier for that.";
+  "Milliseconds from the request's arrival to its deadline. A request that cannot have its first token by then is refused or ended with an error; an answer that has begun ends there with its text so far, as at a token limit. A deadline gives no priority.";
 const responseHeaders = Object.fromEntries(
   ["X-Request-ID", "Compat-Request-ID"].map((name) => [name, { description: REQUEST_ID, schema: { type: "string" } }]),
 );
 const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
-  "X-Accel-Buffering": { description: "`no` on a stream: proxies must not collect it.", schema: { type: "string" } },
+  "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
 };
 const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
 
@@ -61,7 +61,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       description: commonRules,
     },
     servers: [{ url: "/" }],
-    tags: ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Operations"].map((name) => ({ name })),
+    tags: tags.map((name) => ({ name })),
     paths: generated.paths,
     components: {
       schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },
@@ -130,7 +130,7 @@ function complete(described: PathItem[string], operation: Operation, key: string
     described.responses[status] = { description, content: envelope };
     if (status === "503") {
       described.responses[status].headers = {
-        "Retry-After": { description: "Whole seconds, when they are known.", schema: { type: "integer" } },
+        "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } },
       };
     }
   }

@@ -1,4 +1,4 @@
-// Raw completions, as the API description tells it.
+// API description: raw completions.
 
 import { MOST_ANSWERS } from "../../contract/completions.ts";
 import { generationErrors, type Operations } from "./operation.ts";
@@ -9,10 +9,10 @@ export const completionsOperations: Operations = {
     summary: "Continue a text",
     description: `No chat template is applied, and special tokens written out in the text are plain text. Several prompts (texts or
 lists of token ids) are answered together, n answers each, in their order; ${MOST_ANSWERS} answers in all
-(of best_of, those that are made) are the most.
+(best_of included) are the limit.
 
-suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of makes more answers than
-it gives; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
+suffix fills a gap with models that have tokens for it, else 400 \`unsupported_parameter\`. best_of generates more answers
+than it returns; not for a stream. echo puts the prompt's text before the answer; log probabilities of the prompt are not
 computed, so not together with logprobs. ignore_eos, grammar and llama.cpp's samplers work as in chat completions.`,
     answers: { 200: "The answers, whole or as a stream." },
     errors: generationErrors,

@@ -1,0 +1,93 @@
+// The events of one generation → its whole answers.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { TokenLogprob } from "../../domain/usage.ts";
+
+/** A generation that ended without its last event. */
+export const withoutFinish = () => new SvcError("internal_error", "The generation ended without a finish.");
+
+export interface TextPart {
+  readonly type: "text" | "reasoning";
+  text: string;
+}
+
+export interface CallPart {
+  readonly type: "tool_call";
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  arguments: string;
+}
+
+/** One answer, put together while its events come in. */
+export class Answer {
+  /** In the order of their making; text that follows text is one part. */
+  readonly parts: (TextPart | CallPart)[] = [];
+  readonly calls: CallPart[] = [];
+  readonly logprobs: TokenLogprob[] = [];
+  private ended: FinishEvent | undefined;
+
+  /** `withReasoning` false: reasoning is left out. */
+  constructor(private readonly withReasoning = true) {}
+
+  add(event: GenerateEvent): void {
+    switch (event.type) {
+      case "text":
+        if (event.logprobs) this.logprobs.push(...event.logprobs);
+        return this.append(event.type, event.text);
+      case "reasoning":
+        if (this.withReasoning) this.append(event.type, event.text);
+        return;
+      case "tool_call": {
+        const { type, id, name } = event;
+        this.parts.push((this.calls[event.index] = { type, id, name, arguments: "" }));
+        return;
+      }
+      case "tool_arguments": {
+        const call = this.calls[event.index];
+        if (call) call.arguments += event.text;
+        return;
+      }
+      case "finish":
+        this.ended = event;
+    }
+  }
+
+  get text(): string {
+    return this.joined("text");
+  }
+
+  get reasoning(): string {
+    return this.joined("reasoning");
+  }
+
+  /** Throws SvcError `internal_error` for a generation that ended without one. */
+  get finish(): FinishEvent {
+    if (!this.ended) throw withoutFinish();
+    return this.ended;
+  }
+
+  private append(type: TextPart["type"], text: string): void {
+    const last = this.parts.at(-1);
+    if (last?.type === type) last.text += text;
+    else if (text !== "") this.parts.push({ type, text });
+  }
+
+  private joined(type: TextPart["type"]): string {
+    return this.parts.map((part) => (part.type === type ? part.text : "")).join("");
+  }
+}
+
+/** Collects one answer. Throws what the generation throws. */
+export async function collect(events: AsyncIterable<GenerateEvent>, answer = new Answer()): Promise<Answer> {
+  for await (const event of events) answer.add(event);
+  return answer;
+}
+
+/** Collects as many answers as the generation makes. Throws what the generation throws. */
+export async function collectAll(events: AsyncIterable<GenerateEvent>, count: number): Promise<readonly Answer[]> {
+  const answers = Array.from({ length: count }, () => new Answer());
+  for await (const event of events) if (event.type !== "accepted") answers[event.choice ?? 0]?.add(event);
+  return answers;
+}

@@ -1,0 +1,31 @@
+// The services of the HTTP layer.
+
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { ObservedEngine } from "../engine/process/status.ts";
+import type { TextPort } from "../engine/text/port.ts";
+import type { EmbeddingService } from "../service/embeddings.ts";
+import type { GenerationService } from "../service/generation.ts";
+import type { ModelRouter } from "../service/model-router.ts";
+import type { RequestService } from "../service/request.ts";
+import type { StoredModels } from "../service/stored-models.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** The services that routes use, taken by closure. */
+export interface AppDeps {
+  readonly config: Config;
+  /** The engine of this server itself: tokenizer routes are about it. */
+  readonly engine: TextPort;
+  /** All engines that are computed here, for health and metrics. */
+  readonly engines: readonly ObservedEngine[];
+  readonly requests: RequestService;
+  readonly generation: GenerationService;
+  readonly router: ModelRouter;
+  readonly embeddings: EmbeddingService;
+  readonly storedModels: StoredModels;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly version: string;
+}

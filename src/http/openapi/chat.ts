@@ -1,0 +1,88 @@
+// API description: chat completions, and how they are cancelled.
+
+import { ProfileDetail } from "../../contract/chat.ts";
+import { constraintHeader, generationErrors, question, type Operations } from "./operation.ts";
+
+export const chatOperations: Operations = {
+  "POST /v1/chat/completions": {
+    tag: "Generation",
+    summary: "Answer a conversation",
+    description: `\`model\` selects the model; unknown names fall back to the loaded one, and the answer names the model that computed it.
+
+Fields that this server cannot honour (audio, modalities beyond text, web_search_options, moderation, custom tools) are
+refused with 400 \`unsupported_parameter\`. Unknown fields are ignored. frequency_penalty is parsed and ignored.
+A prompt that does not fit the context is refused with 400 \`context_length_exceeded\`; a max_tokens beyond the remaining
+context is not an error, the answer then ends with \`length\`.
+
+**Tools.** tool_choice \`required\` and a named function are enforced while sampling: the answer begins with a call (with
+reasoning on, thoughts and text may come first). \`none\` leaves the tools out of the prompt. parallel_tool_calls false: the
+second call ends the answer and is not returned. Arguments that the model leaves open when its turn ends are closed to valid
+JSON; at the token limit they stay truncated and finish_reason is \`length\`. Text that does not follow the model's call
+format, for example with an unknown tool's name, is returned as content. Results may come in any order; functions and
+function_call, the older form, mean the same as tools.
+
+**Structured output.** response_format json_object and json_schema, and grammar (GBNF), are enforced while sampling, after
+the reasoning. With tools beside a schema the answer is a call or follows the schema. Parts that a grammar cannot express are
+not enforced: with strict true (of the schema or a tool) the header X-Grammar-Constraints is then \`downgraded\`. It is also
+\`downgraded\` where the server runs with --no-grammar-constraints, which puts the schema into the prompt instead. An invalid
+schema, or one with references beyond itself, is a 400 that names the place. At one place of an answer a schema may leave
+5,000 alternatives open: options with the same prefix so far, and values of an enum that are not strings. At the token limit
+the JSON is truncated and finish_reason is \`length\`. A grammar may nest brackets 1,000 deep, have 1,000,000 elements with its
+repetitions expanded and 10,000,000 on all paths by which its rules begin with others; 20,000 alternatives may begin at one
+place, and 256 consecutive parts be optional. Rules must not be left-recursive. An answer ends where the grammar allows no
+continuation, or is so ambiguous that a token takes more than a second.
+
+**Reasoning** is off by default: reasoning_effort (minimal and low mean low, medium and high high, xhigh and max max;
+none off) or chat_template_kwargs.enable_thinking, whose false wins, turn it on. chat_template_kwargs.reasoning_effort alone
+does not, but templates that always think see it, unless the effort is none or the server runs with --no-think. Thoughts are
+returned as reasoning_content and sent back the same way. reasoning_budget_tokens limits them. stop sequences are matched in
+the content alone; logprobs cover the content.
+
+**Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
+URLs, http(s) URLs (unless --no-media-fetch) and files under --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at
+most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels.
+input_audio takes WAV, MP3 and FLAC in base64, at most 25 MB and 30 minutes; language is ignored. At most 32 a request.
+
+**Sampling.** Beside the API's fields llama.cpp's own are honoured: see the schema. n answers share one computation of the
+prompt; with a seed, the first is what a request for one gets. ignore_eos and min_tokens yield to a grammar that is complete.
+
+seed: the same seed gives the same text whatever else runs; -1 means random; other values are folded into 32 bits.
+
+**Profile.** With the header X-Svc-Profile, \`true\` or \`extended\`, the answer reports the resources that it used:
+svc_profile, or svc_profile_extended with samples over time. Values that cannot be read are null: power needs energy counters
+that the server may read (RAPL, often root alone), GPU values NVIDIA's management library. Utilisation and power are those of
+the machine and the process, other requests included. POST /v1/batch/completions takes the header as well; other routes
+ignore it.
+
+stop: a string or an array, in addition to the server's own --stop values; never part of the text.
+
+A cancelled request that was not a stream answers 200 with the text so far and finish_reason \`cancelled\`.`,
+    answers: { 200: "The answer, whole or as a stream." },
+    headers: constraintHeader,
+    requestHeaders: {
+      "X-Svc-Profile": {
+        description:
+          "Requests the resources that the answer used; upper or lower case. Other values are refused with 400.",
+        schema: ProfileDetail,
+      },
+    },
+    errors: generationErrors,
+    example: { ...question, stream: true, max_tokens: 100 },
+    stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
+name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless
+stream_options.include_usage is false), a ChatProfileEvent if requested, which has no choices, and the terminator
+\`[DONE]\`. A comment line keeps a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`,
+then \`[DONE]\`.`,
+  },
+  "POST /v1/chat/completions/{id}/cancel": {
+    tag: "Generation",
+    summary: "Cancel a running or waiting generation",
+    description: `\`id\` is the correlation id: the X-Request-ID of the request, or of its answer. It works for streams, plain answers and
+queued requests. Of two live requests with one id the newer is cancelled. Of a batch (POST /v1/batch/completions) it ends all
+items; the id, a colon and a custom_id end one, and so does the custom_id alone.`,
+    answers: {
+      200: "The generation ends with finish_reason `cancelled`.",
+      404: "No request with this id is running or queued.",
+    },
+  },
+};

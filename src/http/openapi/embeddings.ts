@@ -1,0 +1,57 @@
+// API description: embeddings and reranking.
+
+import { badRequest, tooLarge, type Operations } from "./operation.ts";
+
+const headers = {
+  "X-Embedding-Truncated":
+    "Number of inputs that were truncated because they exceed the model's context; absent when none was.",
+};
+
+const UNAVAILABLE =
+  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed.";
+const RETRY = "Retry-After gives the time to retry in whole seconds.";
+
+const errors = (kind: string) => ({
+  400: badRequest,
+  499: "`request_cancelled`: it was cancelled by its correlation id.",
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
+  404: `\`model_not_found\`: no ${kind} with this name is served, or none at all.`,
+  413: tooLarge("1 MB"),
+  500: "`engine_crashed`: the engine process ended while it computed this request; the next one starts another.",
+  503: `${UNAVAILABLE} ${RETRY}`,
+});
+
+export const embeddingsOperations: Operations = {
+  "POST /v1/embeddings": {
+    tag: "Embeddings",
+    summary: "Texts as vectors",
+    description: `The model is loaded on first use, and unloaded after --idle-unload
+minutes without a request. POST /v1/chat/completions/{id}/cancel with the correlation id ends a request. \`model\` may be an upstream's, as \`name/model\` or, if no model here has that name, by its
+bare name: its vectors are passed through, dimensions is forwarded, and longer vectors are truncated here. Vectors that are
+computed here have length 1 and are pooled as the model file says (mean, first or last token; default: mean). Inputs that
+exceed the model's context are truncated at their end; a header of the answer gives their number. Token ids are taken as they
+are: a whole input in the model's own vocabulary. With \`dimensions\`, vectors are truncated to their first values and
+normalized to length 1 again; more dimensions than the model has are an error.`,
+    answers: { 200: "A vector for each input." },
+    errors: {
+      ...errors("embedding model"),
+      502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
+      503: `${UNAVAILABLE} \`upstream_unavailable\`: the model's upstream cannot be reached. ${RETRY}`,
+      508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
+    },
+    headers,
+    queued: true,
+    example: { input: "The sky is blue." },
+  },
+  "POST /v1/rerank": {
+    tag: "Embeddings",
+    summary: "Documents by their relevance to a query",
+    description:
+      "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities.",
+    answers: { 200: "The documents by relevance." },
+    errors: errors("reranker"),
+    headers,
+    queued: true,
+    example: { query: "What colour is the sky?", documents: ["Grass is green.", "The sky is blue."] },
+  },
+};

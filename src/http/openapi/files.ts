@@ -1,0 +1,60 @@
+// API description: files.
+
+import { badRequest, storageErrors, type Operations } from "./operation.ts";
+
+const notFound = { 404: "No file with this id is stored: it never existed, was deleted or has expired." };
+
+export const filesOperations: Operations = {
+  "POST /v1/files": {
+    tag: "Batches",
+    summary: "Upload a file",
+    description: `The input of a batch: JSON Lines in UTF-8, one JSON object a line; empty lines are skipped. Either multipart/form-data with
+the parts file and purpose (\`batch\`, also the default), or the file itself as the body, with any other Content-Type and
+purpose and filename in the query (default \`upload.jsonl\`). The file is written to disk while it is received; its size, lines
+and JSON are checked at the same time, and errors name the line.
+
+expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 2592000) set when it is deleted; default:
+--keep-files.`,
+    answers: { 200: "The file." },
+    errors: {
+      400: badRequest,
+      413: "The file is larger than --max-file-mb (100 MB); it is refused while it is read.",
+      ...storageErrors,
+    },
+  },
+  "GET /v1/files": {
+    tag: "Batches",
+    summary: "List files",
+    description: `Query: limit (1 to 10000, the default), order (asc or desc, the default) by creation, after (a file's id), purpose
+(\`batch\` or \`batch_output\`). A page may also begin after a file that was deleted or expired within the last hour.`,
+    answers: { 200: "One page of files." },
+    errors: { 400: badRequest, 404: "`after` names no stored file.", ...storageErrors },
+  },
+  "GET /v1/files/{id}": {
+    tag: "Batches",
+    summary: "Describe a file",
+    answers: { 200: "The file." },
+    errors: { ...notFound, ...storageErrors },
+  },
+  "DELETE /v1/files/{id}": {
+    tag: "Batches",
+    summary: "Delete a file",
+    description: "Batches that use it continue.",
+    answers: { 200: "It is deleted." },
+    errors: { ...notFound, ...storageErrors },
+  },
+  "GET /v1/files/{id}/content": {
+    tag: "Batches",
+    summary: "Fetch a file's content",
+    description: `An output file has one line for each line of the batch's input, in order of completion, identified by custom_id:
+\`{id, custom_id, response: {status_code, request_id, body}, error}\`. A request that was refused or failed has the status
+and body of its endpoint, and error with code and message; error is null for an answer. Lines that were never processed,
+because the batch was cancelled or expired, have response null and error \`batch_cancelled\` or \`batch_expired\`.
+
+A Range header with one range of bytes is honoured (206, or 416 beyond the content), as are If-Range and If-None-Match with
+the ETag.`,
+    answers: { 200: "The content, as it is stored." },
+    errors: { ...notFound, 416: "The Range header requests bytes beyond the content.", ...storageErrors },
+    headers: { ETag: "Identifies the content.", "Accept-Ranges": "`bytes`." },
+  },
+};

@@ -1,0 +1,50 @@
+// API description: the Anthropic-compatible Messages API.
+
+import { constraintHeader, countingErrors, generationErrors, question, type Operations } from "./operation.ts";
+
+export const messagesOperations: Operations = {
+  "POST /v1/messages": {
+    tag: "Generation",
+    summary: "Answer a conversation (Anthropic-compatible Messages API)",
+    description: `Blocks: text, image (base64 or url), document (text), tool_use, tool_result (text and images; is_error is marked in its
+text), thinking; redacted_thinking is ignored. system is a string or blocks, or system messages between the others: those
+before the first answer are joined to it, later ones become part of the turn that they follow. Consecutive turns of the user
+are one turn to the model. A last turn of the assistant is an assistant prefill: the answer continues it without repeating
+it. cache_control, metadata, anthropic-beta headers and unknown fields have no effect; a first system line that begins with
+x-anthropic-billing-header is left out of the prompt, because it changes with every request.
+
+Server tools, which have a type of their own, are ignored. A tool with defer_loading is hidden from the model until a
+tool_reference in a tool_result names it, and is then described in that result, so that the prompt before it does not change;
+beside a hosted tool_search tool, which finds nothing here, it is an ordinary tool.
+
+thinking enabled, adaptive and between_tools turn thinking on and return it, budget_tokens limits it; output_config.effort
+alone turns it on without returning it. Thinking blocks have an empty signature. output_config.format is enforced like a
+strict schema. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a cancelled
+message ends with end_turn.
+
+output_format, the older place of output_config.format, means the same. Conversations are stored by clients: thread is refused
+with 400, in the wording by which the API's SDKs know to send the whole conversation.
+
+Errors are the envelope with a top-level type \`error\` and the API's error types.`,
+    answers: { 200: "The message, whole or as a stream." },
+    headers: {
+      "Request-ID": "The same as X-Request-ID.",
+      ...constraintHeader,
+    },
+    errors: generationErrors,
+    example: { ...question, max_tokens: 100 },
+    stream: `message_start, ping, then for each block content_block_start, content_block_delta as it is written and
+content_block_stop, then message_delta with stop_reason and usage, and message_stop. A ping keeps a silent stream alive. A
+failure is an event named error, the last one.`,
+  },
+  "POST /v1/messages/count_tokens": {
+    tag: "Tokenizer",
+    summary: "Number of tokens of a conversation",
+    description: `With the model's own template, tools, system and images: the same number as /v1/messages reports. Images that it refuses
+are refused here; a prompt that is too long is counted.`,
+    answers: { 200: "The number of tokens." },
+    headers: { "Request-ID": "The same as X-Request-ID." },
+    errors: countingErrors,
+    example: question,
+  },
+};

@@ -1,0 +1,28 @@
+// API description: models.
+
+import type { Operations } from "./operation.ts";
+
+export const modelsOperations: Operations = {
+  "GET /v1/models": {
+    tag: "Models",
+    summary: "List the available models",
+    description: `The model of this server, and with --gateway or --upstream those of its upstreams as \`name/model\`; loaded ones first,
+otherwise in a stable order. \`loaded\` is false while a model is loading or its upstream is unreachable. \`models\` lists the
+capabilities of each. The context length, where it is known, is given under every name that clients look for. \`svc-system\`
+(owned_by \`system\`) is the small model that is part of every svc: a separate engine answers requests that name it, started on
+first use and stopped after five idle minutes, or the main engine where svc-mini is the served model; until then \`loaded\` is
+false. It takes temperature, top_p, seed, the length, stop, tools, response_format and reasoning; other sampling fields,
+logprobs (always empty) and X-Svc-Profile are ignored; grammar and media are refused with 400 \`unsupported_parameter\`; a
+prompt and its answer have 4096 tokens together; it has no public tokenizer, and it never answers for another model. Requests
+that another svc forwarded (header Via) get only the models that are computed here.`,
+    answers: { 200: "The available models." },
+  },
+  "GET /v1/models/{id}": {
+    tag: "Models",
+    summary: "Describe a model by its name",
+    description:
+      "The entry of the list; a slash in the name may be sent as it is or as %2F. On other routes unknown names fall back to the active model; here they are an error.",
+    answers: { 200: "The model." },
+    errors: { 404: "No model with this name is served." },
+  },
+};

@@ -1,0 +1,49 @@
+// What the API description has of each route beyond its schemas: the rules of all routes here, each route in the file of
+// its resource. One entry a route: a test compares both ways.
+
+import { batchesOperations } from "./batches.ts";
+import { chatOperations } from "./chat.ts";
+import { completionsOperations } from "./completions.ts";
+import { embeddingsOperations } from "./embeddings.ts";
+import { filesOperations } from "./files.ts";
+import { llamaOperations } from "./llama.ts";
+import { messagesOperations } from "./messages.ts";
+import { modelsOperations } from "./models.ts";
+import { multiplexOperations } from "./multiplex.ts";
+import { ollamaOperations } from "./ollama.ts";
+import { responsesOperations } from "./responses.ts";
+import { serverOperations } from "./server.ts";
+import { tokenizeOperations } from "./tokenize.ts";
+import type { Operations } from "./operation.ts";
+
+/** Rules of every route. */
+export const commonRules = `Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.
+
+**Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
+sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.
+
+**Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
+and types, and never repeats text of a request. In addition to those of each route: 404 \`not_found\` for an unknown path, 405
+\`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
+\`forbidden_host\` for foreign host names on a loopback address. A 5xx that would only fail again carries
+\`x-should-retry: false\`.
+
+**Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
+\`unsupported_media_type\`. A field that is null counts as absent.`;
+
+/** By method and path, as `POST /v1/batches`. */
+export const operations: Operations = {
+  ...chatOperations,
+  ...responsesOperations,
+  ...messagesOperations,
+  ...completionsOperations,
+  ...multiplexOperations,
+  ...embeddingsOperations,
+  ...filesOperations,
+  ...batchesOperations,
+  ...modelsOperations,
+  ...tokenizeOperations,
+  ...llamaOperations,
+  ...ollamaOperations,
+  ...serverOperations,
+};
