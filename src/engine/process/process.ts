@@ -1,6 +1,6 @@
 // One engine process as seen from its parent: messages, abort requests, the tail of its stderr, and its end.
 
-import { writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 import type { JobKey } from "./protocol.ts";
 
@@ -32,7 +32,8 @@ export interface EngineProcessOptions<From> {
 export class EngineProcess<To, From> {
   private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   private readonly stderrTail: string[] = [];
-  private readonly abortFd: number;
+  /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
+  private abortFd: number | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
@@ -47,6 +48,8 @@ export class EngineProcess<To, From> {
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
+      if (this.abortFd !== undefined) closeSync(this.abortFd);
+      this.abortFd = undefined;
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
       options.onExit({ code, signal: signalCode === null ? null : String(signalCode), stderr: this.stderrTail });
@@ -63,6 +66,7 @@ export class EngineProcess<To, From> {
 
   /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */
   abort(key: JobKey): void {
+    if (this.abortFd === undefined) return;
     const bytes = new Uint8Array(4);
     new DataView(bytes.buffer).setInt32(0, key, true);
     try {

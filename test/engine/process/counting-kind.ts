@@ -1,0 +1,73 @@
+// A kind of engine as small as one can be: it counts in native code. Run as a program it is the engine process.
+
+import { cc } from "bun:ffi";
+import { join } from "node:path";
+import { runEngine } from "../../../src/engine/process/child.ts";
+import type { EngineKind } from "../../../src/engine/process/kind.ts";
+import type { JobKey } from "../../../src/engine/process/protocol.ts";
+
+export interface CountingOptions {
+  readonly libraries: string;
+  /** Milliseconds that loading takes; negative: it fails. */
+  readonly loadMs: number;
+}
+
+/** Counts to `to`, or dies on the way. */
+export interface CountingJob {
+  readonly to: number;
+  readonly crash?: true;
+}
+
+export type CountingEvent =
+  | { readonly type: "accepted" }
+  | { readonly type: "counted"; readonly count: number }
+  | { readonly type: "done"; readonly count: number; readonly cancelled: boolean };
+
+/** How far it counts at once: cancels are read in between. */
+const SLICE = 100_000;
+
+export const countingKind: EngineKind<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent> = {
+  async load({ loadMs }, send) {
+    if (loadMs < 0) throw new Error("no such counter");
+    for (let share = 0; share < 1; share += 0.25) {
+      send({ type: "progress", value: share });
+      await Bun.sleep(loadMs / 4);
+    }
+    const { symbols } = cc({
+      source: join(import.meta.dir, "counting.c"),
+      symbols: {
+        count: { args: ["f64", "f64"], returns: "f64" },
+        crash: { args: [], returns: "void" },
+      },
+    });
+    const jobs = new Map<JobKey, { readonly to: number; readonly crash?: true; count: number }>();
+    const end = (key: JobKey, cancelled: boolean) => {
+      const { count = 0 } = jobs.get(key) ?? {};
+      jobs.delete(key);
+      send({ type: "events", outputs: [], finished: [{ key, event: { type: "done", count, cancelled } }] });
+    };
+    return {
+      ready: { unit: 1 },
+      submit(key, job) {
+        jobs.set(key, { ...job, count: 0 });
+        send({ type: "accepted", key, event: { type: "accepted" } });
+      },
+      cancel: (key) => jobs.has(key) && end(key, true),
+      async run() {
+        for (;;) {
+          await Bun.sleep(1);
+          const [next] = jobs;
+          if (!next) continue;
+          const [key, job] = next;
+          if (job.count === 0) send({ type: "started", keys: [key] });
+          if (job.crash) symbols.crash();
+          job.count = symbols.count(job.count, Math.min(job.count + SLICE, job.to));
+          send({ type: "events", outputs: [{ key, events: [{ type: "counted", count: job.count }] }], finished: [] });
+          if (job.count === job.to) end(key, false);
+        }
+      },
+    };
+  },
+};
+
+if (import.meta.main) await runEngine(countingKind);

@@ -1,0 +1,230 @@
+// The supervisor over a real process that counts in native code: what every kind of engine gets from it.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Clock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { Supervisor, type SupervisorOptions } from "../../../src/engine/process/supervisor.ts";
+import { until } from "../../http/harness.ts";
+import { childrenOf, openFiles } from "../../support/processes.ts";
+import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
+
+type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
+type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent, never>>;
+
+const PROGRAM = join(import.meta.dir, "counting-kind.ts");
+const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const counters: Counter[] = [];
+
+afterEach(async () => {
+  await Promise.all(counters.splice(0).map((counter) => counter.stop()));
+});
+
+interface Setting extends Policy {
+  readonly loadMs?: number;
+  readonly loadTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+const realClock: Clock = { now: () => performance.now(), wall: () => Date.now() };
+
+function start({ loadMs = 0, loadTimeoutMs = 20_000, clock = realClock, ...policy }: Setting = {}): Counter {
+  const counter: Counter = new Supervisor({
+    kind: "counting",
+    model: "abacus",
+    load: () => ({ libraries: import.meta.dir, loadMs }),
+    launch: {
+      command: () => [process.execPath, PROGRAM],
+      env: { ...process.env } as Record<string, string>,
+      loadTimeoutMs,
+      log: silent,
+      clock,
+    },
+    start: "lazy",
+    idleMs: 0,
+    ...policy,
+  });
+  counters.push(counter);
+  if (policy.start === "eager") counter.start();
+  return counter;
+}
+
+const live = () => new AbortController().signal;
+
+async function count(counter: Counter, job: CountingJob, signal = live(), id = "") {
+  const events = [];
+  for await (const event of counter.run(job, signal, id)) events.push(event);
+  return events;
+}
+
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? error.code : error),
+  );
+
+/** A job in the middle of its work. */
+async function running(counter: Counter, job = ENDLESS, signal = live(), id = "") {
+  const events = counter.run(job, signal, id);
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error("it ended");
+    if (value.type === "counted") return events;
+  }
+}
+
+describe("a lazy engine", () => {
+  test("starts with its first job, with progress, and keeps its process", async () => {
+    const counter = start({ loadMs: 400 });
+    expect(counter.status()).toMatchObject({
+      state: "unloaded",
+      restarts: 0,
+      running: 0,
+      waiting: 0,
+      residentBytes: 0,
+    });
+    const first = count(counter, { to: 250_000 });
+    await until(() => (counter.status().progress ?? 0) >= 0.5);
+    expect(counter.status()).toMatchObject({ state: "loading", waiting: 1 });
+    const events = await first;
+    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "counted", "counted", "counted", "done"]);
+    expect(events.at(-1)).toEqual({ type: "done", count: 250_000, cancelled: false });
+    expect(counter.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
+    expect(counter.status().residentBytes).toBeGreaterThan(1e6);
+    expect((await count(counter, { to: 7 })).at(-1)).toMatchObject({ count: 7 });
+  });
+
+  test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
+    const before = childrenOf(process.pid);
+    const counter = start({ idleMs: 60 });
+    await count(counter, { to: 1 });
+    const endless = await running(counter);
+    await Bun.sleep(150);
+    expect(counter.status().state).toBe("ready");
+    await endless.return();
+    await until(() => counter.status().state === "unloaded");
+    expect(counter.status().residentBytes).toBe(0);
+    await until(() => childrenOf(process.pid).length === before.length);
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+    expect(counter.status().restarts).toBe(0);
+  });
+
+  test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
+    const counter = start({ loadMs: -1 });
+    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    expect(counter.status()).toMatchObject({ lastError: "no such counter" });
+    await until(() => counter.status().state === "unloaded");
+    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    expect(counter.status().state).toBe("failed");
+  });
+
+  test("whose options cannot be made refuses without the reason", async () => {
+    const counter = start({
+      load: () => {
+        throw new Error("the disk is full");
+      },
+    });
+    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "engine_unavailable" });
+    expect(String(refused)).not.toContain("disk");
+    expect(counter.status().lastError).toBe("the disk is full");
+  });
+
+  test("keeps a job waiting no longer than loading may take", async () => {
+    const counter = start({ loadMs: 5000, loadTimeoutMs: 50 });
+    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+  });
+});
+
+describe("an eager engine", () => {
+  test("is ready before its first job, and never unloaded", async () => {
+    const counter = start({ start: "eager", idleMs: 20 });
+    await counter.ready();
+    await count(counter, { to: 1 });
+    await Bun.sleep(80);
+    expect(counter.status().state).toBe("ready");
+  });
+
+  test("that cannot be loaded is not tried again", async () => {
+    const counter = start({ start: "eager", loadMs: -1 });
+    await expect(counter.ready()).rejects.toThrow("no such counter");
+    expect(counter.status()).toMatchObject({ state: "failed", restarts: 0 });
+    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+  });
+});
+
+describe("a job", () => {
+  test("that is cancelled by its id ends with what there is, others go on", async () => {
+    const counter = start();
+    const events = await running(counter, ENDLESS, live(), "c");
+    const other = count(counter, { to: 3 });
+    counter.cancel("c", "id");
+    const rest = await Array.fromAsync(events);
+    expect(rest.at(-1)).toMatchObject({ type: "done", cancelled: true });
+    expect((await other).at(-1)).toMatchObject({ count: 3 });
+  });
+
+  test("that is aborted throws the signal's reason at once, and its work stops", async () => {
+    const counter = start();
+    const leave = new AbortController();
+    const events = await running(counter, ENDLESS, leave.signal);
+    leave.abort("gone");
+    expect(await failure(Array.fromAsync(events))).toBe("gone");
+    // Jobs are counted one by one: this one has its turn because the other has none any more.
+    expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+    expect(counter.status()).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
+
+describe("a process that dies", () => {
+  test("fails the job that it computed; work not begun goes to its successor", async () => {
+    const counter = start();
+    await count(counter, { to: 1 });
+    const [lost, kept] = [count(counter, { to: 1, crash: true }), count(counter, { to: 4 })];
+    expect(await failure(lost)).toBe("engine_crashed");
+    expect((await kept).map(({ type }) => type)).toEqual(["accepted", "started", "counted", "done"]);
+    expect(counter.status()).toMatchObject({ state: "ready", restarts: 1 });
+    expect(counter.status().lastError).toMatch(/ended (by signal|with code)/);
+  });
+
+  test("by kill -9 in the middle of work is reported, replaced, and leaves nothing behind", async () => {
+    const before = childrenOf(process.pid);
+    const counter = start({ start: "eager" });
+    await counter.ready();
+    const files = openFiles(process.pid);
+    const events = await running(counter);
+    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+    process.kill(pid, "SIGKILL");
+    const lost = await Array.fromAsync(events).catch((error: unknown) => error);
+    expect(lost).toMatchObject({ code: "engine_crashed", message: expect.stringContaining("SIGKILL") });
+    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    expect(counter.status()).toMatchObject({ restarts: 1, running: 0, waiting: 0 });
+    await until(() => openFiles(process.pid) <= files);
+    expect(childrenOf(process.pid).length).toBe(before.length + 1);
+  });
+
+  test("again and again is restarted later and later, with Retry-After meanwhile", async () => {
+    const counter = start();
+    await count(counter, { to: 1 });
+    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+    expect(counter.status().state).toBe("failed");
+    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
+    await until(() => counter.status().state === "unloaded");
+    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  });
+});
+
+test("stopping refuses jobs, ends those under way, and resolves when the process is gone", async () => {
+  const before = childrenOf(process.pid);
+  const counter = start();
+  const events = await running(counter);
+  const stopped = counter.stop();
+  expect(await failure(Array.fromAsync(events))).toBe("shutting_down");
+  expect(await failure(count(counter, { to: 1 }))).toBe("shutting_down");
+  await stopped;
+  expect(counter.status().state).toBe("stopped");
+  expect(childrenOf(process.pid)).toEqual(before);
+});
