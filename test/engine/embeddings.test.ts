@@ -1,0 +1,114 @@
+// The real program with a model for vectors that takes minutes for a large request: cancelling, deadlines, crashes, idling.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { makeModel } from "../bench/make-model.ts";
+import { parseExposition } from "../support/exposition.ts";
+import { childrenOf } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+
+const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
+const FLAGS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--embedding-model", model];
+/** Far more than can be computed while the test runs. */
+const LARGE = { input: Array.from({ length: 2048 }, (_, at) => `${at} ${"word ".repeat(90)}`) };
+
+interface EngineLine {
+  readonly kind: string;
+  readonly state: string;
+  readonly restarts: number;
+  readonly running: number;
+  readonly last_error?: string;
+}
+
+const embed = ({ url }: TestServer, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${url}/v1/embeddings`, { method: "POST", headers, body: JSON.stringify(body) });
+
+async function code(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error: { code: string } };
+  return error.code;
+}
+
+async function engine({ url }: TestServer): Promise<EngineLine> {
+  const { engines } = (await (await fetch(`${url}/health`)).json()) as { engines: EngineLine[] };
+  const line = engines.find(({ kind }) => kind === "embedding");
+  if (!line) throw new Error("the health has no line of the embedding engine");
+  return line;
+}
+
+async function until(what: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 500; turn++) {
+    if (await what()) return;
+    await Bun.sleep(20);
+  }
+  throw new Error("it did not come true");
+}
+
+const isComputing = (server: TestServer) => until(async () => (await engine(server)).running === 1);
+
+test("a large request ends in the middle: by its id, at its deadline, with its client", async () => {
+  await withServer(FLAGS, async (server) => {
+    expect((await embed(server, { input: "warm" })).status).toBe(200);
+    const cancelled = embed(server, LARGE, { "x-request-id": "large" });
+    await isComputing(server);
+    const cancel = await fetch(`${server.url}/v1/chat/completions/large/cancel`, { method: "POST" });
+    expect(await cancel.json()).toMatchObject({ id: "large", cancelled: true });
+    const ended = await cancelled;
+    expect([ended.status, await code(ended)]).toEqual([499, "request_cancelled"]);
+
+    const late = await embed(server, LARGE, { "x-svc-deadline-ms": "1500" });
+    expect([late.status, await code(late)]).toEqual([504, "deadline_exceeded"]);
+
+    const leave = new AbortController();
+    const left = fetch(`${server.url}/v1/embeddings`, {
+      method: "POST",
+      body: JSON.stringify(LARGE),
+      signal: leave.signal,
+    }).catch(() => "left");
+    await isComputing(server);
+    leave.abort();
+    expect(await left).toBe("left");
+
+    // Nothing of all that is computed any more: a small request finds the engine free.
+    expect((await embed(server, { input: "free" })).status).toBe(200);
+    expect((await engine(server)).running).toBe(0);
+    const metrics = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+    const count = (name: string, label: string) =>
+      metrics
+        .get(name)
+        ?.samples.find(({ labels }) => labels["engine"] === "embedding" && Object.values(labels).includes(label))
+        ?.value;
+    expect(count("svc_request_success_total", "stop")).toBe(2);
+    expect(count("svc_request_success_total", "cancelled")).toBe(2);
+    expect(count("svc_request_failure_total", "deadline_exceeded")).toBe(1);
+  });
+}, 120_000);
+
+test("kill -9 in the middle: a typed error, told by health and metrics, and the next request is served", async () => {
+  await withServer(FLAGS, async (server) => {
+    const text = server.enginePid();
+    const lost = embed(server, LARGE);
+    await isComputing(server);
+    for (const pid of childrenOf(server.pid)) if (pid !== text) process.kill(pid, "SIGKILL");
+    const crashed = await lost;
+    expect([crashed.status, await code(crashed)]).toEqual([500, "engine_crashed"]);
+    expect(await engine(server)).toMatchObject({ last_error: expect.stringContaining("SIGKILL") });
+    expect((await embed(server, { input: "again" })).status).toBe(200);
+    expect(await engine(server)).toMatchObject({ state: "ready", restarts: 1 });
+    const metrics = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+    const restarts = metrics
+      .get("svc_engine_restarts_total")
+      ?.samples.filter(({ labels }) => labels["engine"] === "embedding");
+    expect(restarts?.map(({ value }) => value)).toEqual([1]);
+  });
+}, 120_000);
+
+test("an idle model is unloaded: its process is gone, and the next request brings it back", async () => {
+  await withServer([...FLAGS, "--idle-unload", "0.005"], async (server) => {
+    const before = childrenOf(server.pid).length;
+    expect((await embed(server, { input: "a" })).status).toBe(200);
+    await until(async () => (await engine(server)).state === "unloaded");
+    await until(async () => childrenOf(server.pid).length === before);
+    expect((await embed(server, { input: "b" })).status).toBe(200);
+    expect(await engine(server)).toMatchObject({ restarts: 0 });
+  });
+}, 120_000);
