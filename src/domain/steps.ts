@@ -1,6 +1,6 @@
 // Counts of decode calls by what they computed: kept by the engine, added up over engine processes, told as metrics.
 
-import { addGuesses, noGuesses, type GuessTally } from "./guesses.ts";
+import { addGuesses, noGuesses, type GuessTally } from "./speculation.ts";
 
 /** `mixed`: tokens of running streams and of prompts in one call. */
 export const STEP_KINDS = ["decode", "prefill", "mixed", "media"] as const;

@@ -1,7 +1,7 @@
 // What a step is to compute, and what came of it.
 
 import type { AdapterSet } from "../domain/adapters.ts";
-import type { GuessSource } from "../domain/guesses.ts";
+import type { GuessSource } from "../domain/speculation.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
 

@@ -12,26 +12,26 @@
 // turns.
 
 import { adapterKey, type AdapterSet } from "../domain/adapters.ts";
-import type { GuessTally } from "../domain/guesses.ts";
+import type { GuessTally } from "../domain/speculation.ts";
 import type { Waiting } from "../domain/waiting.ts";
-import { AdapterTurns } from "./adapter-turns.ts";
-import { Admission, type AdmissionLimits } from "./admission.ts";
-import type { DraftJob } from "./drafts.ts";
-import type { FairQueue } from "./fair-queue.ts";
-import { Forecast } from "./forecast.ts";
-import { Interlude } from "./interlude.ts";
-import { KvCache } from "./kv-cache.ts";
-import type { KvCommand } from "./kv-command.ts";
-import { MediaSteps } from "./media-steps.ts";
-import type { SavedId } from "./saved-prefixes.ts";
+import { AdapterTurns } from "./step/adapter-turns.ts";
+import { Admission, type AdmissionLimits } from "./queue/run-queue.ts";
+import type { DraftJob } from "./speculation/drafts.ts";
+import type { FairQueue } from "./queue/fair-queue.ts";
+import { Forecast } from "./cost/forecast.ts";
+import { Interlude } from "./step/interlude.ts";
+import { KvCache } from "./kv/kv-cache.ts";
+import type { KvCommand } from "./kv/kv-command.ts";
+import { MediaSteps } from "./step/media-steps.ts";
+import type { SavedId } from "./kv/host-entries.ts";
 import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "./plan.ts";
-import { PrefillBudget } from "./prefill.ts";
+import { PrefillBudget } from "./step/prefill.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
-import { Slices } from "./slices.ts";
-import { Speculation, type SpeculationLimits } from "./speculation.ts";
-import { StepCost } from "./step-cost.ts";
-import { StepPlanner, type PlannerLimits } from "./step-planner.ts";
-import type { Stored, StoredId } from "./stored-prefixes.ts";
+import { Slices } from "./step/slices.ts";
+import { Speculation, type SpeculationLimits } from "./speculation/speculation.ts";
+import { StepCost } from "./cost/step-cost.ts";
+import { StepPlanner, type PlannerLimits } from "./step/step-planner.ts";
+import type { Stored, StoredId } from "./kv/prefix-index.ts";
 
 export interface SchedulerLimits extends AdmissionLimits, PlannerLimits, SpeculationLimits {}
 

@@ -1,6 +1,6 @@
 // What the engine's steps look like to a scrape.
 
-import { GUESS_SOURCES, rightOf, type GuessTally } from "../domain/guesses.ts";
+import { GUESS_SOURCES, rightOf, type GuessTally } from "../domain/speculation.ts";
 import { CHUNK_KINDS, CHUNK_TOKENS, PAUSE_CAUSES, STEP_KINDS, STEP_SECONDS, type StepTally } from "../domain/steps.ts";
 import { family, histogram, type Labels } from "./exposition.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { DecodeResult } from "../../ffi/llama/api.ts";
-import { noGuesses } from "../../src/domain/guesses.ts";
+import { noGuesses } from "../../src/domain/speculation.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";

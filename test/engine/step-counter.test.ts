@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { countGuesses, noGuesses } from "../../src/domain/guesses.ts";
+import { countGuesses, noGuesses } from "../../src/domain/speculation.ts";
 import type { StepTally } from "../../src/domain/steps.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { Decoded } from "../../src/engine/text/child/observer.ts";

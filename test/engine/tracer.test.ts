@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
 import type { Decoded } from "../../src/engine/text/child/observer.ts";
-import { noGuesses } from "../../src/domain/guesses.ts";
+import { noGuesses } from "../../src/domain/speculation.ts";
 import { Tracer } from "../../src/engine/text/child/tracer.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { MediaStep, StepPlan } from "../../src/scheduler/plan.ts";

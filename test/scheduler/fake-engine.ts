@@ -3,11 +3,11 @@
 // twice.
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
-import type { DraftJob } from "../../src/scheduler/drafts.ts";
-import type { KvCommand } from "../../src/scheduler/kv-command.ts";
+import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
+import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
-import type { Computed } from "../../src/scheduler/saved-prefixes.ts";
+import type { Computed } from "../../src/scheduler/kv/host-entries.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { countGuesses } from "../../src/domain/guesses.ts";
+import { countGuesses } from "../../src/domain/speculation.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";

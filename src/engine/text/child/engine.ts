@@ -10,7 +10,7 @@ import type { FinishReason } from "../../../domain/usage.ts";
 import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler, type SchedulerLimits } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
-import { MULTI_STEP_MS } from "../../../scheduler/step-planner.ts";
+import { MULTI_STEP_MS } from "../../../scheduler/step/step-planner.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { EngineOptions, FromEngine, Levels, OnDisk, StepFinish, ToEngine } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
@@ -21,7 +21,7 @@ import type { KvFolder } from "./kv-folder.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 import { levelsOf } from "./levels.ts";
 import type { EngineObserver } from "./observer.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox } from "./output-buffer.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */

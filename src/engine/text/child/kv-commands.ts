@@ -2,8 +2,8 @@
 
 import { release } from "../../../../ffi/llama/allocate.ts";
 import type { Llama } from "../../../../ffi/llama/api.ts";
-import type { KvCommand } from "../../../scheduler/kv-command.ts";
-import type { SavedId } from "../../../scheduler/saved-prefixes.ts";
+import type { KvCommand } from "../../../scheduler/kv/kv-command.ts";
+import type { SavedId } from "../../../scheduler/kv/host-entries.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
 /** What could not be brought back, and the sequence that holds nothing for that reason. */

@@ -2,8 +2,8 @@
 // nobody else holds, and the scheduler is told when something is there.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
-import type { SavedId } from "../../../scheduler/saved-prefixes.ts";
-import type { Stored, StoredId } from "../../../scheduler/stored-prefixes.ts";
+import type { SavedId } from "../../../scheduler/kv/host-entries.ts";
+import type { Stored, StoredId } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvEntry } from "./kv-file.ts";
 import type { KvFolder } from "./kv-folder.ts";
 

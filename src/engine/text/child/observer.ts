@@ -2,7 +2,7 @@
 
 import type { ChunkResult } from "../../../../ffi/llama/api.ts";
 import type { StepKind } from "../../../domain/steps.ts";
-import type { DraftJob } from "../../../scheduler/drafts.ts";
+import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
 import type { MediaStep, StepPlan } from "../../../scheduler/plan.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { RequestKey } from "../../process/protocol.ts";

@@ -1,6 +1,6 @@
 // Counts decode calls for the metrics and tells the counts about once a second, while there are any.
 
-import { addGuesses, noGuesses } from "../../../domain/guesses.ts";
+import { addGuesses, noGuesses } from "../../../domain/speculation.ts";
 import { countChunk, countPause, countStep, noSteps } from "../../../domain/steps.ts";
 import type { StepPlan } from "../../../scheduler/plan.ts";
 import type { RequestKey } from "../../process/protocol.ts";
