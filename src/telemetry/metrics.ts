@@ -1,7 +1,7 @@
 // What the request path reports, and what a scrape reads.
 
 import type { BusyReason, ErrorCode } from "../domain/errors.ts";
-import type { StepTally } from "../domain/steps.ts";
+import type { StepCounts } from "../domain/steps.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Waiting } from "../domain/waiting.ts";
 
@@ -68,7 +68,7 @@ export interface MetricLevels {
   readonly registered: number;
   readonly residentBytes: number;
   readonly cpuSeconds: number;
-  readonly steps: StepTally;
+  readonly steps: StepCounts;
   /** Undefined: the data folder cannot be read. */
   readonly jobs: JobLevels | undefined;
 }

@@ -1,11 +1,11 @@
 // What the engine's steps look like to a scrape.
 
-import { GUESS_SOURCES, rightOf, type GuessTally } from "../domain/speculation.ts";
-import { CHUNK_KINDS, CHUNK_TOKENS, PAUSE_CAUSES, STEP_KINDS, STEP_SECONDS, type StepTally } from "../domain/steps.ts";
+import { SPECULATION_SOURCES, acceptedTokens, type SpeculationCounts } from "../domain/speculation.ts";
+import { CHUNK_KINDS, CHUNK_TOKENS, PAUSE_CAUSES, STEP_KINDS, STEP_SECONDS, type StepCounts } from "../domain/steps.ts";
 import { family, histogram, type Labels } from "./exposition.ts";
 
 /** The families of the engine's steps; counts are a second old at most. */
-export function stepFamilies({ durations, chunks, pauses, rows, guesses }: StepTally, labels: Labels): string[] {
+export function stepFamilies({ durations, chunks, pauses, rows, speculation }: StepCounts, labels: Labels): string[] {
   return [
     histogram(
       "svc_engine_step_duration_seconds",
@@ -31,29 +31,29 @@ export function stepFamilies({ durations, chunks, pauses, rows, guesses }: StepT
       "Tokens in decode calls: of running streams, of prompts, of media.",
       Object.entries(rows).map(([kind, count]) => [{ ...labels, kind }, count]),
     ),
-    ...guessFamilies(guesses, labels),
+    ...speculationFamilies(speculation, labels),
   ];
 }
 
 /** What was guessed ahead: from what was said before (`ngram`), and by the draft model. */
-function guessFamilies(guesses: GuessTally, labels: Labels): string[] {
-  const counter = (name: string, help: string, value: (counts: GuessTally["draft"]) => number) =>
+function speculationFamilies(speculation: SpeculationCounts, labels: Labels): string[] {
+  const counter = (name: string, help: string, value: (counts: SpeculationCounts["draft"]) => number) =>
     family(
       "counter",
       name,
       help,
-      GUESS_SOURCES.map((source) => [{ ...labels, source }, value(guesses[source])]),
+      SPECULATION_SOURCES.map((source) => [{ ...labels, source }, value(speculation[source])]),
     );
   return [
     counter("svc_spec_decode_num_drafts_total", "Series of guessed tokens.", ({ drafts }) => drafts),
     counter("svc_spec_decode_num_draft_tokens_total", "Tokens that were guessed ahead.", ({ tokens }) => tokens),
-    counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", rightOf),
+    counter("svc_spec_decode_num_accepted_tokens_total", "Guessed tokens that were right.", acceptedTokens),
     family(
       "counter",
       "svc_spec_decode_num_accepted_tokens_per_pos_total",
       "Guessed tokens that were right, by their place in the series, from 0.",
-      GUESS_SOURCES.flatMap((source) =>
-        guesses[source].accepted.map(
+      SPECULATION_SOURCES.flatMap((source) =>
+        speculation[source].accepted.map(
           (count, position) => [{ ...labels, source, position: String(position) }, count] as const,
         ),
       ),

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { OutputEvent } from "../../src/domain/generate.ts";
-import { Outbox } from "../../src/engine/text/child/output-buffer.ts";
+import { OutputBuffer } from "../../src/engine/text/child/output-buffer.ts";
 
 const text = (words: string): OutputEvent => ({ type: "text", text: words });
 
 test("what each request says is put together, in the order in which they spoke first", () => {
-  const outbox = new Outbox(50);
+  const outbox = new OutputBuffer(50);
   outbox.hold(2, [text("a")]);
   outbox.hold(1, [text("x")]);
   outbox.hold(2, [text("b"), { type: "reasoning", text: "c" }]);
@@ -17,7 +17,7 @@ test("what each request says is put together, in the order in which they spoke f
 });
 
 test("it is due when the next computation would keep it too long", () => {
-  const outbox = new Outbox(50);
+  const outbox = new OutputBuffer(50);
   expect(outbox.begin(900, Infinity)).toBe(false);
   outbox.hold(1, []);
   expect(outbox.begin(1000, Infinity)).toBe(false);

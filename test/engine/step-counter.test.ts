@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { countGuesses, noGuesses } from "../../src/domain/speculation.ts";
-import type { StepTally } from "../../src/domain/steps.ts";
+import { countDraft, noSpeculation } from "../../src/domain/speculation.ts";
+import type { StepCounts } from "../../src/domain/steps.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { Decoded } from "../../src/engine/text/child/observer.ts";
 import { StepCounter } from "../../src/engine/text/child/step-counter.ts";
@@ -18,14 +18,14 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   owner: undefined,
   decodeRows,
   prefillRows,
-  guessRows: 0,
+  speculativeRows: 0,
   steps: 1,
 });
 
 test("pauses of streams and sizes of chunks are told by what caused them", async () => {
-  const told = Promise.withResolvers<StepTally>();
+  const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
     const made = Number(result === "done" || result === "paused");
@@ -59,9 +59,9 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
 });
 
 test("a pause is as long as a stream waits, whoever else had steps meanwhile", async () => {
-  const told = Promise.withResolvers<StepTally>();
+  const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter((message) => message.type === "steps" && told.resolve(message.tally));
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
   let now = 0;
   const step = (what: StepPlan) => {
@@ -84,19 +84,19 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
 });
 
 test("guesses are told once, also those of the step after which they are told", async () => {
-  const told: StepTally[] = [];
+  const told: StepCounts[] = [];
   const counter = new StepCounter((message) => void (message.type === "steps" && told.push(message.tally)));
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   const step = (right: number) => {
     counter.decoded({ step: plan(1, 0, [1]), result: "done", before: 0, after: 1, made: 1 }, levels);
-    countGuesses(levels.guesses, "draft", 4, right);
+    countDraft(levels.speculated, "draft", 4, right);
   };
   step(2);
   step(0);
   while (told.length < 1) await Bun.sleep(20);
   step(1);
   while (told.length < 2) await Bun.sleep(20);
-  expect(told.map(({ guesses }) => guesses.draft)).toEqual([
+  expect(told.map(({ speculation }) => speculation.draft)).toEqual([
     { drafts: 2, tokens: 8, accepted: [1, 1] },
     { drafts: 1, tokens: 4, accepted: [1, 0] },
   ]);

@@ -15,15 +15,15 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
   const shared = {
     layout: "unified",
     sequences: Math.min(256, parallel + 64),
-    cut: true,
+    canTrim: true,
     copyMs: 0,
-    savedBytes: 0,
+    hostBytes: 0,
     tokenBytes: 1,
-    saveTokenMs: 0,
+    offloadTokenMs: 0,
     draftMax: 0,
     draftAdaptive: true,
-    stores: false,
-    loadTokenMs: 0,
+    hasDisk: false,
+    readTokenMs: 0,
   } as const;
   return { ...shared, batch, chunk, cells, parallel, stallBudgetMs: 50, reuse: true };
 }

@@ -51,7 +51,7 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
     plan(engine.now + followUp.pauseMs, next, { ...following, at: engine.now + followUp.pauseMs });
   };
   const begin = ({ at, key, arrival }: Due) => {
-    if (!arrival) return engine.leave(key);
+    if (!arrival) return engine.disconnect(key);
     arrivals.set(key, arrival);
     const { prompt, maxTokens, client, background = false, adapters = [] } = arrival;
     engine.add(key, prompt, maxTokens, client, { background, adapters });

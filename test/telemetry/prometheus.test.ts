@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { countGuesses } from "../../src/domain/speculation.ts";
+import { countDraft } from "../../src/domain/speculation.ts";
 import { addSteps, countChunk, countPause, countStep, noSteps } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import type { MetricLevels } from "../../src/telemetry/metrics.ts";
@@ -212,9 +212,9 @@ describe("what is measured", () => {
   test("guesses count by who made them and by their place, added up over engine processes", () => {
     const { read } = start();
     const [steps, more] = [noSteps(), noSteps()];
-    countGuesses(more.guesses, "draft", 4, 2);
-    countGuesses(more.guesses, "draft", 4, 0);
-    countGuesses(more.guesses, "ngram", 8, 8);
+    countDraft(more.speculation, "draft", 4, 2);
+    countDraft(more.speculation, "draft", 4, 0);
+    countDraft(more.speculation, "ngram", 8, 8);
     addSteps(steps, more);
     addSteps(steps, more);
     const count = (name: string, labels: Record<string, string>) =>

@@ -1,7 +1,7 @@
 // What the engine says of itself, as one engine that never died: counts go on where those of a dead process ended.
 
 import type { Clock } from "../../domain/clock.ts";
-import { addSteps, noSteps, type StepTally } from "../../domain/steps.ts";
+import { addSteps, noSteps, type StepCounts } from "../../domain/steps.ts";
 import { noStats } from "./port.ts";
 import type { Levels } from "./protocol.ts";
 
@@ -39,7 +39,7 @@ export class LifetimeStats {
     this.toldAt = this.clock.now();
   }
 
-  addSteps(tally: StepTally): void {
+  addSteps(tally: StepCounts): void {
     addSteps(this.steps, tally);
   }
 

@@ -4,7 +4,7 @@ import type { OfferedAdapter } from "../../domain/adapters.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import type { StepTally } from "../../domain/steps.ts";
+import type { StepCounts } from "../../domain/steps.ts";
 import { nobodyWaits, type Waiting } from "../../domain/waiting.ts";
 
 /** `none`: there is no engine, only other servers' models are served. */
@@ -28,7 +28,7 @@ export interface EngineStatus {
   readonly restarts: number;
   readonly stats: EngineStats;
   /** Decode calls since the first engine process started, as told about once a second. */
-  readonly steps: StepTally;
+  readonly steps: StepCounts;
 }
 
 /** Levels at the last step the engine reported. All zero when nothing is in the engine. */

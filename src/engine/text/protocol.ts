@@ -4,7 +4,7 @@ import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import type { StepTally } from "../../domain/steps.ts";
+import type { StepCounts } from "../../domain/steps.ts";
 import type { RequestKey } from "../process/protocol.ts";
 import type { EngineStats } from "./port.ts";
 
@@ -153,7 +153,7 @@ export type FromEngine =
       readonly stats: Levels;
     }
   /** Decode calls since the last such message. */
-  | { readonly type: "steps"; readonly tally: StepTally }
+  | { readonly type: "steps"; readonly tally: StepCounts }
   | { readonly type: "tokens"; readonly key: RequestKey; readonly tokens: Int32Array }
   | { readonly type: "text"; readonly key: RequestKey; readonly text: string }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

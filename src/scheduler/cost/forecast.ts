@@ -1,4 +1,4 @@
-// When things are likely to happen, from what steps and answers took so far.
+// Estimates when requests end, from the steps and answers so far.
 
 import { OutputLength } from "./output-length.ts";
 import type { Sequence } from "../sequence.ts";
@@ -13,7 +13,7 @@ export class Forecast {
     private readonly stallBudgetMs: number,
   ) {}
 
-  /** Whether any answer has ended by which others can be judged. */
+  /** Whether any answer has ended: without one there is no estimate of the others' length. */
   get isInformed(): boolean {
     return this.outputs.isKnown;
   }
@@ -23,7 +23,7 @@ export class Forecast {
     this.outputs.record(tokens);
   }
 
-  /** Tokens that a request is likely to say yet. */
+  /** Tokens that a request is likely to generate still. */
   remaining({ maxTokens, generated }: Sequence): number {
     return Math.min(maxTokens - generated, this.outputs.remaining(generated));
   }
@@ -39,14 +39,14 @@ export class Forecast {
     );
     const ends = running.map((sequence) => {
       const steps = this.remaining(sequence);
-      // Beside streams, prompts are computed in chunks of the stall budget.
+      // Beside a stream, each step computes at most a chunk of prompts that fits the stall budget.
       const beside = sequence.decoding ? Math.min(prefillMs, steps * this.stallBudgetMs) : prefillMs;
       return steps * stepMs + beside;
     });
     return Math.min(...ends);
   }
 
-  /** Milliseconds that so many prompt tokens take at least; 0 until anything was measured. */
+  /** Least milliseconds that so many prompt tokens take; 0 until anything was measured. */
   promptMs(tokens: number): number {
     return this.cost.prefillTokenMs === undefined ? 0 : this.cost.prefillMs(tokens);
   }

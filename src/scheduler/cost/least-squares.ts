@@ -1,9 +1,9 @@
-// What a step costs, as a sum of three parts: fitted to the steps that were measured, in which old ones fade.
+// Fits the cost of a step, as a sum of three parts, to the steps that were measured. Old steps fade.
 
 /** Weight that a step keeps with each later one. */
 const MEMORY = 0.998;
 const SINGULAR = 1e-9;
-/** A step that takes so much longer than expected was disturbed. */
+/** A step that takes so many times longer than expected was disturbed and does not count. */
 const OUTLIER = 3;
 
 export type Parts = readonly [number, number, number];
@@ -20,8 +20,8 @@ export class LeastSquares {
   private steps = 0;
 
   /**
-   * `fewest`: steps before the fit is used. `doubtful`: the part that counts for nothing where the steps cannot tell it from
-   * the others; how much they must differ for that is its `ridge`, a share of its own square.
+   * `fewest`: steps before the fit is used. `doubtful`: the part whose price is 0 when the steps do not tell it from the
+   * others; `ridge`: how much they must differ for that, as a share of the part's own square (ridge regression).
    */
   constructor(
     private readonly fewest: number,
@@ -40,7 +40,7 @@ export class LeastSquares {
     }
   }
 
-  /** Of each part in milliseconds, by Cramer's rule; undefined while steps are few or do not differ enough. */
+  /** The price of each part in milliseconds, by Cramer's rule; undefined while steps are few or too alike. */
   get prices(): Parts | undefined {
     if (this.steps < this.fewest) return undefined;
     const { doubtful, ridge } = this;
@@ -56,7 +56,7 @@ export class LeastSquares {
   }
 }
 
-/** What these parts cost together. */
+/** The cost of all parts at these prices. */
 export const priced = (a: Parts, b: Parts): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 const determinant = ([a, b, c]: readonly [Vector, Vector, Vector]): number =>

@@ -1,8 +1,8 @@
-// How long answers are here, learned from those that ended.
+// Estimates the length of answers from those that ended.
 
 /** Weight of the newest answer. */
 const NEWEST = 0.2;
-/** An answer that is longer than most goes on for at least this share of them. */
+/** An answer that is longer than the mean is expected to go on for this share of the mean. */
 const LEAST_SHARE = 0.25;
 
 export class OutputLength {
@@ -17,7 +17,7 @@ export class OutputLength {
     this.mean = this.mean === undefined ? tokens : this.mean + NEWEST * (tokens - this.mean);
   }
 
-  /** Tokens that an answer is likely to have still; without experience, without limit. */
+  /** Tokens that an answer is likely to generate still; infinite before any has ended. */
   remaining(generated: number): number {
     if (this.mean === undefined) return Number.POSITIVE_INFINITY;
     return Math.max(this.mean - generated, this.mean * LEAST_SHARE);

@@ -3,9 +3,12 @@
 import { CellCost, PromptCellCost } from "./cell-cost.ts";
 import { blend } from "./moving-average.ts";
 
+/** The longest that running streams wait in one step for a burst of requests, in milliseconds. */
+export const BURST_STEP_MS = 1500;
+
 /** A chunk smaller than this costs nearly as much as one of this size. */
 const SMALLEST_CHUNK = 16;
-/** Prompt rows that are computed as a prompt's, not as so many streams'. */
+/** Fewer prompt rows cost what rows of streams do, and say nothing about prompts. */
 const FEWEST_PROMPT_ROWS = 64;
 
 /** Cells of the KV cache that were in use when a step began. */
@@ -19,7 +22,7 @@ export class StepCost {
   private readonly cellCost = new CellCost();
   private readonly promptCellCost = new PromptCellCost();
   private decodeStep: number | undefined;
-  /** Per prompt token, alone in the batch. */
+  /** Per prompt token when no stream is in the batch. */
   private prefillToken: number | undefined;
   /** Per prompt token on top of a decode step. */
   private chunkToken: number | undefined;
@@ -35,32 +38,32 @@ export class StepCost {
       if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, token);
       else this.chunkToken = blend(this.chunkToken, token);
     } else if (decodeRows === 0) {
-      // A few tokens cost what a step does, whatever their number: a token's price is no higher, and mostly far lower.
+      // A few tokens cost as much as a whole step: this is an upper bound for the price of one.
       this.prefillToken = Math.min(this.prefillToken ?? token, token);
     }
   }
 
-  /** A step of a single prompt with nobody beside it, as `record` has it. */
+  /** Records a step of one prompt while no other request runs. */
   recordAlone(rows: number, ms: number, { running, idle }: CellsInUse): void {
     if (rows >= FEWEST_PROMPT_ROWS) this.promptCellCost.record(rows, running + rows / 2, idle, ms);
   }
 
-  /** What each idle cell of the cache costs a prompt with so many tokens left; 0 if unknown. */
+  /** What one idle cell adds to a prompt with so many tokens left, in milliseconds; 0 if unknown. */
   idleCellMs(tokens: number): number {
     return this.promptCellCost.idleCellMs(tokens);
   }
 
-  /** Idle cells of the cache that such a prompt, beside so many cells of its own, can bear. */
+  /** How many idle cells may slow down such a prompt, which has so many cells of its own. */
   affordableBesidePrompt(tokens: number, cells: number): number {
     return this.promptCellCost.affordable(tokens, cells + tokens / 2);
   }
 
-  /** Idle cells of the cache that a step of so many rows, with so many cells of their own, can bear. */
+  /** How many idle cells may slow down a step of so many rows, which have so many cells of their own. */
   affordableCells(rows: number, cells: number): number {
     return this.cellCost.affordable(rows, cells);
   }
 
-  /** What computing a prompt token costs, alone in the batch; undefined until anything was measured. */
+  /** Milliseconds for a prompt token when no stream is in the batch; undefined until anything was measured. */
   get prefillTokenMs(): number | undefined {
     return this.prefillToken ?? this.chunkToken;
   }
@@ -70,12 +73,12 @@ export class StepCost {
     return this.prefillTokenMs === undefined || tokens * this.prefillTokenMs > ms;
   }
 
-  /** What so many prompt tokens take by themselves. */
+  /** Milliseconds for so many prompt tokens when no stream is in the batch. */
   prefillMs(tokens: number): number {
     return tokens * (this.prefillTokenMs ?? 1);
   }
 
-  /** What a step of so many decoding rows costs: as measured, or at least what as many prompt tokens do. */
+  /** Milliseconds for a step of so many decoding rows: as measured, or at least what as many prompt tokens take. */
   decodeStepMs(rows: number): number {
     return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));
   }
@@ -85,15 +88,15 @@ export class StepCost {
     return this.decodeStep === undefined ? 1 : affordable(ms, this.decodeStepMs(rows));
   }
 
-  /** Prompt tokens that fit `budgetMs` by themselves; `fallback` until anything was measured. */
+  /** Prompt tokens that fit `budgetMs` when no stream is in the batch; `fallback` until anything was measured. */
   tokensWithin(budgetMs: number, fallback: number): number {
     const token = this.prefillTokenMs;
     return token === undefined ? fallback : affordable(budgetMs, token);
   }
 
   /**
-   * Prompt tokens for a step in which others decode, that make it `budgetMs` longer at most; where that is too little to be
-   * of use, a small chunk.
+   * Prompt tokens for a step in which streams decode, such that they make it at most `budgetMs` longer; at least a small
+   * chunk.
    */
   tokensBeside(budgetMs: number): number {
     const token = this.chunkToken ?? this.prefillToken;

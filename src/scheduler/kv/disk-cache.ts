@@ -1,106 +1,110 @@
-// What leaves host memory goes to disk, and comes back from there through host memory, while others are computed.
+// The disk cache: which prefixes the host cache evicts to disk, and which come back from there. They come back through the
+// host cache while other requests are computed. Only the bookkeeping: the files are the engine's.
 
+import type { HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
-import type { Computed, Saved, SavedId } from "./host-entries.ts";
-import { StoredPrefixes, type Stored, type StoredId } from "./prefix-index.ts";
+import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
+
+/** Numbers the entries. */
+export type DiskId = number;
 
 export interface DiskLimits {
-  /** Whether there is a place on disk. */
-  readonly stores: boolean;
-  /** Whether the model's state can be cut at any token; else what is on disk is used to its end or not at all. */
-  readonly cut: boolean;
+  /** Whether there is a disk cache. */
+  readonly hasDisk: boolean;
+  /** Whether the model's state can be trimmed at any token; else an entry is used to its end or not at all. */
+  readonly canTrim: boolean;
   /** What reading a token from disk takes, in milliseconds. */
-  readonly loadTokenMs: number;
+  readonly readTokenMs: number;
 }
 
-/** What saves fewer tokens is not worth a file. */
-const FEWEST_STORED = 256;
+/** Fewer new tokens are not worth a file. */
+const FEWEST_WRITTEN = 256;
 
-export class DiskTier {
-  private readonly stored = new StoredPrefixes();
-  /** What is on its way to host memory. */
-  private readonly loads = new Map<SavedId, StoredId>();
+export class DiskCache {
+  private readonly index = new PrefixIndex("shortest");
+  /** Entries that are being read, by their places in the host cache. */
+  private readonly reads = new Map<HostId, DiskId>();
 
   constructor(
     private readonly limits: DiskLimits,
     private readonly command: (command: KvCommand) => void,
   ) {}
 
-  /** What is on its way to host memory: its place there is taken. */
-  get loading(): readonly SavedId[] {
-    return [...this.loads.keys()];
+  /** Places in the host cache that are being filled from disk: nothing else may take them. */
+  get reading(): readonly HostId[] {
+    return [...this.reads.keys()];
   }
 
-  /** It is on disk: since an earlier start, or by now. What it makes superfluous goes. */
-  add(stored: Stored): void {
-    this.stored.add(stored);
-    if (!this.limits.cut) return;
-    const loading = [...this.loads.values()];
-    for (const id of this.stored.beginningsOf(stored.id)) if (!loading.includes(id)) this.erase(id);
+  /** An entry is on disk: it was found at the start or has been written. Entries that are prefixes of it are deleted. */
+  add(entry: CachedPrefix): void {
+    this.index.add(entry);
+    if (!this.limits.canTrim) return;
+    const reading = [...this.reads.values()];
+    for (const id of this.index.prefixesOf(entry.id)) if (!reading.includes(id)) this.delete(id);
   }
 
-  /** It is not on disk any more. */
-  remove(id: StoredId): void {
-    if (this.stored.get(id)) this.stored.remove(id);
+  /** An entry is gone from disk. */
+  remove(id: DiskId): void {
+    this.index.remove(id);
   }
 
-  /** The longest beginning of the first `limit` tokens on disk. */
-  find(wanted: Computed, limit: number): { readonly stored: Stored; readonly length: number } | undefined {
-    return this.stored.find(wanted, limit, !this.limits.cut);
+  /** The entry that shares most of the first `limit` tokens; of several, the one that is read the fastest. */
+  find(wanted: Computed, limit: number): Found | undefined {
+    return this.index.find(wanted, limit, !this.limits.canTrim);
   }
 
-  /** What reading it takes, in milliseconds. */
-  loadMs({ ids }: Stored): number {
-    return ids.length * this.limits.loadTokenMs;
+  /** What reading an entry takes, in milliseconds. */
+  readMs({ ids }: Computed): number {
+    return ids.length * this.limits.readTokenMs;
   }
 
-  /** Whether disk does not say nearly all of it already. */
+  /** Whether a sequence has enough tokens that no entry holds. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
     const known = this.find(sequence, length)?.length ?? 0;
-    return this.limits.stores && length - known >= FEWEST_STORED;
+    return this.limits.hasDisk && length - known >= FEWEST_WRITTEN;
   }
 
-  /** Takes what leaves host memory, if that is worth it. True if it is being written. */
-  take(saved: Saved): boolean {
-    const { id, ids, adapterKey, media } = saved;
-    const worth = this.wants(saved);
-    this.command(worth ? { type: "store", saved: id, ids, adapterKey, media } : { type: "forget", saved: id });
-    return worth;
+  /** Takes over what the host cache gives up: writes it if that is worth it, else drops it. True if it is being written. */
+  take(evicted: CachedPrefix): boolean {
+    const { id: hostId, ids, adapterKey, media } = evicted;
+    const writes = this.wants(evicted);
+    this.command(writes ? { type: "write", hostId, ids, adapterKey, media } : { type: "drop", hostId });
+    return writes;
   }
 
-  /** The place in host memory that it is being read to, or undefined. */
-  placeOf(id: StoredId): SavedId | undefined {
-    for (const [saved, stored] of this.loads) if (stored === id) return saved;
+  /** The place in the host cache that an entry is being read to, or undefined. */
+  placeOf(id: DiskId): HostId | undefined {
+    for (const [hostId, diskId] of this.reads) if (diskId === id) return hostId;
     return undefined;
   }
 
-  isLoading(saved: SavedId): boolean {
-    return this.loads.has(saved);
+  isReading(hostId: HostId): boolean {
+    return this.reads.has(hostId);
   }
 
-  /** Begins to read it into host memory. */
-  load({ id }: Stored, saved: SavedId): void {
-    this.loads.set(saved, id);
-    this.command({ type: "load", stored: id, saved });
+  /** Begins to read an entry into the host cache. */
+  read({ id: diskId }: CachedPrefix, hostId: HostId): void {
+    this.reads.set(hostId, diskId);
+    this.command({ type: "read", diskId, hostId });
   }
 
-  /** It is in host memory now; or it could not be read, and is nowhere. */
-  loaded(saved: SavedId, done: boolean): void {
-    const stored = this.loads.get(saved);
-    this.loads.delete(saved);
-    if (!done && stored !== undefined) this.remove(stored);
+  /** Reading has ended; an entry that could not be read is gone. */
+  readEnded(hostId: HostId, done: boolean): void {
+    const diskId = this.reads.get(hostId);
+    this.reads.delete(hostId);
+    if (!done && diskId !== undefined) this.remove(diskId);
   }
 
-  /** What the model did not take would not be taken a second time. */
-  distrust(sequence: Computed): void {
+  /** The model did not accept the state of this sequence. Its file would fail again: it is deleted. */
+  restoreFailed(sequence: Computed): void {
     const { length } = sequence.ids;
-    const found = this.stored.find(sequence, length, true);
-    if (found?.length === length) this.erase(found.stored.id);
+    const found = this.index.find(sequence, length, true);
+    if (found?.length === length) this.delete(found.entry.id);
   }
 
-  private erase(id: StoredId): void {
-    this.stored.remove(id);
-    this.command({ type: "erase", stored: id });
+  private delete(diskId: DiskId): void {
+    this.remove(diskId);
+    this.command({ type: "delete", diskId });
   }
 }

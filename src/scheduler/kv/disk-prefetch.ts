@@ -1,14 +1,15 @@
-// Which waiting requests are worth reading something from disk for. They wait for it while others are computed.
+// Which waiting requests are worth reading a prefix from disk for. They wait for it while others are computed.
 
-import type { KvCache, KvLimits } from "./kv-cache.ts";
-import { cutBefore } from "../media-span.ts";
-import type { Sequence } from "../sequence.ts";
-import { FEWEST_SAVED } from "./host-cache.ts";
 import type { StepCost } from "../cost/step-cost.ts";
+import { boundaryBefore } from "../media-span.ts";
+import type { Sequence } from "../sequence.ts";
+import { FEWEST_OFFLOADED } from "./host-cache.ts";
+import type { HostId } from "./host-entries.ts";
+import type { KvCache, KvLimits } from "./kv-cache.ts";
 
-export class DiskLoads {
-  /** What one sequence can hold. */
-  private readonly room: number;
+export class DiskPrefetch {
+  /** Tokens that one sequence can hold. */
+  private readonly capacity: number;
 
   constructor(
     private readonly limits: KvLimits,
@@ -16,23 +17,23 @@ export class DiskLoads {
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
     const { layout, cells, sequences } = limits;
-    this.room = layout === "streams" ? Math.floor(cells / sequences) : cells;
+    this.capacity = layout === "streams" ? Math.floor(cells / sequences) : cells;
   }
 
-  /** Whether more of a request's tokens are on their way from disk. It is looked up once a request. */
-  awaitedBy(sequence: Sequence, now: number): boolean {
-    if (sequence.load === undefined) sequence.load = this.begin(sequence, now) ?? "none";
-    return sequence.load !== "none" && this.kv.spill.disk.isLoading(sequence.load);
+  /** Whether a prefix of this request is being read from disk. The disk cache is searched once for each request. */
+  isReading(sequence: Sequence, now: number): boolean {
+    if (sequence.diskRead === undefined) sequence.diskRead = this.begin(sequence, now) ?? "none";
+    return sequence.diskRead !== "none" && this.kv.disk.isReading(sequence.diskRead);
   }
 
-  private begin(sequence: Sequence, now: number): number | undefined {
-    const { spill } = this.kv;
-    if (!this.limits.stores || !this.limits.reuse) return undefined;
-    const found = spill.disk.find(sequence, sequence.length - 1);
-    if (!found || found.stored.ids.length > this.room) return undefined;
-    const gain = cutBefore(sequence.media, found.length) - this.kv.reusable(sequence, now).tokens;
-    const ms = spill.disk.loadMs(found.stored) + spill.restoreMs(found.stored);
-    if (gain < FEWEST_SAVED || !this.cost.prefillExceeds(gain, ms)) return undefined;
-    return spill.load(found.stored, now);
+  private begin(sequence: Sequence, now: number): HostId | undefined {
+    const { host, disk } = this.kv;
+    if (!this.limits.hasDisk || !this.limits.reuse) return undefined;
+    const found = disk.find(sequence, sequence.length - 1);
+    if (!found || found.entry.ids.length > this.capacity) return undefined;
+    const gain = boundaryBefore(sequence.media, found.length) - this.kv.reusable(sequence, now).tokens;
+    const ms = disk.readMs(found.entry) + host.restoreMs(found.entry);
+    if (gain < FEWEST_OFFLOADED || !this.cost.prefillExceeds(gain, ms)) return undefined;
+    return host.read(found.entry, now);
   }
 }

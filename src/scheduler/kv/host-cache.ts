@@ -1,244 +1,234 @@
-// Moving idle sequences to host memory and back: at once where there is time for that, else a part in each step.
+// The host cache: idle sequences are offloaded from the KV cache to host memory, and restored from there. A sequence is
+// offloaded at once where the step can wait for that, else a part in each step. What is evicted here goes to the disk cache.
 
-import { DiskTier, type DiskLimits } from "./disk-cache.ts";
+import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import { positionAt } from "../media-span.ts";
+import type { DiskCache, DiskLimits } from "./disk-cache.ts";
+import { HostEntries, type HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
-import { positionAt, type MediaSpan } from "../media-span.ts";
-import { CROWD_STEP_MS } from "../step/prefill.ts";
-import { SavedPrefixes, shared, type Computed, type Saved, type SavedId } from "./host-entries.ts";
-import type { StepCost } from "../cost/step-cost.ts";
-import type { Stored } from "./prefix-index.ts";
+import type { CachedPrefix, Computed, Found } from "./prefix-index.ts";
 
-export interface SpillLimits extends DiskLimits {
-  /** Bytes of host memory for what has to leave the cache. */
-  readonly savedBytes: number;
-  /** Bytes that a token takes; what a sequence takes beside its tokens is learned. */
+export interface HostLimits extends DiskLimits {
+  /** Bytes of the host cache; 0: there is none. */
+  readonly hostBytes: number;
+  /** Bytes of a token; what a sequence takes beside its tokens is learned. */
   readonly tokenBytes: number;
-  /** What moving a token to host memory or back costs, in milliseconds. */
-  readonly saveTokenMs: number;
+  /** What offloading or restoring a token takes, in milliseconds. */
+  readonly offloadTokenMs: number;
 }
 
-/** What is known of a sequence that is to be moved. */
-export interface Movable extends Computed {
-  readonly id: number;
-  readonly media: readonly MediaSpan[];
-  /** Its request waits to go on. */
+/** An idle sequence; `id` is its number in the KV cache. */
+export interface Offloadable extends CachedPrefix {
+  /** Its request was preempted and will be resumed. */
   readonly resumes: boolean;
 }
 
-/** Less is not worth moving to host memory, nor back. */
-export const FEWEST_SAVED = 256;
+/** Fewer tokens are not worth offloading, nor restoring. */
+export const FEWEST_OFFLOADED = 256;
 
-/** What is moved away is moved back, some day. */
-const MOVES = 2;
+/** What is offloaded is restored some day. */
+const TRANSFERS = 2;
 
-export class Spill {
-  /** How long what is moved may hold up the step, in milliseconds. */
-  private patienceMs = Number.POSITIVE_INFINITY;
-  /** The same for all of it together whose requests wait to go on. */
-  private resumingMs = CROWD_STEP_MS;
-  /** What left host memory. */
-  readonly disk: DiskTier;
-  private readonly saved: SavedPrefixes;
-  private movedTokens = 0;
+export class HostCache {
+  /** How long one transfer may delay the step, in milliseconds. */
+  private transferMs = Number.POSITIVE_INFINITY;
+  /** How long the transfers of preempted requests may delay it together. */
+  private preemptedMs = BURST_STEP_MS;
+  private readonly entries: HostEntries;
+  private offloadedTokens = 0;
   private restoredTokens = 0;
-  private restoring: SavedId | undefined;
-  /** What is on its way, and how many tokens of it are there. */
-  private moving: { readonly id: number; readonly length: number; readonly saved: SavedId; done: number } | undefined;
+  private restoring: HostId | undefined;
+  /** The sequence that is offloaded in parts, and how many of its tokens already are. */
+  private offloading:
+    { readonly id: number; readonly length: number; readonly hostId: HostId; done: number } | undefined;
 
   constructor(
-    private readonly limits: SpillLimits,
+    private readonly limits: HostLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
+    private readonly disk: DiskCache,
     private readonly command: (command: KvCommand) => void,
   ) {
-    this.saved = new SavedPrefixes(limits.savedBytes, limits.tokenBytes, limits.cut);
-    this.disk = new DiskTier(limits, command);
+    this.entries = new HostEntries(limits.hostBytes, limits.tokenBytes, limits.canTrim);
   }
 
-  /** Tokens in host memory. */
+  /** Tokens in the cache. */
   get tokens(): number {
-    return this.saved.tokens;
+    return this.entries.tokens;
   }
 
-  /** Tokens that were moved there, in all. */
-  get moved(): number {
-    return this.movedTokens;
+  /** Tokens that were offloaded so far. */
+  get offloaded(): number {
+    return this.offloadedTokens;
   }
 
-  /** Tokens that came back from there, in all. */
+  /** Tokens that were restored so far. */
   get restored(): number {
     return this.restoredTokens;
   }
 
-  get isMoving(): boolean {
-    return this.moving !== undefined;
+  /** A sequence is being offloaded in parts. */
+  get isOffloading(): boolean {
+    return this.offloading !== undefined;
   }
 
-  /** What moving a token to host memory and back takes, in milliseconds. */
-  get bothWaysTokenMs(): number {
-    return MOVES * this.limits.saveTokenMs;
+  /** What offloading and restoring a token takes, in milliseconds. */
+  get roundTripTokenMs(): number {
+    return TRANSFERS * this.limits.offloadTokenMs;
   }
 
-  /** A step begins, which each sequence that is moved may hold up for so many milliseconds. */
-  beginStep(patienceMs: number): void {
-    this.patienceMs = patienceMs;
-    this.resumingMs = CROWD_STEP_MS;
+  /** A step begins, which each transfer may delay by so many milliseconds. */
+  beginStep(transferMs: number): void {
+    this.transferMs = transferMs;
+    this.preemptedMs = BURST_STEP_MS;
   }
 
   /**
-   * Whether so many tokens can be moved within the step. Those of a request that `resumes` are needed again for certain:
-   * streams wait longer for them, if computing them again took longer still.
+   * Whether so many tokens can be offloaded within the step. The tokens of a preempted request will certainly be used again:
+   * streams wait longer for them, unless recomputing them is faster.
    */
   affords(tokens: number, resumes = false): boolean {
-    const ms = tokens * this.limits.saveTokenMs;
-    const pays = resumes && this.cost.prefillExceeds(tokens, MOVES * ms);
-    return this.limits.savedBytes > 0 && (ms <= this.patienceMs || (pays && ms <= this.resumingMs));
+    const ms = tokens * this.limits.offloadTokenMs;
+    const pays = resumes && this.cost.prefillExceeds(tokens, TRANSFERS * ms);
+    return this.limits.hostBytes > 0 && (ms <= this.transferMs || (pays && ms <= this.preemptedMs));
   }
 
-  /** Whether so many tokens find room in host memory together. */
+  /** Whether the cache is large enough for so many tokens. */
   fits(tokens: number): boolean {
-    return this.limits.savedBytes > 0 && this.saved.fits(tokens);
+    return this.limits.hostBytes > 0 && this.entries.fits(tokens);
   }
 
-  /** Puts all of a sequence into host memory; true if it is there now. */
-  save(movable: Movable, now: number): boolean {
-    const { length } = movable.ids;
-    if (!this.affords(length, movable.resumes)) return false;
-    if (!this.saved.wants(movable)) return this.saved.fits(length);
-    const saved = this.keep(movable, now);
-    if (saved === undefined) return false;
-    this.command({ type: "save", sequence: movable.id, saved, from: 0, to: -1 });
-    this.saved.complete(saved);
-    this.movedTokens += length;
-    if (movable.resumes) this.resumingMs -= length * this.limits.saveTokenMs;
+  /** Offloads all of a sequence; true if it is in the cache now. */
+  offload(sequence: Offloadable, now: number): boolean {
+    const { length } = sequence.ids;
+    if (!this.affords(length, sequence.resumes)) return false;
+    if (!this.entries.wants(sequence)) return this.entries.fits(length);
+    const hostId = this.add(sequence, now);
+    if (hostId === undefined) return false;
+    this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
+    this.entries.complete(hostId);
+    this.offloadedTokens += length;
+    if (sequence.resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
     return true;
   }
 
-  /** Begins to move a sequence without media, part by part. True if that is not needed: it is there already. */
-  beginMoving(movable: Movable, now: number): boolean {
-    const { length } = movable.ids;
-    if (!this.saved.wants(movable)) return this.saved.fits(length);
-    const saved = this.keep(movable, now);
-    if (saved !== undefined) this.moving = { id: movable.id, length, saved, done: 0 };
+  /** Begins to offload a sequence without media, part by part. True if the cache holds all of it already. */
+  beginOffload(sequence: Offloadable, now: number): boolean {
+    const { length } = sequence.ids;
+    if (!this.entries.wants(sequence)) return this.entries.fits(length);
+    const hostId = this.add(sequence, now);
+    if (hostId !== undefined) this.offloading = { id: sequence.id, length, hostId, done: 0 };
     return false;
   }
 
-  /** Moves the next part; the sequence that is in host memory by that as a whole, or undefined. */
-  moveOn(): number | undefined {
-    const { moving } = this;
-    if (!moving) return undefined;
-    const part = Math.max(FEWEST_SAVED, Math.floor(this.patienceMs / this.limits.saveTokenMs));
-    const { id, saved, length, done: from } = moving;
-    moving.done = Math.min(length, from + part);
-    const complete = moving.done === length;
-    this.command({ type: "save", sequence: id, saved, from, to: complete ? -1 : moving.done });
+  /** Offloads the next part; returns the sequence when this was its last. */
+  continueOffload(): number | undefined {
+    const { offloading } = this;
+    if (!offloading) return undefined;
+    const part = Math.max(FEWEST_OFFLOADED, Math.floor(this.transferMs / this.limits.offloadTokenMs));
+    const { id, hostId, length, done: from } = offloading;
+    offloading.done = Math.min(length, from + part);
+    const complete = offloading.done === length;
+    this.command({ type: "offload", sequence: id, hostId, from, to: complete ? -1 : offloading.done });
     if (!complete) return undefined;
-    this.saved.complete(saved);
-    this.movedTokens += length;
-    this.moving = undefined;
+    this.entries.complete(hostId);
+    this.offloadedTokens += length;
+    this.offloading = undefined;
     return id;
   }
 
-  /** So many more bytes of something are in host memory. */
-  wrote(saved: SavedId, bytes: number, now: number): void {
-    for (const gone of this.saved.wrote(saved, bytes, now, this.pinned)) this.disk.take(gone);
+  /** A sequence changes or goes: the parts of it that were offloaded are of no use. */
+  cancelOffload(id: number): void {
+    if (this.offloading?.id !== id) return;
+    this.drop(this.offloading.hostId);
+    this.offloading = undefined;
   }
 
-  /** A sequence changes or goes: what was moved of it is of no use. */
-  stopMoving(id: number): void {
-    if (this.moving?.id !== id) return;
-    this.forget(this.moving.saved);
-    this.moving = undefined;
+  /** The engine wrote so many more bytes of an entry. */
+  wrote(hostId: HostId, bytes: number, now: number): void {
+    for (const evicted of this.entries.wrote(hostId, bytes, now, this.pinned)) this.disk.take(evicted);
   }
 
-  /** The longest beginning of the first `limit` tokens in host memory; `whole`: only of what can be used to its end. */
-  find(
-    wanted: Computed,
-    limit: number,
-    whole: boolean,
-  ): { readonly saved: Saved; readonly length: number } | undefined {
-    return this.saved.find(wanted, limit, whole);
+  /** The entry that shares most of the first `limit` tokens; `whole`: only one that ends there. */
+  find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
+    return this.entries.find(wanted, limit, whole);
   }
 
-  /** What bringing it back takes, in milliseconds. */
-  restoreMs({ ids }: Pick<Saved, "ids">): number {
-    return ids.length * this.limits.saveTokenMs;
+  /** What restoring an entry takes, in milliseconds. */
+  restoreMs({ ids }: Computed): number {
+    return ids.length * this.limits.offloadTokenMs;
   }
 
-  /** Brings back the first `length` tokens into the sequence that `place` finds; that may move others out. */
-  restore(saved: Saved, length: number, now: number, place: () => number): number {
-    this.restoring = saved.id;
-    const id = place();
+  /** Restores the first `length` tokens into the sequence that `place` returns; `place` may offload others. */
+  restore(entry: CachedPrefix, length: number, now: number, place: () => number): number {
+    this.restoring = entry.id;
+    const sequence = place();
     this.restoring = undefined;
-    this.saved.used(saved.id, now);
+    this.entries.used(entry.id, now);
     this.restoredTokens += length;
-    this.command({ type: "restore", sequence: id, saved: saved.id });
-    if (saved.ids.length > length) {
-      this.command({ type: "remove", sequence: id, position: positionAt(saved.media, length) });
+    this.command({ type: "restore", sequence, hostId: entry.id });
+    if (entry.ids.length > length) {
+      this.command({ type: "trim", sequence, position: positionAt(entry.media, length) });
     }
-    return id;
+    return sequence;
   }
 
-  /** It could not be brought back, and would not be the next time. */
-  distrust(id: SavedId): void {
-    const saved = this.saved.get(id);
-    if (!saved) return;
-    this.forget(id);
-    this.disk.distrust(saved);
+  /** An entry could not be restored and would fail again: it is dropped here and on disk. */
+  restoreFailed(hostId: HostId): void {
+    const entry = this.entries.get(hostId);
+    if (!entry) return;
+    this.drop(hostId);
+    this.disk.restoreFailed(entry);
   }
 
-  /** Begins to read something from disk; the place in host memory where it will be, if there is one. */
-  load(stored: Stored, now: number): SavedId | undefined {
-    const place = this.disk.placeOf(stored.id);
+  /** Begins to read an entry of the disk cache; returns its place here, or undefined when it does not fit. */
+  read(entry: CachedPrefix, now: number): HostId | undefined {
+    const place = this.disk.placeOf(entry.id);
     if (place !== undefined) return place;
-    const saved = this.keep(stored, now);
-    if (saved !== undefined) this.disk.load(stored, saved);
-    return saved;
+    const hostId = this.add(entry, now);
+    if (hostId !== undefined) this.disk.read(entry, hostId);
+    return hostId;
   }
 
-  /** What was read from disk is in host memory, so many bytes; or it could not be read. */
-  loaded(saved: SavedId, bytes: number | undefined, now: number): void {
+  /** The engine has read an entry from disk, so many bytes; undefined: it could not be read. */
+  readEnded(hostId: HostId, bytes: number | undefined, now: number): void {
     const done = bytes !== undefined;
-    this.disk.loaded(saved, done);
-    if (!done) return this.forget(saved);
-    this.saved.complete(saved);
-    this.wrote(saved, bytes, now);
+    this.disk.readEnded(hostId, done);
+    if (!done) return this.drop(hostId);
+    this.entries.complete(hostId);
+    this.wrote(hostId, bytes, now);
   }
 
-  /** Moves a sequence straight to disk, if that is worth it. True if it is being written. */
-  storeSequence(movable: Movable): boolean {
-    if (!this.disk.wants(movable)) return false;
-    const id = this.saved.newId();
-    this.command({ type: "save", sequence: movable.id, saved: id, from: 0, to: -1 });
-    return this.disk.take({ ...movable, id });
+  /** Moves a sequence of the KV cache straight to disk if that is worth it; true if it is being written. */
+  writeSequence(sequence: Offloadable): boolean {
+    if (!this.disk.wants(sequence)) return false;
+    const hostId = this.entries.newId();
+    this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
+    return this.disk.take({ ...sequence, id: hostId });
   }
 
-  /** Moves the best of what host memory holds to disk, as far as that is worth it; false when nothing is left. */
-  storeNext(now: number): boolean {
+  /** Moves the best entry that is worth it to disk, and drops better ones that are not; false when none is left. */
+  writeNext(now: number): boolean {
     for (;;) {
-      const saved = this.saved.takeBest(now);
-      if (!saved) return false;
-      if (this.disk.take(saved)) return true;
+      const best = this.entries.takeBest(now);
+      if (!best) return false;
+      if (this.disk.take(best)) return true;
     }
   }
 
-  /** A place in host memory; what has to make way for it goes to disk or is forgotten. */
-  private keep(sequence: Omit<Saved, "id">, now: number): SavedId | undefined {
-    const added = this.saved.add(sequence, now, this.pinned);
-    for (const gone of added?.dropped ?? []) {
-      const superfluous = this.limits.cut && shared(gone, sequence, sequence.ids.length) === gone.ids.length;
-      if (superfluous) this.command({ type: "forget", saved: gone.id });
-      else this.disk.take(gone);
-    }
+  private add(sequence: Omit<CachedPrefix, "id">, now: number): HostId | undefined {
+    const added = this.entries.add(sequence, now, this.pinned);
+    for (const { id: hostId } of added?.replaced ?? []) this.command({ type: "drop", hostId });
+    for (const evicted of added?.evicted ?? []) this.disk.take(evicted);
     return added?.id;
   }
 
-  /** What is on its way. */
-  private get pinned(): readonly (SavedId | undefined)[] {
-    return [this.restoring, this.moving?.saved, ...this.disk.loading];
+  /** Entries that are being transferred. */
+  private get pinned(): readonly (HostId | undefined)[] {
+    return [this.restoring, this.offloading?.hostId, ...this.disk.reading];
   }
 
-  private forget(saved: SavedId): void {
-    this.saved.remove(saved);
-    this.command({ type: "forget", saved });
+  private drop(hostId: HostId): void {
+    this.entries.remove(hostId);
+    this.command({ type: "drop", hostId });
   }
 }

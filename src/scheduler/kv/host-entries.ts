@@ -1,174 +1,158 @@
-// What was moved out of the KV cache into host memory. Only the bookkeeping: the bytes are the engine's. How many they are
-// is known when they are there; until then it is estimated.
+// The entries of the host cache and the bytes that they take. Only the bookkeeping: the bytes themselves are the engine's.
+// The engine reports an entry's size once it is written; until then it is estimated.
 
 import { commonLength } from "../common-length.ts";
 import { staleness } from "./idle-sequences.ts";
-import type { MediaSpan } from "../media-span.ts";
+import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
 
-/** Numbers what was saved. */
-export type SavedId = number;
+/** Numbers the entries. */
+export type HostId = number;
 
-export interface Saved {
-  readonly id: SavedId;
-  /** Its tokens: all of them. */
-  readonly ids: Int32Array;
-  /** The adapters that computed it. */
-  readonly adapterKey: string;
-  readonly media: readonly MediaSpan[];
-}
-
-/** Tokens, and the adapters that compute them. */
-export type Computed = Pick<Saved, "ids" | "adapterKey">;
-
-interface Entry extends Saved {
-  /** As they were told; until all of it is there, at least what it is expected to take. */
+interface Entry extends CachedPrefix {
+  /** Bytes that it takes; until it is complete, at least those that are expected. */
   bytes: number;
-  /** Those that are there. */
+  /** Bytes that were written. */
   written: number;
   /** When it was last used, and how often. */
   at: number;
   uses: number;
-  /** All of it is there. */
-  complete: boolean;
 }
 
-export class SavedPrefixes {
-  private readonly entries = new Map<SavedId, Entry>();
+/** A new entry, and those that made way for it. */
+interface Added {
+  readonly id: HostId;
+  /** They are prefixes of the new one, and of no more use. */
+  readonly replaced: readonly CachedPrefix[];
+  readonly evicted: readonly CachedPrefix[];
+}
+
+/** Entries that must not be evicted. */
+type Pinned = readonly (HostId | undefined)[];
+
+export class HostEntries {
+  private readonly entries = new Map<HostId, Entry>();
+  /** The complete ones. */
+  private readonly index = new PrefixIndex("oldest");
   private nextId = 1;
   private heldTokens = 0;
   private heldBytes = 0;
-  /** What a sequence takes beside its tokens: recurrent states. */
+  /** Bytes of a sequence beside those of its tokens: recurrent states. */
   private stateBytes = 0;
 
   constructor(
-    /** Bytes that all of it may take. */
+    /** Bytes that all entries may take. */
     private readonly capacity: number,
-    /** What a token takes. */
+    /** Bytes of a token. */
     private readonly tokenBytes: number,
-    /** What is saved can be cut at any token; else it is used to its end or not at all. */
-    private readonly cut = true,
+    /** Entries can be trimmed at any token; else each is used to its end or not at all. */
+    private readonly canTrim = true,
   ) {}
 
-  /** Tokens that are saved. */
+  /** Tokens of all entries. */
   get tokens(): number {
     return this.heldTokens;
   }
 
-  /** Whether so many tokens find room, where others leave. */
+  /** Whether so many tokens fit if everything else is evicted. */
   fits(tokens: number): boolean {
     return this.bytesOf(tokens) <= this.capacity;
   }
 
-  /** The longest saved beginning of the first `limit` tokens; `whole`: only of what can be used to its end. */
-  find(
-    wanted: Computed,
-    limit: number,
-    whole: boolean,
-  ): { readonly saved: Saved; readonly length: number } | undefined {
-    let best: { saved: Saved; length: number } | undefined;
-    for (const saved of this.entries.values()) {
-      if (!saved.complete) continue;
-      const length = shared(saved, wanted, limit);
-      if (length > (best?.length ?? 0) && (!whole || length === saved.ids.length)) best = { saved, length };
-    }
-    return best;
+  /** The complete entry that shares most of the first `limit` tokens, of several the oldest; `whole`: only one that ends there. */
+  find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
+    return this.index.find(wanted, limit, whole);
   }
 
-  /** Whether so many tokens can be saved at all, and are not yet. */
+  /** Whether a sequence fits and no entry holds all of it. */
   wants(sequence: Computed): boolean {
     const { length } = sequence.ids;
-    return this.fits(length) && this.find(sequence, length, !this.cut)?.length !== length;
+    return this.fits(length) && this.find(sequence, length, !this.canTrim)?.length !== length;
   }
 
-  /**
-   * Takes in a sequence; what has to make room for it is given back, but not `pinned`. Undefined when there is no room. It is
-   * found from `complete` on.
-   */
-  add(
-    sequence: Omit<Saved, "id">,
-    now: number,
-    pinned: readonly (SavedId | undefined)[] = [],
-  ): { readonly id: SavedId; readonly dropped: readonly Saved[] } | undefined {
+  /** Makes an entry, which is found once it is complete. Undefined when it does not fit beside the pinned ones. */
+  add(sequence: Omit<CachedPrefix, "id">, now: number, pinned: Pinned = []): Added | undefined {
     const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
-    // It says all that its own beginnings say, where it can be cut.
-    const leaving = others.filter((entry) => this.cut && shared(entry, sequence, ids.length) === entry.ids.length);
-    const rest = others.filter((entry) => !leaving.includes(entry)).toSorted(stalestFirst(now));
+    const replaced = others.filter((entry) => this.canTrim && isPrefix(entry, sequence));
+    const rest = others.filter((entry) => !replaced.includes(entry)).toSorted(stalestFirst(now));
+    const evicted: Entry[] = [];
     const bytes = this.bytesOf(ids.length);
-    const held = () => leaving.reduce((sum, entry) => sum - entry.bytes, this.heldBytes);
-    while (held() + bytes > this.capacity) {
+    let held = replaced.reduce((sum, entry) => sum - entry.bytes, this.heldBytes);
+    while (held + bytes > this.capacity) {
       const next = rest.shift();
       if (!next) return undefined;
-      leaving.push(next);
+      evicted.push(next);
+      held -= next.bytes;
     }
-    leaving.forEach((gone) => this.remove(gone.id));
+    for (const entry of [...replaced, ...evicted]) this.remove(entry.id);
     const id = this.newId();
-    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, complete: false, bytes: 0, written: 0 });
+    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, bytes: 0, written: 0 });
     this.heldTokens += ids.length;
     this.resize(id, bytes);
-    return { id, dropped: leaving };
+    return { id, replaced, evicted };
   }
 
-  /** So many more bytes of it are there. Returns what has to leave because they are more than was expected. */
-  wrote(id: SavedId, bytes: number, now: number, pinned: readonly (SavedId | undefined)[] = []): readonly Saved[] {
+  /** More of an entry was written. Returns those that are evicted because it is larger than expected. */
+  wrote(id: HostId, bytes: number, now: number, pinned: Pinned = []): readonly CachedPrefix[] {
     const entry = this.entries.get(id);
     if (!entry) return [];
     entry.written += bytes;
-    if (entry.complete) this.stateBytes = Math.max(0, entry.written - entry.ids.length * this.tokenBytes);
-    this.resize(id, entry.complete ? entry.written : Math.max(entry.bytes, entry.written));
-    const leaving: Saved[] = [];
+    const isComplete = this.index.get(id) !== undefined;
+    if (isComplete) this.stateBytes = Math.max(0, entry.written - entry.ids.length * this.tokenBytes);
+    this.resize(id, isComplete ? entry.written : Math.max(entry.bytes, entry.written));
+    const evicted: CachedPrefix[] = [];
     const rest = [...this.entries.values()].filter((other) => !pinned.includes(other.id)).toSorted(stalestFirst(now));
     for (const next of rest) {
       if (this.heldBytes <= this.capacity) break;
-      leaving.push(next);
+      evicted.push(next);
       this.remove(next.id);
     }
-    return leaving;
+    return evicted;
   }
 
-  /** A number for what is saved without a place of its own, only to go elsewhere. */
-  newId(): SavedId {
+  /** A number for a sequence that passes through host memory on its way to disk, without an entry. */
+  newId(): HostId {
     return this.nextId++;
   }
 
-  /** Takes out what is likeliest to be asked for again. */
-  takeBest(now: number): Saved | undefined {
-    const complete = [...this.entries.values()].filter((entry) => entry.complete);
+  /** Removes and returns the complete entry that is likeliest to be used again. */
+  takeBest(now: number): CachedPrefix | undefined {
+    const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
     const [best] = complete.toSorted((a, b) => staleness(a, now) - staleness(b, now));
     if (best) this.remove(best.id);
     return best;
   }
 
-  /** All of it was saved. */
-  complete(id: SavedId): void {
+  /** All of an entry was written, or will be before the next command: it can be found. */
+  complete(id: HostId): void {
     const entry = this.entries.get(id);
-    if (entry) entry.complete = true;
+    if (entry) this.index.add(entry);
   }
 
-  /** It served a request. */
-  used(id: SavedId, now: number): void {
+  /** An entry served a request. */
+  used(id: HostId, now: number): void {
     const entry = this.entries.get(id);
     if (!entry) return;
     entry.at = now;
     entry.uses++;
   }
 
-  /** What is saved under a number. */
-  get(id: SavedId): Saved | undefined {
+  get(id: HostId): CachedPrefix | undefined {
     return this.entries.get(id);
   }
 
-  remove(id: SavedId): void {
+  remove(id: HostId): void {
     this.resize(id, 0);
     this.heldTokens -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
+    this.index.remove(id);
   }
 
   private bytesOf(tokens: number): number {
     return tokens * this.tokenBytes + this.stateBytes;
   }
 
-  private resize(id: SavedId, bytes: number): void {
+  private resize(id: HostId, bytes: number): void {
     const entry = this.entries.get(id);
     if (!entry) return;
     this.heldBytes += bytes - entry.bytes;
@@ -178,6 +162,5 @@ export class SavedPrefixes {
 
 const stalestFirst = (now: number) => (a: Entry, b: Entry) => staleness(b, now) - staleness(a, now);
 
-/** Tokens that both begin with, if the same adapters compute them. */
-export const shared = (a: Computed, b: Computed, limit: number): number =>
-  a.adapterKey === b.adapterKey ? commonLength(a.ids, b.ids, limit) : 0;
+const isPrefix = (a: Computed, b: Computed): boolean =>
+  a.adapterKey === b.adapterKey && commonLength(a.ids, b.ids, b.ids.length) === a.ids.length;

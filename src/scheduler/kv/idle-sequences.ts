@@ -1,11 +1,11 @@
-// Sequences of the KV cache that nobody runs: what finished requests left.
+// Idle sequences of the KV cache: finished and preempted requests left them, and no running request uses them.
 
 import type { MediaSpan } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 
 export interface Idle {
   readonly media: readonly MediaSpan[];
-  /** The request that left it, if that made room for others. */
+  /** The request that left it, if that was preempted. */
   readonly owner?: Pick<Sequence, "preempted">;
   /** When a request last used it. */
   readonly at: number;
@@ -16,20 +16,20 @@ export interface Idle {
 /** Ages closer than this are the same. */
 const AGE_GRAIN_MS = 1000;
 
-/** The larger, the less likely is it to be asked for again. */
+/** The larger, the less likely the sequence is to be used again. */
 export const staleness = ({ at, uses }: Pick<Idle, "at" | "uses">, now: number): number =>
   (now - at + AGE_GRAIN_MS) / (1 + uses);
 
 export class IdleSequences extends Map<number, Idle> {
-  /** A request has used it, and it stays idle. */
+  /** A request has copied a sequence, which stays idle. */
   use(id: number, now: number): void {
     const idle = this.get(id);
     if (idle) this.set(id, { ...idle, at: now, uses: idle.uses + 1 });
   }
 
   /**
-   * The one whose loss is expected to cost the least, among those that `worth` gives more than 0: what is lost with it, for
-   * what it frees.
+   * The sequence whose loss is expected to cost the least. `worth`: what is lost with a sequence, relative to what its loss
+   * frees; 0 excludes it.
    */
   leastValuable(now: number, worth: (id: number) => number): number | undefined {
     let found: { id: number; score: number } | undefined;

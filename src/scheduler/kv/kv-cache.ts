@@ -1,58 +1,63 @@
-// What the KV cache holds: for running requests, and for whoever comes next with the same beginning. Decides which
-// sequence a request continues, which is copied and which is given up, and says it as commands for the native library.
+// What the KV cache holds: for running requests, and for later ones with the same prefix. Decides which sequence a request
+// continues, which is copied and which is evicted, and gives commands for that to the native library. Below it are two more
+// tiers: the host cache in memory and the disk cache.
 
+import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
+import { boundaryBefore, positionAt } from "../media-span.ts";
+import type { Sequence } from "../sequence.ts";
+import { DiskCache } from "./disk-cache.ts";
+import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
 import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
-import { cutBefore, positionAt } from "../media-span.ts";
+import type { CachedPrefix } from "./prefix-index.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
-import type { Saved } from "./host-entries.ts";
-import type { Sequence } from "../sequence.ts";
 import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
-import { FEWEST_SAVED, Spill, type Movable, type SpillLimits } from "./host-cache.ts";
-import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
 
-export interface KvLimits extends SpillLimits, IdLimits {
+export interface KvLimits extends HostLimits, IdLimits {
   /** Cells of all sequences. */
   readonly cells: number;
-  /** Whether finished requests leave their cells to later ones. */
+  /** Whether the cells of finished requests stay for later ones. */
   readonly reuse: boolean;
   /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
   readonly copyMs: number;
 }
 
-/** Tokens of a request that are in the sequence of another, in which it goes on, or of which it gets a copy. */
+/** Tokens of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
 interface Resident {
   readonly how: "take over" | "copy";
   readonly length: number;
   readonly holder: Holder;
 }
 
-/** How a request comes by tokens that were computed before. */
-type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly saved: Saved };
+/** How a request gets tokens that were computed before. */
+type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
 
 /** Fewer shared tokens are not worth a copy. */
 const FEWEST_SHARED = 16;
-/** Cells are freed in pieces of at least this many, to be done with it for a while. */
+/** Cells are freed in pieces of at least this many, so that it is not done in every step. */
 const TRIM_GRAIN = 64;
 
 export class KvCache {
-  readonly spill: Spill;
+  readonly disk: DiskCache;
+  readonly host: HostCache;
   private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
-  /** Ids of running requests, with how many requests used the sequence before. */
+  /** Ids of running sequences, with how many requests used each before. */
   private readonly running = new Map<number, number>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
-  private evictedTokens = 0;
-  /** Cells that a chunk fills whose tokens do not count as computed yet. */
+  private evicted = 0;
+  /** Cells of the chunk that is computed in slices: its tokens do not count as computed yet. */
   private reserved = 0;
 
   constructor(
     private readonly limits: KvLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
-    this.spill = new Spill(limits, cost, (command) => this.commands.push(command));
-    this.ids = new SequenceIds(limits, this.tree, this.idle, this.running, this.spill);
+    const command = (next: KvCommand) => void this.commands.push(next);
+    this.disk = new DiskCache(limits, command);
+    this.host = new HostCache(limits, cost, this.disk, command);
+    this.ids = new SequenceIds(limits, this.tree, this.idle, this.running, this.host);
   }
 
   /** Cells that hold tokens. */
@@ -65,25 +70,30 @@ export class KvCache {
     return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
   }
 
+  /** Cells that hold tokens of finished requests only, for later ones. */
+  get idleCells(): number {
+    return this.cells - this.runningCells;
+  }
+
   /** Both kinds of cells. */
   get inUse(): CellsInUse {
     const { runningCells: running } = this;
     return { running, idle: this.cells - running };
   }
 
-  /** Tokens of finished requests that had to make room, in all. */
-  get evicted(): number {
-    return this.evictedTokens;
+  /** Tokens of finished requests that were evicted so far. */
+  get evictedTokens(): number {
+    return this.evicted;
   }
 
-  /** What is to be done before the next decode call; each command is given once. */
+  /** Commands for the native library to carry out before the next decode call; each is given once. */
   takeCommands(): readonly KvCommand[] {
     const { commands } = this;
     if (commands.length > 0) this.commands = [];
     return commands;
   }
 
-  /** Tokens of a request that need not be computed, and cells that running requests have for them already. */
+  /** Tokens of a request that need not be computed, and how many of their cells running requests hold already. */
   reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
     const reuse = this.find(sequence, now);
     if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
@@ -91,17 +101,17 @@ export class KvCache {
     return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
   }
 
-  /** Whether a copy of so many tokens takes less time than computing them does. */
+  /** Whether copying so many tokens is faster than computing them. */
   copyPays(length: number): boolean {
     return this.limits.layout === "unified" || this.cost.prefillExceeds(length, this.limits.copyMs);
   }
 
-  /** Gives a request a sequence id, with as many of its tokens as are in the cache. There must be one that nobody runs. */
+  /** Gives a request a sequence id, with as many of its tokens as are cached. Throws when every sequence is running. */
   acquire(sequence: Sequence, now: number): void {
     const reuse = this.find(sequence, now);
     const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
     if (!reuse) sequence.id = this.freeId(now);
-    else if (reuse.how === "restore") sequence.id = this.restore(reuse.saved, reuse.length, now);
+    else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
     sequence.computed = reuse?.length ?? 0;
@@ -114,29 +124,29 @@ export class KvCache {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
   }
 
-  /** Fewer are: their step was given up, or could not be restored. The cells themselves are cleared by the caller. */
+  /** Fewer tokens are in the cache: a step was aborted, or a restore failed. The caller clears the cells themselves. */
   shorten(sequence: Sequence): void {
     this.tree.trim(sequence.id, sequence.computed);
   }
 
-  /** Behind a request's tokens lie some that were guessed wrong. */
-  discard(sequence: Sequence): void {
+  /** Clears rejected speculative tokens behind a request's computed ones. */
+  clearRejected(sequence: Sequence): void {
     const position = positionAt(sequence.media, sequence.computed);
-    this.commands.push({ type: "remove", sequence: sequence.id, position });
+    this.commands.push({ type: "trim", sequence: sequence.id, position });
   }
 
-  /** So many cells are for a chunk until it is done or abandoned; there must be room for them. */
+  /** Reserves free cells for a chunk until it is done or abandoned. The caller has freed them. */
   reserve(cells: number): void {
     this.reserved = cells;
   }
 
-  /** The chunk is given up in the middle. */
+  /** The chunk is abandoned before its end. */
   abandon(): void {
     this.reserved = 0;
     this.commands.push({ type: "abandon" });
   }
 
-  /** A request stops running; `keep`: its cells stay, as far as nobody needs them. */
+  /** A request stops running; `keep`: its cells stay until others need them. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media, preempted } = sequence;
     const uses = this.running.get(id) ?? 0;
@@ -144,17 +154,17 @@ export class KvCache {
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
     this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
-    // Somebody else holds all of it.
+    // Without exclusive cells, other sequences hold all of it.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
 
-  /** Frees cells until so many are free; false when running requests hold too many. */
-  makeRoom(needed: number, now: number): boolean {
+  /** Evicts idle cells until so many are free; false when running requests hold too many. */
+  ensureFree(needed: number, now: number): boolean {
     if (this.limits.layout === "streams") return true;
     for (;;) {
       const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
-      // Each cell saves a token, whoever's it is.
+      // All cells are worth the same: each saves computing one token.
       const id = this.idle.leastValuable(now, () => 1);
       if (id === undefined) return false;
       this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
@@ -162,96 +172,98 @@ export class KvCache {
   }
 
   /**
-   * Idle cells slow down every step of a unified cache. Beyond `limit`, idle sequences move to host memory, a part in each
-   * step.
+   * Idle cells slow down every step of a unified cache. Beyond `limit`, idle sequences are offloaded, a part in each step.
    */
-  moveBeyond(limit: number, now: number): void {
-    if (!this.canMove) return;
-    if (!this.spill.isMoving && this.inUse.idle > limit) this.beginMoving(now);
-    const moved = this.spill.moveOn();
-    if (moved !== undefined) this.evict(moved);
+  offloadBeyond(limit: number, now: number): void {
+    if (!this.canOffload) return;
+    if (!this.host.isOffloading && this.idleCells > limit) this.beginOffload(now);
+    const offloaded = this.host.continueOffload();
+    if (offloaded !== undefined) this.evict(offloaded);
   }
 
   /**
-   * The same at once, before a prompt that nobody's stream waits for. What is too short to be moved stays, or is given up.
+   * The same at once, before a prompt that no stream waits for. With `evictsShort`, sequences that are too short to be
+   * offloaded are evicted; else they stay.
    */
-  clearBeyond(limit: number, now: number, givesUp: boolean): void {
-    if (!this.canMove) return;
-    const fewest = givesUp ? 1 : FEWEST_SAVED;
-    while (this.inUse.idle > limit) {
+  clearBeyond(limit: number, now: number, evictsShort: boolean): void {
+    if (!this.canOffload) return;
+    const fewest = evictsShort ? 1 : FEWEST_OFFLOADED;
+    while (this.idleCells > limit) {
       const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
-      if (id === undefined || (this.tree.exclusive(id) >= FEWEST_SAVED && !this.save(id, now))) return;
+      if (id === undefined || (this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now))) return;
       this.evict(id);
     }
   }
 
-  /** Moves the best of what nobody runs to disk, as far as that is worth it; false when nothing is left. */
-  storeNext(now: number): boolean {
+  /** Moves the best idle sequence, or the best entry of the host cache, to disk if it is worth it; false when none is left. */
+  writeNext(now: number): boolean {
     for (;;) {
       const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
-      if (!best) return this.spill.storeNext(now);
-      const stores = this.spill.storeSequence(this.movable(best[0]));
+      if (!best) return this.host.writeNext(now);
+      const writes = this.host.writeSequence(this.offloadable(best[0]));
       this.drop(best[0]);
-      if (stores) return true;
+      if (writes) return true;
     }
   }
 
-  /** With room for the whole cache, what is pushed out there is staler than anything that would be lost here. */
-  private get canMove(): boolean {
-    return this.limits.layout === "unified" && this.spill.fits(this.limits.cells);
+  /** When the host cache is at least as large as this one, what it evicts is staler than anything that is evicted here. */
+  private get canOffload(): boolean {
+    return this.limits.layout === "unified" && this.host.fits(this.limits.cells);
   }
 
-  private beginMoving(now: number): void {
-    // Positions of media are not counted in tokens: those are moved whole or not at all.
+  private beginOffload(now: number): void {
+    // Media take other numbers of positions than of tokens: sequences with media are offloaded whole or not at all.
     const plain = (id: number) => this.idle.get(id)?.media.length === 0;
-    const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_SAVED ? 1 : 0);
+    const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED ? 1 : 0);
     const id = this.idle.leastValuable(now, worth);
     if (id === undefined) return;
-    // What cannot be cut cannot be taken out in parts.
-    const moved = this.limits.cut ? this.spill.beginMoving(this.movable(id), now) : this.save(id, now);
-    if (moved) this.evict(id);
+    // A state that cannot be trimmed cannot be offloaded in parts.
+    const done = this.limits.canTrim ? this.host.beginOffload(this.offloadable(id), now) : this.offload(id, now);
+    if (done) this.evict(id);
   }
 
   private find(sequence: Sequence, now: number): Reuse | undefined {
-    const { reuse, cut, layout, cells } = this.limits;
+    const { reuse, canTrim, layout, cells } = this.limits;
     if (!reuse) return undefined;
     const resident = this.findResident(sequence, now);
-    const found = this.spill.find(sequence, sequence.length - 1, !cut);
+    const found = this.host.find(sequence, sequence.length - 1, !canTrim);
     if (!found) return resident;
-    const length = cutBefore(sequence.media, found.length);
-    if (length < found.length && !cut) return resident;
+    const length = boundaryBefore(sequence.media, found.length);
+    if (length < found.length && !canTrim) return resident;
     const gain = length - (resident?.length ?? 0);
-    const worth = this.cost.prefillExceeds(gain, this.spill.restoreMs(found.saved));
-    const fits = layout === "streams" || this.runningCells + found.saved.ids.length <= cells;
-    return gain >= FEWEST_SAVED && worth && fits ? { how: "restore", length, saved: found.saved } : resident;
+    const worth = this.cost.prefillExceeds(gain, this.host.restoreMs(found.entry));
+    const fits = layout === "streams" || this.runningCells + found.entry.ids.length <= cells;
+    return gain >= FEWEST_OFFLOADED && worth && fits ? { how: "restore", length, entry: found.entry } : resident;
   }
 
   private findResident(sequence: Sequence, now: number): Resident | undefined {
-    const { cut } = this.limits;
+    const { canTrim } = this.limits;
     const limit = sequence.length - 1;
     const isIdle = (id: number) => this.idle.has(id);
     const { adapterKey, ids } = sequence;
-    const match = cut ? this.tree.match(adapterKey, ids, limit) : this.tree.matchWhole(adapterKey, ids, limit, isIdle);
-    const length = cutBefore(sequence.media, match.length);
-    if (length < FEWEST_SHARED || (length < match.length && !cut)) return undefined;
+    const match = canTrim
+      ? this.tree.match(adapterKey, ids, limit)
+      : this.tree.matchWhole(adapterKey, ids, limit, isIdle);
+    const length = boundaryBefore(sequence.media, match.length);
+    if (length < FEWEST_SHARED || (length < match.length && !canTrim)) return undefined;
     const idle = match.holders.find(({ id }) => isIdle(id));
     if (idle && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
     const [nearest] = match.holders;
-    return nearest && cut && this.copyPays(length) ? { how: "copy", length, holder: idle ?? nearest } : undefined;
+    return nearest && canTrim && this.copyPays(length) ? { how: "copy", length, holder: idle ?? nearest } : undefined;
   }
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
     if (idle.length === length) return true;
     if (this.ids.unused() !== undefined) return false;
-    // Somebody's sequence has to go: this one, where most of it is used again or it is the next to go anyway.
+    // Every id is in use, so one idle sequence must go: this one if most of it is reused or it is the next to go anyway.
     const used = this.limits.layout === "streams" && 2 * length >= idle.length;
     return used || this.ids.leastValuable(now) === idle.id;
   }
 
   private takeOver({ holder, length }: Resident, { media }: Sequence, now: number): number {
-    this.spill.stopMoving(holder.id);
+    this.host.cancelOffload(holder.id);
     if (holder.length > length) {
-      if (holder.length - length >= FEWEST_SAVED) this.save(holder.id, now);
+      if (holder.length - length >= FEWEST_OFFLOADED) this.offload(holder.id, now);
       this.trim(holder.id, length, positionAt(media, length));
     }
     this.idle.delete(holder.id);
@@ -266,9 +278,9 @@ export class KvCache {
     return id;
   }
 
-  private restore(saved: Saved, length: number, now: number): number {
-    return this.spill.restore(saved, length, now, () => {
-      this.makeRoom(saved.ids.length, now);
+  private restore(entry: CachedPrefix, length: number, now: number): number {
+    return this.host.restore(entry, length, now, () => {
+      this.ensureFree(entry.ids.length, now);
       return this.freeId(now);
     });
   }
@@ -280,50 +292,50 @@ export class KvCache {
   private freeId(now: number, except?: number): number {
     const id = this.ids.next(now, except);
     if (this.idle.has(id)) {
-      this.save(id, now);
+      this.offload(id, now);
       this.evict(id);
     }
     return id;
   }
 
-  /** Takes cells from the end of an idle sequence, or all of it. */
+  /** Frees cells at the end of an idle sequence, or all of it. */
   private shrink(id: number, cells: number, now: number): void {
-    // What is in host memory need not be here in part.
-    if (this.save(id, now)) return this.evict(id);
+    // The host cache holds all of it: a part of it here is of no use.
+    if (this.offload(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
-    const length = cutBefore(media, this.tree.lengthOf(id) - cells);
-    if (!this.limits.cut || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
-    this.spill.stopMoving(id);
+    const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
+    if (!this.limits.canTrim || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
+    this.host.cancelOffload(id);
     this.trim(id, length, positionAt(media, length));
   }
 
   private trim(id: number, length: number, position: number): void {
-    this.evictedTokens += this.tree.lengthOf(id) - length;
+    this.evicted += this.tree.lengthOf(id) - length;
     this.tree.trim(id, length);
-    this.commands.push({ type: "remove", sequence: id, position });
+    this.commands.push({ type: "trim", sequence: id, position });
   }
 
-  /** Puts an idle sequence into host memory, where that is worth it; true if it is there now. */
-  private save(id: number, now: number): boolean {
-    return this.tree.exclusive(id) >= FEWEST_SAVED && this.spill.save(this.movable(id), now);
+  /** Offloads an idle sequence if that is worth it; true if it is in the host cache now. */
+  private offload(id: number, now: number): boolean {
+    return this.tree.exclusive(id) >= FEWEST_OFFLOADED && this.host.offload(this.offloadable(id), now);
   }
 
-  private movable(id: number): Movable {
+  private offloadable(id: number): Offloadable {
     const adapterKey = this.tree.adapterKeyOf(id);
     const { media = [], owner } = this.idle.get(id) ?? {};
     return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
   }
 
-  /** Gives up what a finished request left, because there is no room for it. */
+  /** Gives up the cells of an idle sequence, because they are needed or in the host cache. */
   private evict(id: number): void {
-    this.evictedTokens += this.tree.exclusive(id);
+    this.evicted += this.tree.exclusive(id);
     this.drop(id);
   }
 
   private drop(id: number): void {
-    this.spill.stopMoving(id);
+    this.host.cancelOffload(id);
     this.idle.delete(id);
     this.tree.remove(id);
-    this.commands.push({ type: "remove", sequence: id, position: 0 });
+    this.commands.push({ type: "trim", sequence: id, position: 0 });
   }
 }

@@ -1,37 +1,37 @@
-// What the native library is to do to the KV cache, in order, before the next decode call.
+// Commands for the native library: what it does to the KV cache, in order, before the next decode call.
 
 import type { MediaSpan } from "../media-span.ts";
-import type { SavedId } from "./host-entries.ts";
-import type { StoredId } from "./prefix-index.ts";
+import type { DiskId } from "./disk-cache.ts";
+import type { HostId } from "./host-entries.ts";
 
 export type KvCommand =
   /** Ends the chunk that is computed in slices; its cells are empty again. */
   | { readonly type: "abandon" }
   /** Clears a sequence from a position on. */
-  | { readonly type: "remove"; readonly sequence: number; readonly position: number }
-  /** Makes the beginning of one sequence, up to a position, all of another. */
+  | { readonly type: "trim"; readonly sequence: number; readonly position: number }
+  /** Makes the prefix of one sequence, up to a position, all of another. */
   | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
-  /** Keeps what a sequence holds from one position to another, or to its end (-1), in host memory behind what is there. */
+  /** Appends what a sequence holds from one position to another, or to its end (-1), to an entry of the host cache. */
   | {
-      readonly type: "save";
+      readonly type: "offload";
       readonly sequence: number;
-      readonly saved: SavedId;
+      readonly hostId: HostId;
       readonly from: number;
       readonly to: number;
     }
-  /** Makes what was kept all of a sequence. */
-  | { readonly type: "restore"; readonly sequence: number; readonly saved: SavedId }
-  /** It is not needed any more. */
-  | { readonly type: "forget"; readonly saved: SavedId }
-  /** Moves what was kept from host memory to disk; the engine says when it is there. */
+  /** Makes an entry of the host cache all of a sequence. */
+  | { readonly type: "restore"; readonly sequence: number; readonly hostId: HostId }
+  /** Frees an entry of the host cache. */
+  | { readonly type: "drop"; readonly hostId: HostId }
+  /** Moves an entry of the host cache to the disk cache; the engine reports when it is there. */
   | {
-      readonly type: "store";
-      readonly saved: SavedId;
+      readonly type: "write";
+      readonly hostId: HostId;
       readonly ids: Int32Array;
       readonly adapterKey: string;
       readonly media: readonly MediaSpan[];
     }
-  /** Keeps what is on disk in host memory too; the engine says when it is there. */
-  | { readonly type: "load"; readonly stored: StoredId; readonly saved: SavedId }
-  /** It is not needed on disk any more. */
-  | { readonly type: "erase"; readonly stored: StoredId };
+  /** Reads an entry of the disk cache into the host cache; the engine reports when it is there. */
+  | { readonly type: "read"; readonly diskId: DiskId; readonly hostId: HostId }
+  /** Deletes an entry of the disk cache. */
+  | { readonly type: "delete"; readonly diskId: DiskId };

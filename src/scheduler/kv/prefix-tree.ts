@@ -1,20 +1,18 @@
-// Which tokens lie in the KV cache, as a radix tree: a node is a run of tokens that is stored once, and the path from the
-// root to a node is what the sequences that end there hold. Nodes below one parent may begin alike: they were computed
-// side by side. What different LoRA adapters computed has nothing in common: each set of adapters has a root of its own.
-// Pure bookkeeping; `kv-cache.ts` decides what is kept.
+// Which tokens lie in a cache, as a radix tree: a node is a run of tokens that is held once, and the path from the root to a
+// node is what the sequences that end there hold. Nodes below one parent may begin with the same tokens: they were computed
+// side by side. Different LoRA adapters compute different states: each set of adapters has a root of its own.
 
 import { commonLength } from "../common-length.ts";
 
-/** A sequence of the KV cache and what it holds. */
+/** A sequence in a cache. */
 export interface Holder {
-  /** KV sequence id. */
   readonly id: number;
   /** Tokens in the cache. */
   readonly length: number;
 }
 
 export interface PrefixMatch {
-  /** Tokens that are in the cache already. */
+  /** Tokens that are in the cache. */
   readonly length: number;
   /** Sequences that hold all of them, the shortest first. */
   readonly holders: readonly Holder[];
@@ -56,11 +54,11 @@ export class PrefixTree {
   /** By the key of the adapters. */
   private readonly roots = new Map<string, Node>();
   private readonly entries = new Map<number, Entry>();
-  private stored = 0;
+  private held = 0;
 
   /** Tokens in all runs, each run counted once. */
   get cells(): number {
-    return this.stored;
+    return this.held;
   }
 
   has(id: number): boolean {
@@ -85,7 +83,7 @@ export class PrefixTree {
     return entry.adapterKey;
   }
 
-  /** Tokens that nobody else holds: what its removal would free. */
+  /** Tokens that no other sequence holds: its removal would free them. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);
     let cells = 0;
@@ -93,7 +91,7 @@ export class PrefixTree {
     return cells;
   }
 
-  /** Of the first `length` tokens of a sequence, those that some chosen sequence holds, too. */
+  /** How many of the first `length` tokens of a sequence some chosen sequence holds too. */
   sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
     for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {
       const isShared = node.start < length && holdersBelow(node).some((holder) => chosen(holder.id));
@@ -115,7 +113,7 @@ export class PrefixTree {
     return cells;
   }
 
-  /** The longest beginning of `tokens[0..limit)` that these adapters computed. */
+  /** The longest prefix of `tokens[0..limit)` that these adapters computed. */
   match(adapterKey: string, tokens: Int32Array, limit: number): PrefixMatch {
     const root = this.roots.get(adapterKey);
     if (!root) return NOTHING;
@@ -123,7 +121,7 @@ export class PrefixTree {
     return { length, holders: length > 0 ? holdersBelow(node) : [] };
   }
 
-  /** The longest beginning of `tokens[0..limit)` that is the whole of some chosen sequence. */
+  /** The longest prefix of `tokens[0..limit)` that is the whole of some chosen sequence. */
   matchWhole(adapterKey: string, tokens: Int32Array, limit: number, chosen: (id: number) => boolean): PrefixMatch {
     const root = this.roots.get(adapterKey);
     if (!root) return NOTHING;
@@ -136,8 +134,8 @@ export class PrefixTree {
     return NOTHING;
   }
 
-  /** Other sequences that hold no more than the beginning of what this one holds. */
-  beginningsOf(id: number): number[] {
+  /** Other sequences whose tokens are a prefix of this one's. */
+  prefixesOf(id: number): number[] {
     const found: number[] = [];
     for (let at = this.entries.get(id)?.node; at?.parent; at = at.parent) {
       for (const entry of at.ends) if (entry.id !== id) found.push(entry.id);
@@ -162,12 +160,12 @@ export class PrefixTree {
     this.insert(id, source.adapterKey, node);
   }
 
-  /** The sequence now holds the first `length` of `tokens`, which begin with what it held. */
+  /** The sequence now holds the first `length` of `tokens`; what it held before is a prefix of them. */
   extend(id: number, tokens: Int32Array, length: number): void {
     const entry = this.entries.get(id);
     if (!entry || length <= entry.length) return;
     let { node } = entry;
-    this.stored += length - node.end;
+    this.held += length - node.end;
     if (node.parent && node.holders === 1) {
       node.tokens = tokens;
       node.end = length;
@@ -181,7 +179,7 @@ export class PrefixTree {
     entry.node = child;
   }
 
-  /** The sequence gives up all but its first `length` tokens. */
+  /** The sequence keeps its first `length` tokens only. */
   trim(id: number, length: number): void {
     const entry = this.entries.get(id);
     if (!entry || entry.length <= length) return;
@@ -194,7 +192,7 @@ export class PrefixTree {
     }
     if (node.end > length) {
       if (node.holders === 1) {
-        this.stored -= node.end - length;
+        this.held -= node.end - length;
         node.end = length;
       } else {
         const lower = node;
@@ -234,7 +232,7 @@ export class PrefixTree {
     return best;
   }
 
-  /** Cuts a node in two; returns the upper one. */
+  /** Splits a node in two; returns the upper one. */
   private split(node: Node, at: number): Node {
     const parent = node.parent as Node;
     const upper = new Node(parent, node.tokens, node.start, at);
@@ -246,12 +244,12 @@ export class PrefixTree {
     return upper;
   }
 
-  /** One sequence less holds this node. */
+  /** One sequence fewer holds this node. */
   private leave(node: Node): void {
     if (--node.holders > 0) return;
     const siblings = (node.parent as Node).children;
     siblings.splice(siblings.indexOf(node), 1);
-    this.stored -= node.size;
+    this.held -= node.size;
   }
 }
 

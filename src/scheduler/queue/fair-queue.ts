@@ -1,18 +1,18 @@
 // Who is admitted next. Clients take turns by what they have been served so far, counted in tokens (as in Sheng et al.,
 // "Fairness in Serving Large Language Models", 2024), so that one client's flood of requests does not hold back another's
-// single one. Within a client: first come, first served. Background requests come after all others, whosever they are.
+// single one. Within a client: first come, first served. Background requests of all clients come last.
 
 import type { Sequence } from "../sequence.ts";
 
 interface Client {
   readonly waiting: Sequence[];
-  /** Requests of this client that wait or run. */
+  /** Requests that wait or run. */
   live: number;
-  /** Tokens served, as far as they count against clients that are here now. */
+  /** Weighted tokens served, relative to those of the other clients. */
   served: number;
 }
 
-/** A sampled token costs a step of its own, prompt tokens share theirs. */
+/** A sampled token counts for so many prompt tokens: it takes a step of its own, while prompt tokens share one. */
 const OUTPUT_WEIGHT = 2;
 
 export class FairQueue {
@@ -25,7 +25,7 @@ export class FairQueue {
     return this.count;
   }
 
-  /** Tokens that they hold, those of background requests aside. */
+  /** Their tokens, without those of background requests. */
   get tokens(): number {
     return this.tokenCount;
   }
@@ -38,13 +38,13 @@ export class FairQueue {
     this.changed(1, sequence);
   }
 
-  /** A request that ran and waits again: before the others of its client. */
+  /** A preempted request waits again: before the others of its client. */
   putBack(sequence: Sequence): void {
     this.clients.get(sequence.client)?.waiting.unshift(sequence);
     this.changed(1, sequence);
   }
 
-  /** A request stops waiting, because it runs or is gone; true if it did wait. */
+  /** A request stops waiting because it runs or was cancelled; true if it did wait. */
   take(sequence: Sequence): boolean {
     const waiting = this.clients.get(sequence.client)?.waiting ?? [];
     const index = waiting.indexOf(sequence);
@@ -54,7 +54,7 @@ export class FairQueue {
     return true;
   }
 
-  /** A request is gone for good. */
+  /** A request has finished or was cancelled. */
   forget({ client: name }: Sequence): void {
     const client = this.clients.get(name);
     if (client && --client.live === 0) this.clients.delete(name);
@@ -66,7 +66,7 @@ export class FairQueue {
     if (client) client.served += prompt + OUTPUT_WEIGHT * output;
   }
 
-  /** All that wait, in the order in which they are to be admitted if nothing were charged between. */
+  /** All waiting requests in the order of admission, as long as nothing more is charged. */
   inOrder(): Sequence[] {
     const clients = [...this.clients.values()].filter(({ waiting }) => waiting.length > 0);
     clients.sort((a, b) => a.served - b.served || keyOf(a) - keyOf(b));
@@ -74,7 +74,7 @@ export class FairQueue {
     return [...order.filter(({ background }) => !background), ...order.filter(({ background }) => background)];
   }
 
-  /** A newcomer has no claim on the time before it came. */
+  /** A new client starts level with the one that was served least: it has no claim on earlier time. */
   private arrive(name: string): Client {
     const others = [...this.clients.values()].map(({ served }) => served);
     const client: Client = { waiting: [], live: 0, served: others.length > 0 ? Math.min(...others) : 0 };

@@ -1,16 +1,16 @@
-// Who makes room for whom.
+// Which running request is preempted for a waiting one.
 
 import type { Sequence } from "../sequence.ts";
 
-/** A request that makes room for another client's has run for at least so long. */
+/** A request runs for at least so long before it is preempted for another client's. */
 const SHORTEST_TURN_MS = 250;
 
-/** The newest background request of those that run, unless the one that wants room is one itself. */
+/** The newest running background request, unless the waiting one is in the background too. */
 export function yieldingTo({ background }: Sequence, running: readonly Sequence[]): Sequence | undefined {
   return background ? undefined : running.findLast((other) => other.background);
 }
 
-/** A background request, or one of a client with more than its share, which has had its turn. */
+/** A background request, or one of a client with more than its share that has had its turn. */
 export function victimFor(sequence: Sequence, running: readonly Sequence[], now: number): Sequence | undefined {
   const yielding = yieldingTo(sequence, running);
   if (yielding) return yielding;

@@ -1,54 +1,55 @@
-// Which requests run: those that wait are admitted by turns as the KV cache has room, and make room for others again.
+// The run queue: waiting requests are admitted, client by client, while the KV cache has free cells; running ones are
+// preempted when others need theirs.
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
-import { DiskLoads } from "../kv/disk-prefetch.ts";
+import { DiskPrefetch } from "../kv/disk-prefetch.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import type { Sequence } from "../sequence.ts";
 import type { StepCost } from "../cost/step-cost.ts";
 import { victimFor, yieldingTo } from "./preemption.ts";
 
-export interface AdmissionLimits extends KvLimits {
+export interface QueueLimits extends KvLimits {
   /** Requests that may run at once. */
   readonly parallel: number;
 }
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
-/** A request waits for a prompt that is being computed when it saves at least so many tokens by that. */
+/** A request waits for a prompt that is being computed if that saves it at least so many tokens. */
 const WORTH_WAITING = 32;
 
-export class Admission {
-  readonly queue = new FairQueue();
-  /** In order of admission: the last one is the newest. */
+export class RunQueue {
+  readonly waiting = new FairQueue();
+  /** In the order of admission: the last one is the newest. */
   readonly running: Sequence[] = [];
-  private readonly loads: DiskLoads;
+  private readonly prefetch: DiskPrefetch;
   private preemptionCount = 0;
 
   constructor(
-    private readonly limits: AdmissionLimits,
+    private readonly limits: QueueLimits,
     private readonly kv: KvCache,
     cost: StepCost,
-    /** A request stops running; it has its sequence id yet. */
+    /** Called before a request stops running, while it still has its sequence id. */
     private readonly stopping: (sequence: Sequence) => void,
   ) {
-    this.loads = new DiskLoads(limits, kv, cost);
+    this.prefetch = new DiskPrefetch(limits, kv, cost);
   }
 
-  /** Times that a running request made room for others. */
+  /** Preemptions so far. */
   get preemptions(): number {
     return this.preemptionCount;
   }
 
-  /** As many requests run as may. */
+  /** As many requests run as may at once. */
   get isFull(): boolean {
     return this.running.length >= this.limits.parallel;
   }
 
-  /** Those that wait, by what for. */
-  waiting(now: number): Waiting {
-    if (this.queue.size === 0) return nobodyWaits;
-    const order = this.queue.inOrder();
+  /** Waiting requests by what they wait for. */
+  waitingFor(now: number): Waiting {
+    if (this.waiting.size === 0) return nobodyWaits;
+    const order = this.waiting.inOrder();
     const next = order.find((sequence) => !awaitsPrefix(sequence));
     const missing = this.isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
     const count = { ...nobodyWaits } as Record<WaitReason, number>;
@@ -59,15 +60,15 @@ export class Admission {
     return count;
   }
 
-  /** Whether a request that comes now waits for another one to end: in time, one that yields or has had its turn makes room. */
+  /** Whether a new request would wait until another ends, because none can be preempted for it. */
   waitsForEnd(sequence: Sequence): boolean {
     return this.isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY);
   }
 
-  /** Starts what waits, as far as there is room. */
+  /** Admits waiting requests while there are sequences and cells for them. */
   admit(now: number): void {
-    while (this.queue.size > 0) {
-      const next = this.queue
+    while (this.waiting.size > 0) {
+      const next = this.waiting
         .inOrder()
         .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
@@ -81,24 +82,24 @@ export class Admission {
         continue;
       }
       if (victim) this.preempt(victim, now, true);
-      this.queue.take(next);
+      this.waiting.take(next);
       this.kv.acquire(next, now);
       next.preempted = false;
       next.cached ??= next.computed;
       next.admittedAt = now;
-      this.queue.charge(next.client, next.remaining, 0);
+      this.waiting.charge(next.client, next.remaining, 0);
       this.running.push(next);
     }
   }
 
-  /** Somebody computes at this moment what this request begins with: with that it will have less to do. */
+  /** Another request is computing a prefix of this one: once that is done, less is left to compute. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
-    if (!this.limits.reuse || !this.limits.cut) return false;
+    if (!this.limits.reuse || !this.limits.canTrim) return false;
     if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
     let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;
     for (const leader of this.running) {
-      // Nobody waits for what yields to him.
+      // A background request yields to this one, so this one does not wait for it.
       if (leader.decoding || (leader.background && !sequence.background)) continue;
       const shared = leader.sharedWith(sequence, sequence.length - 1);
       if (shared < length || shared <= leader.computed || !this.kv.copyPays(shared)) continue;
@@ -108,12 +109,12 @@ export class Admission {
     return sequence.awaits !== undefined;
   }
 
-  /** Its beginning is being read from disk. A request that was computed once has what it needs nearer. */
+  /** A prefix of it is being read from disk. A preempted request's tokens are in a faster cache, if in any. */
   private waitsForDisk(sequence: Sequence, now: number): boolean {
-    return sequence.cached === undefined && this.loads.awaitedBy(sequence, now);
+    return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
   }
 
-  /** Whether the cache has room for a request beside the running ones and their growth. */
+  /** Whether the cache has enough cells for a request beside the running ones and their growth. */
   private fits(sequence: Sequence, now: number): boolean {
     if (this.limits.layout === "streams" || this.running.length === 0) return true;
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
@@ -121,7 +122,7 @@ export class Admission {
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
-  /** Gives back the room of the newest request, of the newest background one where there is any. False if it is alone. */
+  /** Preempts the newest background request, else the newest request. False if only one runs. */
   preemptNewest(now: number): boolean {
     const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
     if (!newest || this.running.length === 1) return false;
@@ -129,19 +130,19 @@ export class Admission {
     return true;
   }
 
-  /** Forgets a request, wherever it is. */
+  /** Forgets a request that waits or runs. */
   remove(sequence: Sequence, now: number): void {
-    if (!this.queue.take(sequence)) this.stop(sequence, now, true);
-    this.queue.forget(sequence);
+    if (!this.waiting.take(sequence)) this.stop(sequence, now, true);
+    this.waiting.forget(sequence);
     sequence.preempted = false;
   }
 
-  /** `keep`: its tokens may stay in the cache, so that little is to be computed again. */
+  /** `keep`: its tokens may stay in the cache, so that little has to be computed again. */
   private preempt(sequence: Sequence, now: number, keep: boolean): void {
     sequence.preempted = true;
     this.stop(sequence, now, keep);
     sequence.computed = 0;
-    this.queue.putBack(sequence);
+    this.waiting.putBack(sequence);
     this.preemptionCount++;
   }
 
@@ -152,10 +153,10 @@ export class Admission {
   }
 }
 
-/** What it waits for is still being computed. */
+/** Whether the prefix that it waits for is still being computed. */
 const awaitsPrefix = ({ awaits }: Sequence): boolean =>
   awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
-/** Cells that a request will take beyond those that it has. */
+/** Cells that a request needs beyond those that it has. */
 const needs = (sequence: Sequence): number =>
   sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);

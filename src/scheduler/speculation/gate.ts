@@ -1,63 +1,66 @@
-// How far one request's next tokens are worth guessing.
+// Decides for one request how many speculative tokens are worth trying, by how many were accepted before.
 
-import type { GuessCost, Guessing } from "./cost.ts";
+import type { SpeculationCost, SpeculativeStep } from "./cost.ts";
 
-/** Guesses that the experience with other requests counts for in the beginning. */
+/** Tokens that the experience with other requests counts for at first. */
 const PRIOR_WEIGHT = 3;
-/** Weight that a guess keeps with each later series. */
+/** Weight that a draft keeps with each later one of its request. */
 const MEMORY = 0.9;
-/** Weight of one series in what is known of all requests. */
+/** Weight of one draft in the acceptance rate of all requests. */
 const NEWEST = 0.05;
-/** Each new request is taken for a little better than the ones before: what did not pay is tried again some day. */
-const HOPE = 0.02;
-/** Where drafting does not pay, one token is tried now and then: after twice as many tokens each time, up to this. */
+/** With each new request the rate returns a little to its initial value: what did not pay is tried again some day. */
+const RECOVERY = 0.02;
+/** While drafts do not pay, one token is tried after pauses. Each pause is twice as long, in tokens, up to this. */
 const LONGEST_PAUSE = 256;
 
-/** How often guesses of one kind are right, whoever's they are. */
-export class GuessExperience {
-  private right: number;
+/** Share of speculative tokens of one kind that are accepted, over all requests. */
+export class AcceptanceRate {
+  private rate: number;
 
-  /** `hope`: what the first requests are taken for. */
-  constructor(private readonly hope: number) {
-    this.right = hope;
+  constructor(private readonly initial: number) {
+    this.rate = initial;
   }
 
   /** What a new request may expect. */
   expect(): number {
-    this.right += HOPE * (this.hope - this.right);
-    return this.right;
+    this.rate += RECOVERY * (this.initial - this.rate);
+    return this.rate;
   }
 
-  learn(tried: number, right: number): void {
-    this.right += NEWEST * (right / tried - this.right);
+  record(tried: number, accepted: number): void {
+    this.rate += NEWEST * (accepted / tried - this.rate);
   }
 }
 
-/** How guesses of one kind go for one request. */
-export class GuessGate {
+/** The acceptance of speculative tokens of one kind in one request. */
+export class SpeculationGate {
   /** The draft model cannot follow this request. */
   closed = false;
   private tried = PRIOR_WEIGHT;
-  private right: number;
+  private accepted: number;
   private pause = 1;
   private pausedUntil = 0;
 
-  constructor(private readonly experience: GuessExperience) {
-    this.right = PRIOR_WEIGHT * experience.expect();
+  constructor(private readonly overall: AcceptanceRate) {
+    this.accepted = PRIOR_WEIGHT * overall.expect();
   }
 
-  /** The probability that a guess is right, if those before it are. */
-  get expected(): number {
-    return this.right / this.tried;
+  /** The probability that a token is accepted if those before it are. */
+  get acceptance(): number {
+    return this.accepted / this.tried;
   }
 
   /**
-   * How many tokens to draft for a request of so many tokens, and what is saved by each, in milliseconds: as many as pay, or
-   * one now and then.
+   * How many tokens to draft for a request of so many tokens, and how many milliseconds each saves: as many as pay, else one
+   * after each pause.
    */
-  next(length: number, cost: GuessCost, guessing: Omit<Guessing, "right">): { count: number; savedMs: number } {
+  next(
+    length: number,
+    cost: SpeculationCost,
+    step: Omit<SpeculativeStep, "acceptance">,
+  ): { count: number; savedMs: number } {
     if (length < this.pausedUntil) return { count: 0, savedMs: 0 };
-    const best = cost.best({ ...guessing, right: this.expected });
+    const best = cost.best({ ...step, acceptance: this.acceptance });
     if (best.count > 0) {
       this.pause = 1;
       return best;
@@ -67,12 +70,12 @@ export class GuessGate {
     return { count: 1, savedMs: 0 };
   }
 
-  /** Of a series of so many, the first `right` were right. */
-  learn(offered: number, right: number): void {
-    // Those behind the first wrong one say nothing.
-    const tried = right < offered ? right + 1 : right;
+  /** The first `accepted` tokens of a draft were accepted. */
+  record(drafted: number, accepted: number): void {
+    // Tokens behind the first rejected one say nothing.
+    const tried = accepted < drafted ? accepted + 1 : accepted;
     this.tried = MEMORY * this.tried + tried;
-    this.right = MEMORY * this.right + right;
-    this.experience.learn(tried, right);
+    this.accepted = MEMORY * this.accepted + accepted;
+    this.overall.record(tried, accepted);
   }
 }

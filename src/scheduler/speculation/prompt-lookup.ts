@@ -1,76 +1,78 @@
-// Guesses at the next tokens, to be checked in the same step: what followed when the last few tokens came before (prompt
-// lookup decoding). Answers that repeat parts of their prompt or of themselves take fewer steps; the tokens are the
-// same with and without, because each is still sampled. The longer what came before is, the likelier is the guess: what
-// is not likely enough to pay for its rows is not tried.
+// Prompt lookup decoding: when the last few tokens of a request occurred before, the tokens that followed them there are its
+// speculative tokens. Answers that repeat parts of their prompt or of themselves take fewer steps. The longer the match, the
+// likelier the tokens are accepted; they are tried only if that pays for their rows.
 
-import type { GuessCost } from "./cost.ts";
-import { GuessExperience, GuessGate } from "./gate.ts";
 import type { Sequence } from "../sequence.ts";
+import type { SpeculationCost } from "./cost.ts";
+import { AcceptanceRate, SpeculationGate } from "./gate.ts";
 
-/** So many tokens must have come before; more than the longest make no difference. */
+/** Fewest tokens of a match, and most tokens that are compared. */
 const SHORTEST = 3;
 const LONGEST = 16;
+/** Most speculative tokens for a request in a step. */
 const MOST = 16;
 
-/** A place where the last tokens of a request came before: the last `matched` ones, up to `at`. */
-interface Place {
+/** A place where the last `matched` tokens of a request occurred before; `at`: the index of the last of them there. */
+interface Match {
   readonly at: number;
   readonly matched: number;
 }
 
-/** How guessing goes for one request. */
-interface Looked {
-  /** By the size of the match. */
-  readonly gates: (GuessGate | undefined)[];
-  /** Where the last search ended, and for which length: whoever asks twice in a step is not searched for twice. */
+/** The state of one request. */
+interface Lookup {
+  /** By the logarithm of the match's length. */
+  readonly gates: (SpeculationGate | undefined)[];
+  /** The last match, and the request's length at that time: a second call in a step does not search again. */
   length: number;
-  place: Place | undefined;
+  match: Match | undefined;
 }
 
 export class PromptLookup {
-  private readonly looked = new WeakMap<Sequence, Looked>();
-  private readonly experience: GuessExperience[] = [];
+  private readonly lookups = new WeakMap<Sequence, Lookup>();
+  /** By the logarithm of the match's length. */
+  private readonly acceptance: AcceptanceRate[] = [];
 
-  constructor(private readonly cost: GuessCost) {}
+  constructor(private readonly cost: SpeculationCost) {}
 
-  /** What may follow in one of so many streams, at most `room` tokens; often nothing. */
-  next(sequence: Sequence, streams: number, room: number): Int32Array {
-    if (room < 1 || !this.cost.knows(streams)) return NONE;
-    const { place, gates } = this.look(sequence);
-    if (!place) return NONE;
-    const right = this.gateOf(gates, place).expected;
-    const { count } = this.cost.best({ right, streams, guessing: 1, most: Math.min(MOST, room), drafted: false });
-    return count === 0 ? NONE : continuation(sequence, place.at, count);
+  /** Speculative tokens for one of so many streams, `limit` at most; often none. */
+  next(sequence: Sequence, streams: number, limit: number): Int32Array {
+    if (limit < 1 || !this.cost.knows(streams)) return NONE;
+    const { match, gates } = this.lookUp(sequence);
+    if (!match) return NONE;
+    const { acceptance } = this.gateOf(gates, match);
+    const most = Math.min(MOST, limit);
+    const { count } = this.cost.best({ acceptance, streams, speculating: 1, most, usesDraftModel: false });
+    return count === 0 ? NONE : continuation(sequence, match.at, count);
   }
 
-  /** Of what `next` gave last for this request, the first `right` were right. */
-  learn(sequence: Sequence, offered: number, right: number): void {
-    const looked = this.looked.get(sequence);
-    if (looked?.place) this.gateOf(looked.gates, looked.place).learn(offered, right);
+  /** The first `accepted` of the tokens that `next` last returned for this request were accepted. */
+  record(sequence: Sequence, drafted: number, accepted: number): void {
+    const lookup = this.lookups.get(sequence);
+    if (lookup?.match) this.gateOf(lookup.gates, lookup.match).record(drafted, accepted);
   }
 
-  private look(sequence: Sequence): Looked {
+  private lookUp(sequence: Sequence): Lookup {
     const { length } = sequence;
-    const looked = this.looked.get(sequence) ?? { gates: [], length: -1, place: undefined };
-    this.looked.set(sequence, looked);
-    if (looked.length !== length) Object.assign(looked, { length, place: find(sequence) });
-    return looked;
+    const lookup = this.lookups.get(sequence) ?? { gates: [], length: -1, match: undefined };
+    this.lookups.set(sequence, lookup);
+    if (lookup.length !== length) Object.assign(lookup, { length, match: find(sequence) });
+    return lookup;
   }
 
-  /** Matches of about the same length are alike. */
-  private gateOf(gates: Looked["gates"], { matched }: Place): GuessGate {
+  /** Matches of about the same length have a gate in common. */
+  private gateOf(gates: Lookup["gates"], { matched }: Match): SpeculationGate {
     const size = Math.floor(Math.log2(matched));
-    // Laplace's rule of succession: what went on as before so many times does so once more.
-    const hope = (2 ** size + 1) / (2 ** size + 2);
-    const experience = (this.experience[size] ??= new GuessExperience(hope));
-    return (gates[size] ??= new GuessGate(experience));
+    // Laplace's rule of succession: so many tokens in a row were as before, so the next one probably is too.
+    const initial = (2 ** size + 1) / (2 ** size + 2);
+    const overall = (this.acceptance[size] ??= new AcceptanceRate(initial));
+    return (gates[size] ??= new SpeculationGate(overall));
   }
 }
 
-/** Of the places where the last few tokens were said before, the one with most of them; of equals, the last. */
-function find({ ids, length }: Sequence): Place | undefined {
+/** The longest match of a request's last tokens; of equals, the last. */
+function find({ ids, length }: Sequence): Match | undefined {
   const [first, second, third] = [ids[length - 3], ids[length - 2], ids[length - 1]];
-  let best: Place | undefined;
+  let best: Match | undefined;
   for (let at = length - 2; at >= SHORTEST - 1; at--) {
     if (ids[at] !== third || ids[at - 1] !== second || ids[at - 2] !== first) continue;
     let matched = SHORTEST;
@@ -81,10 +83,10 @@ function find({ ids, length }: Sequence): Place | undefined {
   return best;
 }
 
-/** What followed `at`; behind the end of what was said, the same again. Media are no tokens that could be guessed. */
+/** The tokens behind `at`, repeated from there when the request ends; up to the first medium, whose tokens have no text. */
 function continuation({ ids, length }: Sequence, at: number, count: number): Int32Array {
-  const said = length - 1 - at;
-  const tokens = Int32Array.from({ length: count }, (_, index) => ids[at + 1 + (index % said)] as number);
+  const known = length - 1 - at;
+  const tokens = Int32Array.from({ length: count }, (_, index) => ids[at + 1 + (index % known)] as number);
   const media = tokens.findIndex((token) => token < 0);
   return media < 0 ? tokens : tokens.subarray(0, media);
 }

@@ -1,13 +1,13 @@
-// Guessing ahead: rows with tokens that the running streams may say next, checked in the same step, and what came of them.
-// What was said before is guessed from first; the draft model is asked for whoever does not repeat anything.
+// Speculative decoding: rows with tokens that the running streams may generate next are checked in the same step. Each is
+// still sampled, so answers do not change. Prompt lookup comes first; the draft model drafts for streams without a match.
 
-import { countGuesses, noGuesses, type GuessSource } from "../../domain/speculation.ts";
-import { Drafts, type DraftJob, type DraftLimits } from "./drafts.ts";
-import { GuessCost } from "./cost.ts";
+import { countDraft, noSpeculation, type SpeculationSource } from "../../domain/speculation.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import { rowOf, type PlanRow, type StepPlan } from "../plan.ts";
-import { PromptLookup } from "./prompt-lookup.ts";
 import type { Key, Sequence } from "../sequence.ts";
+import { SpeculationCost } from "./cost.ts";
+import { Drafts, type DraftJob, type DraftLimits } from "./drafts.ts";
+import { PromptLookup } from "./prompt-lookup.ts";
 
 export interface SpeculationLimits extends DraftLimits {
   readonly layout: "unified" | "streams";
@@ -15,22 +15,24 @@ export interface SpeculationLimits extends DraftLimits {
   readonly cells: number;
 }
 
-/** Beside more streams, only what a draft model is rather sure of can pay: they fill a step by themselves. */
-const MOST_REPEATING = 4;
-/** Rows of a step that can be guesses; see svc_decode. */
+/** Prompt lookup does not pay beside more streams: they fill a step by themselves. */
+const MOST_LOOKUP_STREAMS = 4;
+/** Most speculative rows of a step; see svc_decode. */
 const MOST_ROWS = 64;
 
 export class Speculation {
-  /** What was guessed so far. */
-  readonly tally = noGuesses();
-  private readonly cost = new GuessCost();
+  /** Speculative tokens so far. */
+  readonly counts = noSpeculation();
+  private readonly cost = new SpeculationCost();
   private readonly lookup = new PromptLookup(this.cost);
   private readonly drafts: Drafts;
-  /** The draft model was asked before this step: it should not lag behind by more. */
+  /** The draft model drafts for this step: multi-step decoding would make it lag behind. */
   drafting = false;
-  /** When the newest step was planned, if it is of streams alone; what it was; and the time of drafts since then. */
+  /** When the newest step was planned. */
   private plannedAt = 0;
-  private newest: { readonly streams: number; readonly guesses: number; readonly made: number } | undefined;
+  /** The newest step if it was of streams alone. */
+  private newest: { readonly streams: number; readonly tokens: number; readonly made: number } | undefined;
+  /** Time of the draft model since then. */
   private draftMs = 0;
 
   constructor(
@@ -41,19 +43,19 @@ export class Speculation {
   }
 
   /**
-   * What the draft model is to do before the next step, when that is of these streams alone; `remaining`: tokens that a
-   * request is likely to say yet.
+   * Plans what the draft model does before the next step, when that is of these streams alone; `remaining`: tokens that a
+   * request is likely to generate still.
    */
   planDrafts(decoding: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
     this.drafting = false;
     const { length: streams } = decoding;
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
     const most = Math.floor(MOST_ROWS / streams);
-    const room = (sequence: Sequence) => {
+    const limitOf = (sequence: Sequence) => {
       const left = Math.min(most, sequence.maxTokens - sequence.generated - 1);
-      return !sequence.guess || this.repeated(sequence, streams, left).length > 0 ? 0 : left;
+      return !sequence.speculate || this.lookedUp(sequence, streams, left).length > 0 ? 0 : left;
     };
-    const jobs = this.drafts.plan(decoding, room, remaining);
+    const jobs = this.drafts.plan(decoding, limitOf, remaining);
     this.drafting = jobs.length > 0;
     return jobs;
   }
@@ -64,7 +66,7 @@ export class Speculation {
     this.drafts.apply(...result);
   }
 
-  /** Adds guesses to the rows of a step in which only streams are computed; returns how many. */
+  /** Adds speculative rows to a step in which only streams are computed; returns how many. */
   add(rows: PlanRow[], decoding: readonly Sequence[], now: number): number {
     this.recordStep(now);
     const { length: streams } = decoding;
@@ -72,67 +74,67 @@ export class Speculation {
     const { batch, cells } = this.limits;
     const before = rows.length;
     for (const sequence of decoding) {
-      if (!sequence.guess) continue;
+      if (!sequence.speculate) continue;
       const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
-      const room = Math.min(sequence.maxTokens - sequence.generated - 1, left);
-      const repeated = this.repeated(sequence, streams, room);
-      const guess = repeated.length > 0 ? "ngram" : "draft";
-      const tokens = guess === "ngram" ? repeated : this.drafts.next(sequence, room);
+      const limit = Math.min(sequence.maxTokens - sequence.generated - 1, left);
+      const lookedUp = this.lookedUp(sequence, streams, limit);
+      const speculative = lookedUp.length > 0 ? "ngram" : "draft";
+      const tokens = speculative === "ngram" ? lookedUp : this.drafts.next(sequence, limit);
       for (const [at, token] of tokens.entries()) {
-        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, guess });
+        rows.push({ ...rowOf(sequence, sequence.length + at), token, sample: true, speculative });
       }
     }
     return rows.length - before;
   }
 
-  /** Learns from a finished step of streams alone, or so many on end. `running` finds the requests. */
-  judge(plan: StepPlan, running: (key: Key) => Sequence | undefined, made: number): void {
+  /** Learns from a plan of streams alone, of which so many steps were made. `running` finds the requests. */
+  record(plan: StepPlan, running: (key: Key) => Sequence | undefined, made: number): void {
     this.cost.countSteps(made);
-    this.newest = { streams: plan.decodeRows, guesses: plan.guessRows, made };
-    if (plan.guessRows === 0) return;
-    const series = new Map<Key, { readonly source: GuessSource; readonly from: number; offered: number }>();
-    for (const { key, guess, index } of plan.rows) {
-      const known = series.get(key);
-      if (known) known.offered++;
-      else if (guess) series.set(key, { source: guess, from: index, offered: 1 });
+    this.newest = { streams: plan.decodeRows, tokens: plan.speculativeRows, made };
+    if (plan.speculativeRows === 0) return;
+    const drafts = new Map<Key, { readonly source: SpeculationSource; readonly from: number; tokens: number }>();
+    for (const { key, speculative, index } of plan.rows) {
+      const draft = drafts.get(key);
+      if (draft) draft.tokens++;
+      else if (speculative) drafts.set(key, { source: speculative, from: index, tokens: 1 });
     }
-    for (const [key, { source, from, offered }] of series) {
+    for (const [key, { source, from, tokens }] of drafts) {
       const sequence = running(key);
       if (!sequence) continue;
-      const right = sequence.computed - from;
-      if (source === "ngram") this.lookup.learn(sequence, offered, right);
-      else this.drafts.learn(sequence, offered, right);
-      countGuesses(this.tally, source, offered, right);
-      if (right < offered) this.kv.discard(sequence);
+      const accepted = sequence.computed - from;
+      if (source === "ngram") this.lookup.record(sequence, tokens, accepted);
+      else this.drafts.record(sequence, tokens, accepted);
+      countDraft(this.counts, source, tokens, accepted);
+      if (accepted < tokens) this.kv.clearRejected(sequence);
     }
   }
 
-  /** Something else than streams was computed: how long a step took with all that is around it cannot be told. */
+  /** Something else than streams was computed: the time since the newest step is not that step's alone. */
   interrupted(): void {
     this.newest = undefined;
   }
 
-  /** A request stops running; it has its sequence id yet. */
+  /** A request stops running; it still has its sequence id. */
   release({ id }: Sequence): void {
     this.drafts.release(id);
   }
 
-  /** In the stream layout, sequences with different numbers of rows are computed one after the other. */
+  /** In the stream layout, sequences with different numbers of rows would be computed one after the other. */
   private get mostStreams(): number {
     return this.limits.layout === "streams" ? 1 : Number.POSITIVE_INFINITY;
   }
 
-  private repeated(sequence: Sequence, streams: number, room: number): Int32Array {
-    return streams > MOST_REPEATING ? NONE : this.lookup.next(sequence, streams, room);
+  private lookedUp(sequence: Sequence, streams: number, limit: number): Int32Array {
+    return streams > MOST_LOOKUP_STREAMS ? NONE : this.lookup.next(sequence, streams, limit);
   }
 
   /**
-   * The step before ends where this one is planned: messages are sent and read after each, and guesses save steps on end,
-   * which have that in common.
+   * A step ends when the next one is planned: the messages around it count too, because speculative tokens compete with
+   * multi-step decoding, which saves those.
    */
   private recordStep(now: number): void {
     const { newest, plannedAt, draftMs } = this;
-    if (newest) this.cost.recordStep(newest.streams, newest.guesses, (now - plannedAt - draftMs) / newest.made);
+    if (newest) this.cost.recordStep(newest.streams, newest.tokens, (now - plannedAt - draftMs) / newest.made);
     this.newest = undefined;
     this.plannedAt = now;
     this.draftMs = 0;

@@ -1,5 +1,5 @@
-// Whose turn it is to be computed: a decode call has one set of LoRA adapters, so requests of different sets take turns,
-// step by step.
+// Which set of LoRA adapters is computed next: a decode call has one set, so requests of different sets take turns, step by
+// step.
 
 import type { Sequence } from "../sequence.ts";
 
@@ -7,7 +7,7 @@ export class AdapterTurns {
   /** Keys of the sets that are in use, the one that has waited longest first. */
   private order: string[] = [];
 
-  /** The sequences by their sets, in the order in which these are to be served. Sets that are new come last. */
+  /** Groups the sequences by set, the set that is due first in front. New sets come last. */
   inOrder(sequences: readonly Sequence[]): Sequence[][] {
     const groups = Map.groupBy(sequences, ({ adapterKey }) => adapterKey);
     const known = this.order.filter((key) => groups.has(key));

@@ -1,4 +1,4 @@
-// Media in steps of their own, in interludes of the streams and by turns with prompts.
+// Images and sound are computed in steps of their own: in interludes of the streams, by turns with prompts.
 
 import type { Interlude } from "./interlude.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
@@ -8,7 +8,7 @@ import type { Sequence } from "../sequence.ts";
 import type { StepCost } from "../cost/step-cost.ts";
 
 export class MediaSteps {
-  /** What was computed last, streams aside, was a medium. */
+  /** A medium was computed last, not a prompt. */
   private before = false;
 
   constructor(
@@ -36,7 +36,7 @@ export class MediaSteps {
       if (!span) continue;
       const offset = sequence.computed - span.start;
       const count = span.whole ? span.tokens : Math.min(span.tokens - offset, most);
-      if (!this.kv.makeRoom(count, now)) continue;
+      if (!this.kv.ensureFree(count, now)) continue;
       this.before = true;
       const position = sequence.position(span.start);
       const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
@@ -47,7 +47,7 @@ export class MediaSteps {
     return undefined;
   }
 
-  /** A piece of a medium is in the cache; or it is not, and the whole medium is to be computed again. */
+  /** Takes in a piece of a medium; unless it is `done`, the whole medium is computed again. */
   apply(sequence: Sequence, { span, count }: MediaStep, done: boolean): void {
     sequence.computed = done ? sequence.computed + count : span.start;
     if (done) this.kv.extend(sequence);

@@ -2,19 +2,17 @@
 
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
-import type { StepCost } from "../cost/step-cost.ts";
+import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 
-/** Prefill step while nobody decodes: bounds how long new requests go unnoticed. */
+/** Longest prefill step while no stream decodes: new requests are noticed after it. */
 const QUIET_STEP_MS = 1000;
-/** What each of several requests that wait for their first token adds to a step. */
-const CROWD_SHARE_MS = 200;
-/** The longest that streams wait in a step for what several requests need. */
-export const CROWD_STEP_MS = 1500;
-/** The same while nobody decodes: only newcomers wait for it to end, and together prompts start and end in step. */
-const QUIET_CROWD_STEP_MS = 4000;
-/** Prefill reaches its full rate at about this size; smaller steps would waste the weights that they read. */
+/** What each request of a burst adds to a step. */
+const BURST_SHARE_MS = 200;
+/** The same as BURST_STEP_MS while no stream decodes: only new requests wait for it, and the burst starts and ends together. */
+const QUIET_BURST_STEP_MS = 4000;
+/** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
-/** Attention takes so many rows at once; a last few cost as much. */
+/** Attention computes so many rows at once; a last tile with fewer costs as much. */
 const TILE_ROWS = 64;
 
 export interface PrefillLimits {
@@ -24,7 +22,7 @@ export interface PrefillLimits {
   readonly stallBudgetMs: number;
 }
 
-/** Whose prompts are computed at all: background requests come after all others, whatever adapters these have. */
+/** Requests whose prompts are computed now: those in the background only when there are no others, of any adapters. */
 export function unfinished(running: readonly Sequence[]): Sequence[] {
   const prompts = running.filter((sequence) => !sequence.decoding);
   const urgent = prompts.filter(({ background }) => !background);
@@ -40,7 +38,7 @@ export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, 
   return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
-/** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one go. */
+/** Rows of prompts, in their order, `budget` at most; `endOf`: up to where a prompt can be computed in one step. */
 export function promptRows(
   prompts: readonly Sequence[],
   budget: number,
@@ -50,7 +48,7 @@ export function promptRows(
   const started: Key[] = [];
   for (const prompt of prompts) {
     const left = budget - rows.length;
-    // A piece of a prompt beside whole ones would be one more pass over the weights in the stream KV layout.
+    // In the stream KV layout, a part of a prompt beside whole ones would take one more pass over the weights.
     if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
     const end = Math.min(endOf(prompt), prompt.computed + left);
     if (!prompt.started && end > prompt.computed) {
@@ -63,37 +61,37 @@ export function promptRows(
 }
 
 export class PrefillBudget {
-  /** Requests with short prompts that wait for their first token together, until the last of them has it. */
-  private crowd = 0;
+  /** Requests of the current burst: with short prompts and without a first token; kept until the last of them has it. */
+  private burst = 0;
 
   constructor(
     private readonly limits: PrefillLimits,
     private readonly cost: StepCost,
   ) {}
 
-  /** Streams wait longer for a crowd than for a single newcomer: its prompts are computed together, in full batches. */
-  get isForCrowd(): boolean {
-    return this.crowd > 1;
+  /** Streams wait longer for a burst than for a single new request: its prompts are computed together, in full batches. */
+  get isForBurst(): boolean {
+    return this.burst > 1;
   }
 
-  /** These are all requests that still need some of their prompt. */
+  /** Takes note of all requests that still need some of their prompt. */
   waiting(prefilling: readonly Sequence[]): void {
     const { batch } = this.limits;
     const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
-    // What is left of long prompts makes no crowd.
+    // Long prompts make no burst, even when little is left of them.
     const short = prefilling.filter(({ length, cached = 0 }) => length - cached <= batch).length;
-    // The last of a crowd are not cut into the small chunks of a single newcomer.
-    this.crowd = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.crowd : 0, short);
+    // The last ones of a burst still count as a burst, else they would get the small chunks of a single request.
+    this.burst = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.burst : 0, short);
   }
 
   /**
-   * Prompt tokens that the next step may hold, when `prefilling` are the requests that still need some; so many `steps`
-   * share what streams wait for.
+   * Prompt tokens that the next step may hold for the requests of `prefilling`; so many `steps`, one for each set of adapters,
+   * share the time that streams wait.
    */
   tokens(decodeRows: number, prefilling: readonly Sequence[], steps: number): number {
     if (prefilling.length === 0) return 0;
     if (decodeRows > 0) return this.cost.tokensBeside(this.msBeside(decodeRows) / steps);
-    const ms = this.isForCrowd ? QUIET_CROWD_STEP_MS : QUIET_STEP_MS;
+    const ms = this.isForBurst ? QUIET_BURST_STEP_MS : QUIET_STEP_MS;
     const tokens = Math.min(this.cost.tokensWithin(ms, this.limits.batch), this.limits.batch);
     return Math.max(EFFICIENT_CHUNK, tokens - (tokens % TILE_ROWS));
   }
@@ -103,14 +101,14 @@ export class PrefillBudget {
     return decodeRows === 0 ? QUIET_STEP_MS : this.msBeside(decodeRows);
   }
 
-  /** What may make the time between two tokens of so many streams longer: up to the stall budget, or to twice a step. */
+  /** By how much the time between two tokens of so many streams may grow: up to the stall budget, or to twice a step. */
   pauseMs(decodeRows: number): number {
     const step = this.cost.decodeStepMs(decodeRows);
     return Math.max(this.limits.stallBudgetMs - step, step);
   }
 
   private msBeside(decodeRows: number): number {
-    const crowd = this.isForCrowd ? Math.min(CROWD_SHARE_MS * this.crowd, CROWD_STEP_MS) : 0;
-    return Math.max(this.pauseMs(decodeRows), crowd);
+    const burst = this.isForBurst ? Math.min(BURST_SHARE_MS * this.burst, BURST_STEP_MS) : 0;
+    return Math.max(this.pauseMs(decodeRows), burst);
   }
 }

@@ -1,7 +1,7 @@
-// What a step computes: the streams of one set of adapters, and beside them prompts, guesses or further steps on end.
+// Plans a step: the streams of one set of adapters, and beside them prompts, speculative tokens or further decode steps.
 
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
-import { byPlace, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
+import { byPlace, MULTI_STEP_MS, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Slices } from "./slices.ts";
@@ -13,19 +13,13 @@ export interface PlannerLimits extends PrefillLimits, KvLimits {
   readonly chunk: number;
 }
 
-/**
- * Decode steps on end take so long together, those of all sets of adapters, or the stall budget if that is less: text comes
- * twenty times a second at least, and messages are sent once for all. On few cores each message costs the computation more
- * than it takes itself.
- */
-export const MULTI_STEP_MS = 50;
-/** The same between two slices of a prompt, which take the stall budget already. */
+/** Longest multi-step decoding between two slices of a prompt, which take the stall budget already. */
 const MULTI_STEP_BETWEEN_SLICES_MS = 10;
 
-/** A prompt that takes less than this share of the stall budget is computed in a step, with less to do than in a slice. */
+/** A prompt that takes less than this share of the stall budget is computed in a step, which costs less than a slice. */
 const SHORT_SHARE = 0.5;
 
-/** Of short requests that have ended so many go on, at a guess: what is too short to be moved is computed again then. */
+/** Estimated share of short conversations that go on. Evicting one that is too short to offload costs computing it again. */
 const RETURNING = 0.1;
 
 export class StepPlanner {
@@ -44,7 +38,7 @@ export class StepPlanner {
     return this.running.filter((sequence) => sequence.decoding).length;
   }
 
-  /** A step of sequences that have their adapters in common; undefined when there is no room for any of their tokens. */
+  /** A step of sequences that have their adapters in common; undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
     const decoding = group.filter((sequence) => sequence.decoding);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
@@ -56,30 +50,30 @@ export class StepPlanner {
     // Streams wait for the prompts of all sets.
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
     if (rows.length === 0) return undefined;
-    const guessRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
+    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
     if (prefillRows === 0) {
-      this.kv.moveBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+      this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.streams === 0) this.clearFor(prompts, now);
-    // Nor does a prompt of other adapters wait for steps on end.
-    const alone = prompts.length + guessRows === 0 && !this.speculation.drafting;
-    const steps = alone ? this.stepsOnEnd(decoding) : 1;
-    if (!this.kv.makeRoom(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
+    // Prompts of other adapters do not wait for several decode steps either.
+    const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
+    const steps = alone ? this.multiSteps(decoding) : 1;
+    if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort(byPlace);
     const owner = ownerOf(rows);
-    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, guessRows, steps };
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
   }
 
   /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
   planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
     const waiting = textOf(this.running);
     this.budget.waiting(waiting);
-    const prompts = this.budget.isForCrowd ? [] : waiting.filter((prompt) => !this.isShort(prompt));
+    const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
 
   /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
   private get sliced(): boolean {
-    return this.limits.chunk > 0 && this.streams > 0 && !this.budget.isForCrowd;
+    return this.limits.chunk > 0 && this.streams > 0 && !this.budget.isForBurst;
   }
 
   /** Prompts whose next tokens are computed in a step. */
@@ -92,7 +86,7 @@ export class StepPlanner {
     return remaining === 1 || this.cost.prefillMs(remaining) < SHORT_SHARE * this.limits.stallBudgetMs;
   }
 
-  /** Cells that no running request has. */
+  /** Cells that no running request holds. */
   private get freeCells(): number {
     return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
@@ -107,17 +101,17 @@ export class StepPlanner {
     return added.rows.length;
   }
 
-  /** Idle cells slow down a long prompt by more than moving them takes. */
+  /** Idle cells are offloaded or evicted where they slow down a long prompt by more than that takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
     const cellMs = this.cost.idleCellMs(tokens);
-    if (cellMs <= this.kv.spill.bothWaysTokenMs) return;
+    if (cellMs <= this.kv.host.roundTripTokenMs) return;
     const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 
-  /** Decode steps that may be made without looking at what the first of them gave. */
-  private stepsOnEnd(decoding: readonly Sequence[]): number {
+  /** How many decode steps are made in one call, all sets of adapters together within MULTI_STEP_MS. */
+  private multiSteps(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const streams = this.running.filter((sequence) => sequence.decoding);
     const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : MULTI_STEP_MS;
@@ -125,13 +119,13 @@ export class StepPlanner {
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
     const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
     const rows = this.limits.batch / decoding.length;
-    const room = (this.limits.cells - this.kv.runningCells) / streams.length;
-    return Math.max(1, Math.floor(Math.min(steps, left, rows, room)));
+    const cells = (this.limits.cells - this.kv.runningCells) / streams.length;
+    return Math.max(1, Math.floor(Math.min(steps, left, rows, cells)));
   }
 }
 
-/** Prompts that are computed now, and whose next tokens are text. */
+/** Prompts that are computed now and whose next tokens are text. */
 const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
-/** Sets of adapters that compute them. */
+/** How many sets of adapters compute them. */
 const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

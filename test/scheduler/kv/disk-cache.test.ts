@@ -1,51 +1,51 @@
 import { describe, expect, test } from "bun:test";
 import type { AdapterSet } from "../../../src/domain/adapters.ts";
-import { StoredPrefixes } from "../../../src/scheduler/kv/prefix-index.ts";
+import { PrefixIndex } from "../../../src/scheduler/kv/prefix-index.ts";
 import { Random } from "../../support/random.ts";
 import { FakeDisk, FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);
 const text = (all: Int32Array, adapterKey = "") => ({ ids: all, adapterKey, media: [] });
-const stores = { ...LIMITS, cells: 1000, savedBytes: 2000, saveTokenMs: 0.001, stores: true, loadTokenMs: 0.002 };
+const withDisk = { ...LIMITS, cells: 1000, hostBytes: 2000, offloadTokenMs: 0.001, hasDisk: true, readTokenMs: 0.002 };
 
-describe("what is on disk", () => {
-  const stored = new StoredPrefixes();
-  stored.add({ id: 1, ...text(ids(300, 1)) });
-  stored.add({ id: 2, ...text(Int32Array.from([...ids(300, 1), ...ids(100, 900)])) });
-  stored.add({ id: 3, ...text(Int32Array.from([...ids(200, 1), ...ids(300, 5000)])) });
-  stored.add({ id: 4, ...text(ids(280, 1), "a:1") });
+describe("an index of prefixes", () => {
+  const index = new PrefixIndex("shortest");
+  index.add({ id: 1, ...text(ids(300, 1)) });
+  index.add({ id: 2, ...text(Int32Array.from([...ids(300, 1), ...ids(100, 900)])) });
+  index.add({ id: 3, ...text(Int32Array.from([...ids(200, 1), ...ids(300, 5000)])) });
+  index.add({ id: 4, ...text(ids(280, 1), "a:1") });
 
-  test("is found by its beginning, the shortest that says as much", () => {
-    expect(stored.find(text(ids(250, 1)), 250, false)).toMatchObject({ length: 250, stored: { id: 1 } });
-    expect(stored.find(text(ids(150, 1)), 150, false)?.length).toBe(150);
-    expect(stored.find(text(ids(10, 7000)), 10, false)).toBeUndefined();
+  test("finds the entry with the longest common prefix, of several the shortest", () => {
+    expect(index.find(text(ids(250, 1)), 250, false)).toMatchObject({ length: 250, entry: { id: 1 } });
+    expect(index.find(text(ids(150, 1)), 150, false)?.length).toBe(150);
+    expect(index.find(text(ids(10, 7000)), 10, false)).toBeUndefined();
   });
 
-  test("is found as a whole where it cannot be cut", () => {
-    expect(stored.find(text(ids(250, 1)), 250, true)).toBeUndefined();
-    expect(stored.find(text(ids(350, 1)), 349, true)).toMatchObject({ length: 300, stored: { id: 1 } });
+  test("finds only whole entries where they cannot be trimmed", () => {
+    expect(index.find(text(ids(250, 1)), 250, true)).toBeUndefined();
+    expect(index.find(text(ids(350, 1)), 349, true)).toMatchObject({ length: 300, entry: { id: 1 } });
   });
 
-  test("knows what says no more than another", () => {
-    expect(stored.beginningsOf(2)).toEqual([1]);
-    expect(stored.beginningsOf(3)).toEqual([]);
+  test("knows which entries are prefixes of another", () => {
+    expect(index.prefixesOf(2)).toEqual([1]);
+    expect(index.prefixesOf(3)).toEqual([]);
   });
 
-  test("is found only for the adapters that computed it", () => {
-    expect(stored.find(text(ids(290, 1), "a:1"), 290, false)).toMatchObject({ length: 280, stored: { id: 4 } });
-    expect(stored.find(text(ids(290, 1), "a:1"), 290, true)).toMatchObject({ length: 280, stored: { id: 4 } });
+  test("finds only what the same adapters computed", () => {
+    expect(index.find(text(ids(290, 1), "a:1"), 290, false)).toMatchObject({ length: 280, entry: { id: 4 } });
+    expect(index.find(text(ids(290, 1), "a:1"), 290, true)).toMatchObject({ length: 280, entry: { id: 4 } });
     for (const other of ["a:0.5", "b:1", "a:1 b:1"]) {
-      expect(stored.find(text(ids(290, 1), other), 290, false)).toBeUndefined();
-      expect(stored.find(text(ids(290, 1), other), 290, true)).toBeUndefined();
+      expect(index.find(text(ids(290, 1), other), 290, false)).toBeUndefined();
+      expect(index.find(text(ids(290, 1), other), 290, true)).toBeUndefined();
     }
-    expect(stored.beginningsOf(4)).toEqual([]);
+    expect(index.prefixesOf(4)).toEqual([]);
   });
 });
 
 describe.each([
-  ["unified", stores],
-  ["streams", { ...stores, layout: "streams", cells: 2000, sequences: 2, parallel: 2 }],
-  ["whole conversations only", { ...stores, cut: false }],
+  ["unified", withDisk],
+  ["streams", { ...withDisk, layout: "streams", cells: 2000, sequences: 2, parallel: 2 }],
+  ["whole conversations only", { ...withDisk, canTrim: false }],
 ] as const)("%s: a conversation", (_, limits) => {
   const first = (disk: FakeDisk, then: (engine: FakeEngine) => void) => {
     const engine = new FakeEngine(limits, undefined, disk);
@@ -80,7 +80,7 @@ describe.each([
       engine.add(key, 700, 5);
       engine.run();
     }
-    expect(disk.stores).toBeGreaterThan(0);
+    expect(disk.writes).toBeGreaterThan(0);
     expect(goOn(disk, prompt)).toBe(619);
   });
 
@@ -96,10 +96,10 @@ describe.each([
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
     const engine = new FakeEngine(limits, undefined, disk);
-    engine.losesSaved = true;
+    engine.failsRestores = true;
     engine.add(9, prompt, 5);
     engine.run();
-    expect([engine.cached.get(9), disk.files.size, engine.scheduler.spill.tokens]).toEqual([0, 0, 0]);
+    expect([engine.cached.get(9), disk.files.size, engine.scheduler.kv.host.tokens]).toEqual([0, 0, 0]);
   });
 
   test("that is on disk is not written again", () => {
@@ -109,7 +109,7 @@ describe.each([
     engine.add(9, prompt, 5);
     engine.run();
     engine.end();
-    expect(disk.stores).toBe(1);
+    expect(disk.writes).toBe(1);
   });
 });
 
@@ -118,7 +118,7 @@ test("nothing that one set of adapters computed serves another, whatever their n
   const prompt = [...ids(600, 1)];
   const whole = (id: number) => [{ id, scale: 1 }];
   const run = (files: readonly string[], asks: readonly AdapterSet[]) => {
-    const engine = new FakeEngine({ ...stores, cells: 4000, savedBytes: 8000 }, undefined, disk, files);
+    const engine = new FakeEngine({ ...withDisk, cells: 4000, hostBytes: 8000 }, undefined, disk, files);
     asks.forEach((set, key) => engine.add(key, prompt, 5, "", { adapters: set }));
     engine.run();
     engine.end();
@@ -133,13 +133,13 @@ test("nothing that one set of adapters computed serves another, whatever their n
   expect(run([], [[]])).toEqual([599]);
 });
 
-test("a longer conversation takes the place of its beginning", () => {
+test("a longer conversation replaces its prefix", () => {
   const disk = new FakeDisk();
-  const engine = new FakeEngine(stores, undefined, disk);
+  const engine = new FakeEngine(withDisk, undefined, disk);
   engine.add(1, 300, 5);
   engine.run();
   engine.end();
-  const next = new FakeEngine(stores, undefined, disk);
+  const next = new FakeEngine(withDisk, undefined, disk);
   next.add(2, [...(engine.jobs.get(1)?.tokens ?? []), ...ids(300, 7000)], 5);
   next.run();
   next.end();
@@ -149,11 +149,11 @@ test("a longer conversation takes the place of its beginning", () => {
 test("others are computed while one waits for the disk, and several that want the same wait for one reading", () => {
   const disk = new FakeDisk();
   disk.delay = 10;
-  const earlier = new FakeEngine(stores, undefined, disk);
+  const earlier = new FakeEngine(withDisk, undefined, disk);
   earlier.add(1, 600, 2);
   earlier.run();
   earlier.end();
-  const engine = new FakeEngine(stores, undefined, disk);
+  const engine = new FakeEngine(withDisk, undefined, disk);
   const shared = [...ids(600, 10_000)];
   for (const key of [2, 3]) engine.add(key, [...shared, key, key, key], 3);
   engine.add(4, 50, 3);
@@ -161,7 +161,7 @@ test("others are computed while one waits for the disk, and several that want th
   expect(engine.rowsOf(4).length).toBe(50);
   expect(engine.rowsOf(2).length).toBe(0);
   engine.run();
-  expect(disk.loads).toBe(1);
+  expect(disk.reads).toBe(1);
   expect(engine.cached.get(2)).toBe(600);
   expect(engine.cached.get(3)).toBeGreaterThanOrEqual(600);
 });
@@ -169,8 +169,8 @@ test("others are computed while one waits for the disk, and several that want th
 test("what does not fit into the cache, or is computed sooner than read, is left on disk", () => {
   const disk = new FakeDisk();
   disk.files.set(1, { ids: ids(900, 1), adapterKey: "" });
-  const loads = (changes: Partial<typeof stores>, warm = false) => {
-    const engine = new FakeEngine({ ...stores, ...changes }, undefined, disk);
+  const loads = (changes: Partial<typeof withDisk>, warm = false) => {
+    const engine = new FakeEngine({ ...withDisk, ...changes }, undefined, disk);
     if (warm) {
       engine.add(1, 50, 5);
       engine.run();
@@ -178,24 +178,24 @@ test("what does not fit into the cache, or is computed sooner than read, is left
     engine.add(2, [...ids(300, 1), 1, 2, 3], 5);
     engine.run();
     expect(engine.output(2).length).toBe(5);
-    return disk.loads;
+    return disk.reads;
   };
   expect(loads({ cells: 512 })).toBe(0);
-  expect(loads({ savedBytes: 600 })).toBe(0);
-  expect(loads({ loadTokenMs: 1000 }, true)).toBe(0);
+  expect(loads({ hostBytes: 600 })).toBe(0);
+  expect(loads({ readTokenMs: 1000 }, true)).toBe(0);
   expect(loads({})).toBe(1);
 });
 
 describe.each([
   ["unified", {}],
   ["streams", { layout: "streams", cells: 4 * 900, sequences: 4 }],
-  ["whole conversations only", { cut: false }],
+  ["whole conversations only", { canTrim: false }],
 ] as const)("%s: random conversations over restarts and crashes", (_, changes) => {
   test.each([1, 2, 3])(
     "nobody reads another's tokens, and nothing is lost of an answer (seed %d)",
     (seed) => {
       const random = new Random(seed);
-      const limits = { ...stores, cells: 1800, savedBytes: 2500, ...changes };
+      const limits = { ...withDisk, cells: 1800, hostBytes: 2500, ...changes };
       const disk = new FakeDisk();
       disk.isDamaged = () => random.chance(0.1);
       const histories: number[][] = [];
@@ -217,7 +217,7 @@ describe.each([
             return key;
           });
           for (let steps = random.integer(0, 20); steps > 0; steps--) engine.step();
-          if (random.chance(0.2)) engine.leave(asked[0] ?? 0);
+          if (random.chance(0.2)) engine.disconnect(asked[0] ?? 0);
           engine.run();
           for (const one of asked) histories.push(engine.jobs.get(one)?.tokens ?? []);
           engine.now += random.integer(0, 3000);
@@ -227,7 +227,7 @@ describe.each([
         // Another process needs the room.
         for (const id of disk.files.keys()) if (random.chance(0.1)) disk.files.delete(id);
       }
-      expect(disk.loads).toBeGreaterThan(0);
+      expect(disk.reads).toBeGreaterThan(0);
     },
     60_000,
   );

@@ -89,12 +89,12 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     for (const key of [1, 2, 3]) engine.add(key, header, 5);
     engine.run();
     expect(engine.prefilled).toBe(900);
-    expect(engine.scheduler.cellsCached).toBe(0);
-    expect(engine.scheduler.evictedTokens).toBe(0);
+    expect(engine.scheduler.kv.idleCells).toBe(0);
+    expect(engine.scheduler.kv.evictedTokens).toBe(0);
   });
 
   test("a model that cannot be cut goes on where a whole sequence is the beginning", () => {
-    const engine = new FakeEngine({ ...limits, cut: false });
+    const engine = new FakeEngine({ ...limits, canTrim: false });
     engine.add(1, header, 20);
     engine.run();
     engine.add(2, [...header, 5], 2);
@@ -110,16 +110,16 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     ["with", 6000],
   ])(
     "random conversations, cancels, little room, %s host memory: nobody reads another's tokens",
-    (_name, savedBytes) => {
+    (_name, hostBytes) => {
       let state = 7;
       const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
-      const scale = savedBytes > 0 ? 6 : 1;
-      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : savedBytes > 0 ? 2600 : 900 };
+      const scale = hostBytes > 0 ? 6 : 1;
+      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : hostBytes > 0 ? 2600 : 900 };
       const engine = new FakeEngine({
         ...limits,
         ...room,
-        savedBytes,
-        saveTokenMs: 0.01,
+        hostBytes,
+        offloadTokenMs: 0.01,
         sequences: limits.layout === "unified" ? 7 : 4,
       });
       engine.keepPlans = false;
@@ -149,10 +149,10 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
       }
       engine.run(100_000);
       for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
-      expect(engine.scheduler.cellsUsed).toBe(0);
-      if (limits.layout === "unified") expect(engine.scheduler.cellsCached).toBe(engine.cells);
+      expect(engine.scheduler.kv.runningCells).toBe(0);
+      if (limits.layout === "unified") expect(engine.scheduler.kv.idleCells).toBe(engine.cells);
       expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
-      if (savedBytes === 0) expect(engine.scheduler.spill.restored).toBe(0);
+      if (hostBytes === 0) expect(engine.scheduler.kv.host.restored).toBe(0);
     },
   );
 });
@@ -169,7 +169,7 @@ describe("room in a unified cache", () => {
     engine.add(3, 300, 2);
     engine.run();
     expect(engine.output(3).length).toBe(2);
-    expect(engine.scheduler.evictedTokens).toBeGreaterThan(100);
+    expect(engine.scheduler.kv.evictedTokens).toBeGreaterThan(100);
     const again = range(400, 20_000);
     engine.add(4, again, 2);
     engine.run();

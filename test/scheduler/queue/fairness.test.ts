@@ -52,11 +52,11 @@ describe("clients take turns", () => {
 });
 
 /** Every sequence runs: whoever makes room has none to leave its tokens in. A token takes 112 KB, moved at 1 GB/s. */
-const NONE_SPARE = { ...ROOMY, parallel: 4, sequences: 4, savedBytes: 100_000, saveTokenMs: 0.112 };
+const NONE_SPARE = { ...ROOMY, parallel: 4, sequences: 4, hostBytes: 100_000, offloadTokenMs: 0.112 };
 
 describe.each([
   ["streams", { ...NONE_SPARE, layout: "streams" }],
-  ["a model whose sequences cannot be cut", { ...NONE_SPARE, cut: false }],
+  ["a model whose sequences cannot be cut", { ...NONE_SPARE, canTrim: false }],
 ] as const)("%s, no sequence to spare: who makes room goes on later where it was", (_, limits) => {
   test("for another client", () => {
     const engine = new FakeEngine(limits, cost);
@@ -82,16 +82,17 @@ describe.each([
   });
 
   test("unless moving its tokens takes longer than computing them, or holds up streams for more than 1.5 seconds", () => {
-    const parts = (saveTokenMs: number, promptMs: number) => {
-      const engine = new FakeEngine({ ...limits, parallel: 3, sequences: 3, saveTokenMs }, (decodeRows, prefillRows) =>
-        cost(decodeRows, promptMs * prefillRows),
+    const parts = (offloadTokenMs: number, promptMs: number) => {
+      const engine = new FakeEngine(
+        { ...limits, parallel: 3, sequences: 3, offloadTokenMs },
+        (decodeRows, prefillRows) => cost(decodeRows, promptMs * prefillRows),
       );
       for (let key = 1; key <= 3; key++) engine.add(key, 2000, 1000, "batch", { background: true });
       while (engine.output(3).length < 5) engine.step();
       for (const key of [100, 101]) engine.add(key, 20, 10, "chat");
       engine.step();
       expect(engine.scheduler.preemptions).toBe(2);
-      return engine.saveSizes.filter((tokens) => tokens > 0).length;
+      return engine.offloadSizes.filter((tokens) => tokens > 0).length;
     };
     expect(parts(0.3, 1)).toBe(2);
     expect(parts(0.6, 1)).toBe(0);
@@ -105,12 +106,12 @@ describe.each([
     while (engine.output(2).length < 5) engine.step();
     engine.add(100, 20, 10, "chat");
     engine.step();
-    engine.leave(2);
+    engine.disconnect(2);
     while (engine.output(100).length < 10) engine.step();
     for (const key of [101, 102]) engine.add(key, 20, 100, "chat");
     engine.run(100_000);
     expect(engine.scheduler.preemptions).toBe(2);
-    expect(engine.saved.size).toBe(0);
+    expect(engine.hostEntries.size).toBe(0);
     expect(engine.prefilled).toBeLessThanOrEqual(2 * 2000 + 3 * 20 + 2);
   });
 });
@@ -255,7 +256,7 @@ describe("when a first token is likely", () => {
       while (engine.step()) {
         if (engine !== asked) continue;
         engine.scheduler.firstTokenMs(request(99, 50), engine.now);
-        engine.scheduler.waiting(engine.now);
+        engine.scheduler.waitingFor(engine.now);
       }
     }
     expect(asked.plans).toEqual(other.plans);
@@ -270,14 +271,14 @@ describe("what requests wait for", () => {
     for (let key = 1; key <= 5; key++) engine.add(key, 20, 50, "first");
     engine.step();
     engine.add(10, 20, 50, "first");
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, sequence: 4 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, sequence: 4 });
     engine.add(11, 20, 50, "second");
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, sequence: 5 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, sequence: 5 });
     engine.step();
     // The first client has been served since the second came.
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, sequence: 1, turn: 4 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, sequence: 1, turn: 4 });
     engine.run();
-    expect(engine.scheduler.waiting(engine.now)).toEqual(none);
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual(none);
   });
 
   test("room in the cache", () => {
@@ -285,7 +286,7 @@ describe("what requests wait for", () => {
     engine.add(1, 300, 20);
     engine.add(2, 300, 20);
     engine.step();
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, cells: 1 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, cells: 1 });
     engine.run();
   });
 
@@ -295,9 +296,9 @@ describe("what requests wait for", () => {
     engine.add(1, prompt, 5);
     engine.step();
     engine.add(2, [...prompt, 7], 5);
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, step: 1 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, step: 1 });
     engine.step();
-    expect(engine.scheduler.waiting(engine.now)).toEqual({ ...none, prefix: 1 });
+    expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, prefix: 1 });
     engine.run();
   });
 });

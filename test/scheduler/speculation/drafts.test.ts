@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { rightOf } from "../../../src/domain/speculation.ts";
+import { acceptedTokens } from "../../../src/domain/speculation.ts";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 describe("streams with a draft model", () => {
   const DRAFTS = { ...LIMITS, draftMax: 6, cells: 4096 };
-  /** Steps are dear; guesses and drafts are not. */
+  /** Steps are expensive; speculative tokens and drafts are not. */
   const start = (limits: Partial<typeof DRAFTS> = {}) => {
     const engine = new FakeEngine({ ...DRAFTS, ...limits }, (_decode, prefill) => 100 + prefill);
     engine.draftMs = 2;
     return engine;
   };
   const add = (engine: FakeEngine, keys: number, maxTokens = 100) => {
-    for (let key = 1; key <= keys; key++) engine.add(key, 40, maxTokens, "", { guess: true });
+    for (let key = 1; key <= keys; key++) engine.add(key, 40, maxTokens, "", { speculate: true });
   };
   const plain = (keys: number, maxTokens = 100) => {
     const engine = start({ draftMax: 0 });
@@ -26,38 +26,38 @@ describe("streams with a draft model", () => {
     engine.run();
     for (let key = 1; key <= keys; key++) expect(engine.output(key)).toEqual(without.output(key));
     expect(engine.plans.length).toBeLessThan(without.plans.length / 3);
-    const { draft, ngram } = engine.scheduler.guesses;
-    expect(rightOf(draft)).toBe(draft.tokens);
+    const { draft, ngram } = engine.scheduler.speculated;
+    expect(acceptedTokens(draft)).toBe(draft.tokens);
     expect(draft.accepted[0]).toBe(draft.drafts);
     expect(ngram.drafts).toBe(0);
   });
 
-  test("drafts that are wrong somewhere change nothing", () => {
+  test("partly rejected drafts change nothing", () => {
     const [without, engine] = [plain(3), start()];
     engine.drafted = (tokens) => engine.next(tokens) + Number(tokens.length % 5 === 0);
     add(engine, 3);
     engine.run();
     for (const key of [1, 2, 3]) expect(engine.output(key)).toEqual(without.output(key));
-    const { draft } = engine.scheduler.guesses;
-    expect(rightOf(draft)).toBeGreaterThan(0);
-    expect(rightOf(draft)).toBeLessThan(draft.tokens);
+    const { draft } = engine.scheduler.speculated;
+    expect(acceptedTokens(draft)).toBeGreaterThan(0);
+    expect(acceptedTokens(draft)).toBeLessThan(draft.tokens);
   });
 
-  test("a draft model that is never right is hardly asked", () => {
+  test("a draft model whose tokens are never accepted is hardly used", () => {
     const engine = start();
     engine.drafted = () => 5;
     add(engine, 1, 1000);
     engine.run();
-    expect(engine.scheduler.guesses.draft.tokens).toBeLessThan(60);
+    expect(engine.scheduler.speculated.draft.tokens).toBeLessThan(60);
     expect(engine.drafts).toBeLessThan(60);
   });
 
-  test("one that is as slow as the model is hardly asked, however right", () => {
+  test("one that is as slow as the model is hardly used, however often it is accepted", () => {
     const engine = start();
     engine.draftMs = 100;
     add(engine, 1, 1000);
     engine.run();
-    expect(engine.scheduler.guesses.draft.tokens).toBeLessThan(60);
+    expect(engine.scheduler.speculated.draft.tokens).toBeLessThan(60);
   });
 
   test("without the gate always as many as may be", () => {
@@ -65,7 +65,7 @@ describe("streams with a draft model", () => {
     engine.drafted = () => 5;
     add(engine, 1, 100);
     engine.run();
-    expect(engine.scheduler.guesses.draft.tokens).toBeGreaterThan(500);
+    expect(engine.scheduler.speculated.draft.tokens).toBeGreaterThan(500);
     expect(engine.output(1)).toEqual(plain(1).output(1));
   });
 
@@ -77,33 +77,33 @@ describe("streams with a draft model", () => {
       [...Array(40).keys()].map((at) => (at * 7) % 11),
       200,
       "",
-      { guess: true },
+      { speculate: true },
     );
     engine.run();
-    const { draft, ngram } = engine.scheduler.guesses;
-    expect(rightOf(ngram)).toBeGreaterThan(5 * draft.tokens);
+    const { draft, ngram } = engine.scheduler.speculated;
+    expect(acceptedTokens(ngram)).toBeGreaterThan(5 * draft.tokens);
   });
 
   test("a long prompt is fed in pieces of the stall budget", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 1;
-    engine.add(1, 3000, 400, "", { guess: true });
+    engine.add(1, 3000, 400, "", { speculate: true });
     engine.run();
     expect(engine.largestFeed).toBeLessThanOrEqual(Math.max(64, LIMITS.stallBudgetMs));
-    expect(rightOf(engine.scheduler.guesses.draft)).toBeGreaterThan(100);
+    expect(acceptedTokens(engine.scheduler.speculated.draft)).toBeGreaterThan(100);
   });
 
   test("a long prompt with a short answer is not worth feeding", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 10;
     for (let key = 1; key <= 8; key++) {
-      engine.add(key, 2000, 4, "", { guess: true });
+      engine.add(key, 2000, 4, "", { speculate: true });
       engine.run();
     }
     expect(engine.fed).toBeLessThan(500);
   });
 
-  test("requests without guesses are left alone", () => {
+  test("requests without speculation are left alone", () => {
     const engine = start();
     engine.add(1, 40, 50);
     engine.run();
@@ -112,25 +112,25 @@ describe("streams with a draft model", () => {
 
   test("cancelled, preempted and reused sequences begin again", () => {
     const engine = start({ cells: 256, parallel: 3, sequences: 4 });
-    for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, { guess: true });
+    for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, { speculate: true });
     for (let steps = 0; steps < 20; steps++) engine.step();
-    engine.leave(1);
+    engine.disconnect(1);
     engine.run();
     expect(engine.scheduler.preemptions).toBeGreaterThan(0);
     const without = start({ draftMax: 0, cells: 4096, parallel: 3 });
-    for (let key = 1; key <= 12; key++) without.add(key, 50 + key, 60, "", { guess: true });
+    for (let key = 1; key <= 12; key++) without.add(key, 50 + key, 60, "", { speculate: true });
     without.run();
     for (let key = 2; key <= 12; key++) expect(engine.output(key)).toEqual(without.output(key));
   });
 
-  test("a draft model without room is not asked again for these requests", () => {
+  test("a draft model whose cache is full is not used again for these requests", () => {
     const engine = start();
     engine.draftCells = 60;
     add(engine, 2);
     engine.run();
     for (const key of [1, 2]) expect(engine.output(key)).toEqual(plain(2).output(key));
     expect(engine.drafts).toBeLessThan(20);
-    engine.add(3, 20, 20, "", { guess: true });
+    engine.add(3, 20, 20, "", { speculate: true });
     engine.run();
     expect(engine.output(3).length).toBe(20);
   });

@@ -65,7 +65,7 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect(Math.max(...gaps)).toBeLessThanOrEqual(50);
   });
 
-  test("are those of no crowd: several short ones are computed together, in full batches", () => {
+  test("are those of no burst: several short ones are computed together, in full batches", () => {
     const engine = streaming({ parallel: 4, stallBudgetMs: 60 });
     for (const key of [2, 3, 4]) engine.add(key, 40, 3);
     until(engine, () => [2, 3, 4].every((key) => engine.output(key).length > 0));
@@ -90,7 +90,7 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     until(engine, () => engine.slices.length === 1);
     engine.add(3, 150, 1);
     engine.remove(2);
-    expect(engine.scheduler.cellsUsed).toBeLessThan(20);
+    expect(engine.scheduler.kv.runningCells).toBeLessThan(20);
     until(engine, () => engine.output(3).length > 0);
     expect(engine.rowsOf(3).length).toBe(150);
     expect(engine.rowsOf(2).length).toBe(0);

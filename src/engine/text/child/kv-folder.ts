@@ -69,7 +69,7 @@ export class KvFolder {
     if (bytes > this.options.limitBytes) return undefined;
     const name = this.nameOf(entry);
     if (await this.touch(name)) return { name, removed: [] };
-    const removed = await this.makeRoom(bytes);
+    const removed = await this.ensureSpace(bytes);
     const path = this.pathOf(name);
     const temporary = `${path}.${crypto.randomUUID()}.part`;
     await writeKvFile(path, temporary, this.options.fingerprint, entry, parts);
@@ -116,7 +116,7 @@ export class KvFolder {
     return listed.flat().toSorted((a, b) => a.at - b.at);
   }
 
-  private async makeRoom(bytes: number): Promise<string[]> {
+  private async ensureSpace(bytes: number): Promise<string[]> {
     const listed = await this.list();
     let held = listed.reduce((sum, file) => sum + file.bytes, 0);
     const removed: string[] = [];

@@ -1,21 +1,21 @@
-// What steps gave, on its way to the front process. Steps that follow each other fast are told together: on few cores, each
-// message costs the computation more than it takes itself.
+// Buffers the output events of steps on their way to the front process. The events of fast steps are sent together: on few
+// cores, sending a message slows the computation down.
 
 import type { OutputEvent } from "../../../domain/generate.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { StepOutput } from "../protocol.ts";
 import { appendEvents } from "./append-events.ts";
 
-export class Outbox {
+export class OutputBuffer {
   private held = new Map<RequestKey, OutputEvent[]>();
-  /** When the newest computation began, and the one that gave the oldest of what is held. */
+  /** When the newest computation began, and when the one of the oldest held events began. */
   private begunAt = 0;
   private since = 0;
 
-  /** `longestMs`: what was computed is sent so long after its computation began, or when that ends. */
+  /** `longestMs`: events are sent at most so long after their computation began, or as soon as it ends. */
   constructor(private readonly longestMs: number) {}
 
-  /** The newest computation gave these events. */
+  /** Buffers events of the newest computation. */
   hold(key: RequestKey, events: readonly OutputEvent[]): void {
     if (events.length === 0) return;
     if (this.held.size === 0) this.since = this.begunAt;
@@ -24,13 +24,13 @@ export class Outbox {
     this.held.set(key, before);
   }
 
-  /** A computation of so many milliseconds begins. True when something would be held too long if it were sent after it. */
+  /** A computation of so many milliseconds begins. True if the held events must be sent now: after it would be too late. */
   begin(now: number, expectedMs: number): boolean {
     this.begunAt = now;
     return this.held.size > 0 && now + expectedMs - this.since > this.longestMs;
   }
 
-  /** All that was held; it is the caller's to send. */
+  /** Empties the buffer; the caller sends what it returns. */
   take(): StepOutput[] {
     const outputs = [...this.held].map(([key, events]) => ({ key, events }));
     this.held = new Map();
