@@ -59,7 +59,7 @@ test("what no array can hold is not offloaded: it is lost, and nothing else", ()
   expect(events).toEqual([
     ["wrote", 8, 0],
     ["wrote", 9, 3],
-    ["failed", "a conversation could not be taken out of the KV cache"],
+    ["failed", "a conversation could not be offloaded from the KV cache"],
     ["written", 1],
   ]);
 });
@@ -69,7 +69,7 @@ test("memory is there up to what an array can hold", () => {
   expect(allocate(2 ** 33 + 1)).toBeUndefined();
 });
 
-test("memory of what is not kept any more is given back at once, not at the next garbage collection", () => {
+test("memory of a dropped entry is freed at once, not at the next garbage collection", () => {
   const parts: Uint8Array[] = [];
   const llama = {
     kvSave: () => {

@@ -196,13 +196,13 @@ describe("the disk cache", () => {
     expect(one.disk.counts).toEqual({ held: 300, written: 600, restored: 300, failed: 300 });
   });
 
-  test("gives up one conversation more rather than keeping it waiting", async () => {
+  test("loses a conversation rather than keeping it waiting in memory", async () => {
     const one = disk(folder(), 2000);
     const given = [1, 2, 3].map(parts);
     for (const [at, some] of given.entries()) one.disk.write(entry(at + 1), some);
     await one.disk.settled();
     expect(one.disk.counts).toMatchObject({ written: 300, failed: 600 });
-    // Their memory is given back, whatever became of them.
+    // Their memory is freed in any case.
     expect(given.flat().map(({ length }) => length)).toEqual(Array(9).fill(0));
     one.disk.write(entry(3), parts(3));
     await one.disk.settled();

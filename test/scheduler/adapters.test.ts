@@ -65,7 +65,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   });
 });
 
-test("what nobody holds any more leaves nothing behind, however many sets there were", () => {
+test("removed sequences leave nothing behind, however many sets there were", () => {
   const engine = new FakeEngine({ ...LIMITS, reuse: false });
   for (let key = 1; key <= 50; key++) add(engine, key, 20, 3, [{ id: 0, scale: key / 50 }]);
   engine.run();
@@ -196,7 +196,7 @@ describe("prompts that are computed in slices", () => {
     expect(Math.max(...runs.filter((run) => run.startsWith(".")).map((run) => run.length))).toBeGreaterThan(1);
   });
 
-  test("streams of other sets are computed in steps on end meanwhile, as those of the same are", () => {
+  test("multi-step decoding goes on for streams of other sets meanwhile, as for those of the same", () => {
     const steps = [BASE, A].map((set) => {
       const engine = new FakeEngine(limits, (decodeRows, prefillRows) => decodeRows + prefillRows);
       engine.multiStep = true;
@@ -216,8 +216,8 @@ test("drafts are written for the streams of the next step alone, and serve it", 
   const engine = new FakeEngine({ ...LIMITS, cells: 4096, draftMax: 4, draftAdaptive: false }, cost);
   SETS.forEach((set, at) => add(engine, at, 8, 60, set));
   engine.run();
-  const guessed = engine.plans.filter(({ speculativeRows }) => speculativeRows > 0);
-  expect(new Set(guessed.map(({ adapters }) => adapterKey(adapters))).size).toBe(SETS.length);
+  const speculative = engine.plans.filter(({ speculativeRows }) => speculativeRows > 0);
+  expect(new Set(speculative.map(({ adapters }) => adapterKey(adapters))).size).toBe(SETS.length);
   expect(engine.drafts).toBeLessThanOrEqual(engine.plans.length);
   const { drafts, tokens, accepted } = engine.scheduler.speculated.draft;
   expect([drafts > 0, accepted[0]]).toEqual([true, drafts]);

@@ -3,13 +3,13 @@
 // twice.
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
-import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
 import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
+import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
-import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
 
 export const LIMITS: SchedulerLimits = {
   parallel: 4,

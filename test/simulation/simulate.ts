@@ -55,7 +55,7 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
     arrivals.set(key, arrival);
     const { prompt, maxTokens, client, background = false, adapters = [] } = arrival;
     engine.add(key, prompt, maxTokens, client, { background, adapters });
-    if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
+    if (arrival.disconnectsAfter !== undefined) plan(at + arrival.disconnectsAfter, key);
   };
   for (;;) {
     for (let next = due.at(-1); next && next.at <= engine.now; next = due.at(-1)) begin(due.pop() as Due);

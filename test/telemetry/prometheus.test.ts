@@ -209,7 +209,7 @@ describe("what is measured", () => {
     expect(read("svc_stream_pause_seconds_sum", { cause: "prompt" }, now)).toBeCloseTo(2.4);
   });
 
-  test("guesses count by who made them and by their place, added up over engine processes", () => {
+  test("speculative tokens count by their source and by their place, added up over engine processes", () => {
     const { read } = start();
     const [steps, more] = [noSteps(), noSteps()];
     countDraft(more.speculation, "draft", 4, 2);

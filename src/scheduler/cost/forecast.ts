@@ -1,7 +1,7 @@
 // Estimates when requests end, from the steps and answers so far.
 
-import { OutputLength } from "./output-length.ts";
 import type { Sequence } from "../sequence.ts";
+import { OutputLength } from "./output-length.ts";
 import type { StepCost } from "./step-cost.ts";
 
 export class Forecast {

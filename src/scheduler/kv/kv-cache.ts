@@ -171,9 +171,7 @@ export class KvCache {
     }
   }
 
-  /**
-   * Idle cells slow down every step of a unified cache. Beyond `limit`, idle sequences are offloaded, a part in each step.
-   */
+  /** Idle cells slow down every step of a unified cache: beyond `limit` they are offloaded, a part in each step. */
   offloadBeyond(limit: number, now: number): void {
     if (!this.canOffload) return;
     if (!this.host.isOffloading && this.idleCells > limit) this.beginOffload(now);

@@ -2,11 +2,11 @@
 // preempted when others need theirs.
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
+import type { StepCost } from "../cost/step-cost.ts";
 import { DiskPrefetch } from "../kv/disk-prefetch.ts";
-import { FairQueue } from "./fair-queue.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import type { Sequence } from "../sequence.ts";
-import type { StepCost } from "../cost/step-cost.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { victimFor, yieldingTo } from "./preemption.ts";
 
 export interface QueueLimits extends KvLimits {

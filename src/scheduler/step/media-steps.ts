@@ -1,11 +1,11 @@
 // Images and sound are computed in steps of their own: in interludes of the streams, by turns with prompts.
 
-import type { Interlude } from "./interlude.ts";
+import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import type { MediaStep } from "../plan.ts";
-import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Sequence } from "../sequence.ts";
-import type { StepCost } from "../cost/step-cost.ts";
+import type { Interlude } from "./interlude.ts";
+import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 
 export class MediaSteps {
   /** A medium was computed last, not a prompt. */

@@ -1,8 +1,8 @@
 // Which prompts are computed next, and how much of them in one step.
 
+import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
-import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 
 /** Longest prefill step while no stream decodes: new requests are noticed after it. */
 const QUIET_STEP_MS = 1000;

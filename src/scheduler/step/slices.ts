@@ -1,12 +1,12 @@
 // Prompts beside streams, where a chunk of them can be paused: each interlude computes the slice of a chunk that fits it.
 
-import { AdapterTurns } from "./adapter-turns.ts";
-import type { Interlude } from "./interlude.ts";
+import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "../plan.ts";
-import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
 import type { Sequence } from "../sequence.ts";
-import type { StepCost } from "../cost/step-cost.ts";
+import { AdapterTurns } from "./adapter-turns.ts";
+import type { Interlude } from "./interlude.ts";
+import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
 
 /** How a slice ended: its chunk is done, or paused before its end, or abandoned. */
 export type SliceResult = "done" | "paused" | "abandoned";

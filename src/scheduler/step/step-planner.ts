@@ -1,12 +1,12 @@
 // Plans a step: the streams of one set of adapters, and beside them prompts, speculative tokens or further decode steps.
 
+import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import { byPlace, MULTI_STEP_MS, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
-import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Key, Sequence } from "../sequence.ts";
-import type { Slices } from "./slices.ts";
 import type { Speculation } from "../speculation/speculation.ts";
-import type { StepCost } from "../cost/step-cost.ts";
+import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import type { Slices } from "./slices.ts";
 
 export interface PlannerLimits extends PrefillLimits, KvLimits {
   /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
@@ -19,7 +19,7 @@ const MULTI_STEP_BETWEEN_SLICES_MS = 10;
 /** A prompt that takes less than this share of the stall budget is computed in a step, which costs less than a slice. */
 const SHORT_SHARE = 0.5;
 
-/** Estimated share of short conversations that go on. Evicting one that is too short to offload costs computing it again. */
+/** Estimated share of short conversations that go on after their cells were evicted, and are then computed again. */
 const RETURNING = 0.1;
 
 export class StepPlanner {
@@ -54,7 +54,7 @@ export class StepPlanner {
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.streams === 0) this.clearFor(prompts, now);
-    // Prompts of other adapters do not wait for several decode steps either.
+    // No prompt waits for several decode steps, whatever its adapters.
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.multiSteps(decoding) : 1;
     if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
@@ -101,7 +101,7 @@ export class StepPlanner {
     return added.rows.length;
   }
 
-  /** Idle cells are offloaded or evicted where they slow down a long prompt by more than that takes. */
+  /** Offloads or evicts idle cells when they slow down a long prompt by more than that takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
     const cellMs = this.cost.idleCellMs(tokens);
@@ -127,5 +127,5 @@ export class StepPlanner {
 /** Prompts that are computed now and whose next tokens are text. */
 const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
-/** How many sets of adapters compute them. */
+/** How many sets of adapters compute these requests. */
 const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

@@ -192,7 +192,7 @@ describe.each([
   ["whole conversations only", { canTrim: false }],
 ] as const)("%s: random conversations over restarts and crashes", (_, changes) => {
   test.each([1, 2, 3])(
-    "nobody reads another's tokens, and nothing is lost of an answer (seed %d)",
+    "no request reads another's tokens, and nothing is lost of an answer (seed %d)",
     (seed) => {
       const random = new Random(seed);
       const limits = { ...withDisk, cells: 1800, hostBytes: 2500, ...changes };
@@ -224,7 +224,7 @@ describe.each([
         }
         // A crash takes what is not on disk; commands that were not carried out go with it.
         if (random.chance(0.5)) engine.end();
-        // Another process needs the room.
+        // Another process needs the space.
         for (const id of disk.files.keys()) if (random.chance(0.1)) disk.files.delete(id);
       }
       expect(disk.reads).toBeGreaterThan(0);

@@ -75,7 +75,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect([2, 3].map((key) => engine.output(key).length)).toEqual([5, 5]);
   });
 
-  test("somebody else behind the waiting ones does not wait", () => {
+  test("another request behind the waiting ones does not wait", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     engine.add(1, header, 2);
     engine.add(2, header, 2);
@@ -93,7 +93,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect(engine.scheduler.kv.evictedTokens).toBe(0);
   });
 
-  test("a model that cannot be cut goes on where a whole sequence is the beginning", () => {
+  test("a model that cannot be trimmed continues a whole sequence that is a prefix", () => {
     const engine = new FakeEngine({ ...limits, canTrim: false });
     engine.add(1, header, 20);
     engine.run();
@@ -109,15 +109,15 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     ["without", 0],
     ["with", 6000],
   ])(
-    "random conversations, cancels, little room, %s host memory: nobody reads another's tokens",
+    "random conversations, cancels, few cells, %s host memory: no request reads another's tokens",
     (_name, hostBytes) => {
       let state = 7;
       const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
       const scale = hostBytes > 0 ? 6 : 1;
-      const room = { cells: limits.layout === "streams" ? scale * 4 * 600 : hostBytes > 0 ? 2600 : 900 };
+      const capacity = { cells: limits.layout === "streams" ? scale * 4 * 600 : hostBytes > 0 ? 2600 : 900 };
       const engine = new FakeEngine({
         ...limits,
-        ...room,
+        ...capacity,
         hostBytes,
         offloadTokenMs: 0.01,
         sequences: limits.layout === "unified" ? 7 : 4,
@@ -144,8 +144,8 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
           engine.remove(gone);
           left.add(gone);
         }
-        const told = engine.jobs.get(1 + random(key))?.tokens ?? [];
-        if (random(3) === 0 && told.length < scale * 400) histories[random(histories.length)] = [...told];
+        const known = engine.jobs.get(1 + random(key))?.tokens ?? [];
+        if (random(3) === 0 && known.length < scale * 400) histories[random(histories.length)] = [...known];
       }
       engine.run(100_000);
       for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
@@ -157,7 +157,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
   );
 });
 
-describe("room in a unified cache", () => {
+describe("free cells in a unified cache", () => {
   test("what finished requests left makes way for running ones, the oldest first and its end first", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 1000 });
     engine.add(1, 400, 2);
@@ -188,7 +188,7 @@ describe("room in a unified cache", () => {
 });
 
 describe("streams", () => {
-  test("a sequence that is mostly used again is taken over, another one goes for a short beginning", () => {
+  test("a sequence that is mostly reused is taken over, another one is evicted for a short prefix", () => {
     const engine = new FakeEngine({ ...STREAMS, parallel: 2, sequences: 2, cells: 2048 });
     engine.add(1, [...header, ...range(200, 5000)], 2);
     engine.run();
@@ -242,7 +242,7 @@ describe("streams", () => {
   });
 });
 
-test("unified: what goes on from a finished request needs room for what that one holds", () => {
+test("unified: a request that continues a finished one needs cells for what that one holds", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 1024 });
   engine.add(1, 600, 2);
   engine.run();

@@ -51,13 +51,13 @@ describe("clients take turns", () => {
   });
 });
 
-/** Every sequence runs: whoever makes room has none to leave its tokens in. A token takes 112 KB, moved at 1 GB/s. */
+/** Every sequence runs: a preempted request has none to keep its tokens in. A token takes 112 KB, offloaded at 1 GB/s. */
 const NONE_SPARE = { ...ROOMY, parallel: 4, sequences: 4, hostBytes: 100_000, offloadTokenMs: 0.112 };
 
 describe.each([
   ["streams", { ...NONE_SPARE, layout: "streams" }],
-  ["a model whose sequences cannot be cut", { ...NONE_SPARE, canTrim: false }],
-] as const)("%s, no sequence to spare: who makes room goes on later where it was", (_, limits) => {
+  ["a model whose sequences cannot be trimmed", { ...NONE_SPARE, canTrim: false }],
+] as const)("%s, no sequence to spare: a preempted request is resumed where it was", (_, limits) => {
   test("for another client", () => {
     const engine = new FakeEngine(limits, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 2000, 200, "batch");
@@ -69,7 +69,7 @@ describe.each([
     for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(200);
   });
 
-  test("for whoever is not in the background", () => {
+  test("for requests that are not in the background", () => {
     const engine = new FakeEngine({ ...limits, parallel: 2, sequences: 2 }, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 2000, 100, "batch", { background: true });
     while (engine.output(2).length < 5) engine.step();
@@ -100,7 +100,7 @@ describe.each([
     expect(parts(0.8, 2)).toBe(0);
   });
 
-  test("and nothing is moved for who made room and has left since", () => {
+  test("and nothing is offloaded for a preempted request whose client has disconnected", () => {
     const engine = new FakeEngine({ ...limits, parallel: 2, sequences: 3 }, cost);
     for (const key of [1, 2]) engine.add(key, 2000, 200, "batch", { background: true });
     while (engine.output(2).length < 5) engine.step();
@@ -141,7 +141,7 @@ describe("background requests", () => {
     for (let key = 1; key <= 6; key++) expect(engine.jobs.get(key)?.tokenAt[0]).toBeLessThan(begun);
   });
 
-  test("make room in the cache for a prompt that would not fit beside them", () => {
+  test("are preempted for a prompt that would not fit beside them", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 1000, sequences: 16 }, cost);
     for (let key = 1; key <= 4; key++) engine.add(key, 150, 80, "batch", { background });
     while (engine.output(4).length === 0) engine.step();
@@ -192,7 +192,7 @@ describe("the order of prompts", () => {
 });
 
 describe("when a place is free", () => {
-  test("is told from the answers' lengths and what steps take", () => {
+  test("is estimated from the answers' lengths and what steps take", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 6; key++) engine.add(key, 20, 100);
     while (engine.output(1).length < 20) engine.step();
@@ -203,7 +203,7 @@ describe("when a place is free", () => {
     expect(expected).toBeLessThan((engine.now - since) * 2);
   });
 
-  test("nothing is told while one is", () => {
+  test("is undefined while one is", () => {
     const engine = new FakeEngine(ROOMY, cost);
     engine.add(1, 20, 100);
     engine.step();
@@ -224,7 +224,7 @@ describe("when a first token is likely", () => {
     expect(engine.scheduler.firstTokenMs(request(1, 500), 0)).toBe(0);
   });
 
-  test("is told from its own prompt, without what is in the cache", () => {
+  test("is estimated from its own prompt, without what is in the cache", () => {
     const engine = new FakeEngine(ROOMY, cost);
     engine.add(1, 500, 10);
     engine.run();
@@ -281,7 +281,7 @@ describe("what requests wait for", () => {
     expect(engine.scheduler.waitingFor(engine.now)).toEqual(none);
   });
 
-  test("room in the cache", () => {
+  test("free cells", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 512, batch: 512 }, cost);
     engine.add(1, 300, 20);
     engine.add(2, 300, 20);

@@ -29,7 +29,7 @@ describe("as many speculative tokens are tried as pay", () => {
     expect(costs(round).best(alone(acceptance)).count).toBe(expected);
   });
 
-  test("what is saved is what a token costs less", () => {
+  test("savedMs is by how much a token costs less", () => {
     // Nine tokens in 100 + 8 × 15 ms.
     expect(costs(5).best(alone(1)).savedMs).toBeCloseTo(100 - 220 / 9);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { noSpeculation, acceptedTokens } from "../../../src/domain/speculation.ts";
+import { Sequence } from "../../../src/scheduler/sequence.ts";
 import { SpeculationCost } from "../../../src/scheduler/speculation/cost.ts";
 import { PromptLookup } from "../../../src/scheduler/speculation/prompt-lookup.ts";
-import { Sequence } from "../../../src/scheduler/sequence.ts";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const sequence = (...tokens: number[]) =>
@@ -115,8 +115,8 @@ describe("a stream with prompt lookup", () => {
 
   test("nothing is speculated while a prompt is computed, nor for many streams", () => {
     const engine = steps(true, { ...LIMITS, parallel: 8 }, 8);
-    const crowded = engine.plans.filter(({ decodeRows, prefillRows }) => decodeRows > 4 || prefillRows > 0);
-    expect(crowded.length).toBeGreaterThan(0);
-    expect(crowded.every(({ speculativeRows }) => speculativeRows === 0)).toBe(true);
+    const full = engine.plans.filter(({ decodeRows, prefillRows }) => decodeRows > 4 || prefillRows > 0);
+    expect(full.length).toBeGreaterThan(0);
+    expect(full.every(({ speculativeRows }) => speculativeRows === 0)).toBe(true);
   });
 });

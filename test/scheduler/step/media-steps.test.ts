@@ -65,7 +65,7 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
   });
 });
 
-test("while nobody decodes, a medium is computed in full batches, by turns with prompts", () => {
+test("while no stream decodes, a medium is computed in full batches, by turns with prompts", () => {
   const engine = new FakeEngine(limits, cost);
   addMedium(engine, 1, 600);
   engine.add(2, 1000, 3, "reader");

@@ -12,7 +12,7 @@ function run(stepMs: number, lengths: readonly number[], multiStep = true, limit
 
 const steps = (engine: FakeEngine) => engine.plans.map((plan) => plan.steps);
 
-test("fast decode steps are made on end, and give the same tokens", () => {
+test("several fast decode steps are made in one call, and sample the same tokens", () => {
   const [one, many] = [run(1, [60, 35], false), run(1, [60, 35])];
   expect(Math.max(...steps(one))).toBe(1);
   expect(Math.max(...steps(many))).toBeGreaterThan(4);
@@ -30,7 +30,7 @@ test("they end with the first request that has all it wanted", () => {
   expect(engine.output(2).length).toBe(50);
 });
 
-test("nobody's prompt waits for them", () => {
+test("no prompt waits for them", () => {
   const engine = new FakeEngine(LIMITS, () => 1);
   engine.multiStep = true;
   engine.add(1, 10, 100);
@@ -58,7 +58,7 @@ test("one request that wants each token looked at holds all of them to single st
 describe("requests of different adapters", () => {
   const adapters = [{ id: 0, scale: 1 }];
 
-  test("make their steps on end in turns, and share the time that these may take", () => {
+  test("take turns at multi-step decoding, and share the time that it may take", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, () => 1);
     engine.multiStep = true;
     engine.add(1, 10, 400);
@@ -81,7 +81,7 @@ describe("requests of different adapters", () => {
     while (engine.output(2).length === 0) expect(engine.step()?.steps).toBe(1);
   });
 
-  test("leave each other room in the cache", () => {
+  test("leave each other free cells in the cache", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 100 }, () => 0.01);
     engine.multiStep = true;
     engine.add(1, 10, 12);

@@ -38,7 +38,7 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect([1, 2].map((key) => engine.output(key).length)).toEqual([200, 3]);
   });
 
-  test("leave less time for steps on end than there is without them", () => {
+  test("leave less time for multi-step decoding than there is without them", () => {
     const engine = new FakeEngine({ ...limits, stallBudgetMs: 50 });
     engine.multiStep = true;
     const longest = (from: number) => Math.max(...engine.plans.slice(from).map(({ steps }) => steps));
@@ -73,7 +73,7 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect(engine.plans.some(({ prefillRows }) => prefillRows > 100)).toBe(true);
   });
 
-  test("are computed in full batches, once nobody decodes", () => {
+  test("are computed in full batches, once no stream decodes", () => {
     const engine = streaming();
     engine.add(2, 400, 1);
     until(engine, () => engine.slices.length > 0);
@@ -84,7 +84,7 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect(engine.prefilled).toBe(4 + 400);
   });
 
-  test("a request that leaves takes its chunk along, and nobody else's prompt is computed twice", () => {
+  test("a cancelled request abandons its chunk, and no other prompt is computed twice", () => {
     const engine = streaming();
     engine.add(2, 400, 1);
     until(engine, () => engine.slices.length === 1);

@@ -123,19 +123,19 @@ export class ParsedAnswer implements Answer {
     if (more && !atOnce && (this.written || this.called)) return [];
     const before = this.options.now();
     if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
-    const news = this.parser.read(false);
+    const update = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
     this.readCost = cost > SLOW_READING_MS ? cost : 0;
-    if (!news) return [];
+    if (!update) return [];
     this.expected = false;
-    return this.emit(news);
+    return this.emit(update);
   }
 
   end(whole: boolean): OutputEvent[] {
     if (this.complete) return [];
-    const news = this.parser.read(true);
-    const events = news ? this.emit(news) : [];
+    const update = this.parser.read(true);
+    const events = update ? this.emit(update) : [];
     if (this.complete) return events;
     if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.unreported;
     if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));

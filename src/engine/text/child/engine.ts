@@ -17,10 +17,11 @@ import { Intake, type ReadyPrompt, type Refusal } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
 import type { KvFolder } from "./kv-folder.ts";
-import type { MediaPrompt } from "./media-prompts.ts";
 import { levelsOf } from "./levels.ts";
+import type { MediaPrompt } from "./media-prompts.ts";
 import type { EngineObserver } from "./observer.ts";
 import { OutputBuffer } from "./output-buffer.ts";
+import { overload } from "./overload.ts";
 import { schedulerLimits } from "./scheduler-limits.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
@@ -31,6 +32,7 @@ const GATHER_LIMIT_MS = 100;
 /** How long to wait for the prompt thread before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
+
 export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<RequestKey, ActiveRequest>();
@@ -176,17 +178,9 @@ export class Engine {
 
   private accept(prompt: ReadyPrompt): boolean {
     const { key, request, tokens, format } = prompt;
-    const { runningCount, waitingCount, waitingTokens } = this.scheduler;
-    const { parallel, maxQueueTokens: limit } = this.options;
-    // While sequences are free, waiting requests start with the next step.
-    if (!request.background && runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
-      const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
-      this.refuse(key, { code: "server_busy", message, busy: "queue_tokens" });
-      return false;
-    }
-    if (this.isTooLate(prompt)) {
-      const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
-      this.refuse(key, { code: "server_busy", message, busy: "deadline" });
+    const refusal = overload(prompt, this.sequenceOf(prompt), this.scheduler, this.options, this.clock);
+    if (refusal) {
+      this.refuse(key, refusal);
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
@@ -201,14 +195,6 @@ export class Engine {
     const request = this.active.get(key);
     if (request) this.close(request, "cancelled");
     this.send({ type: "rejected", key, ...refusal });
-  }
-
-  /** The deadline cannot be met any more. Only the first of several answers to a request is checked. */
-  private isTooLate(prompt: ReadyPrompt): boolean {
-    const { id, group = id, deadline } = prompt.request;
-    if (deadline === undefined || group !== id) return false;
-    const expectedMs = this.scheduler.firstTokenMs(this.sequenceOf(prompt), this.clock.now());
-    return this.clock.wall() + expectedMs > deadline;
   }
 
   private schedule(prompt: ReadyPrompt): void {
@@ -279,7 +265,7 @@ export class Engine {
     this.active.delete(request.key);
     this.scheduler.remove(request.key, now);
     this.llama.freeSampler(request.sampler);
-    // Its media may still be being encoded.
+    // Its media may not be encoded yet.
     this.intake.cancel(request.key);
     const prompt = this.mediaPrompts.get(request.key);
     if (prompt) this.media?.release(prompt.job);

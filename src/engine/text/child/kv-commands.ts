@@ -90,7 +90,7 @@ export class KvCommands {
       return this.disk.write(entry, parts);
     }
     this.drop(hostId);
-    this.disk?.fail(entry, "a conversation could not be taken out of the KV cache");
+    this.disk?.fail(entry, "a conversation could not be offloaded from the KV cache");
   }
 
   private readEnded(hostId: HostId, parts: Uint8Array[] | undefined): void {

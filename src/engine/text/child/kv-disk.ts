@@ -60,7 +60,7 @@ export class KvDisk {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
       parts.forEach(release);
-      return this.fail(entry, "the disk is slower than what is to be written to it");
+      return this.fail(entry, "the disk is too slow for what must be written");
     }
     this.bytesInFlight += bytes;
     this.writing = this.writing.then(async () => {
@@ -116,7 +116,7 @@ export class KvDisk {
   private async readFile(entry: KvEntry): Promise<Uint8Array[] | undefined> {
     try {
       const parts = await this.folder.read(entry);
-      if (!parts) this.fail(entry, "a conversation is gone or damaged");
+      if (!parts) this.fail(entry, "a conversation's file is missing or damaged");
       return parts;
     } catch (error) {
       this.fail(entry, `reading failed (${codeOf(error)})`);
@@ -153,7 +153,7 @@ export class KvDisk {
   private warnOnce(reason: string): void {
     if (this.reasons.has(reason)) return;
     this.reasons.add(reason);
-    this.listener.warn(`conversations on disk: ${reason}; told once`);
+    this.listener.warn(`conversations on disk: ${reason}; reported once`);
   }
 }
 

@@ -74,7 +74,7 @@ export class Profiler implements EngineObserver {
   }
 }
 
-/** Readings of one request: at its beginning, from time to time, and at its end. */
+/** Readings of one request: at its start, at intervals, and at its end. */
 class Sampling {
   private readings: Reading[];
   private interval = SAMPLE_MS;

@@ -156,7 +156,7 @@ export class StepRunner {
   private runMedia(step: MediaStep): void {
     const prompt = this.requests.mediaPrompts.get(step.key);
     const span = prompt?.spans.find(({ start }) => start === step.span.start);
-    if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
+    if (!this.media || !prompt || !span) throw new Error("a step for media of an unknown request");
     const { media } = this;
     const { width } = media.projector();
     if (step.starts) this.hooks.started([step.key], this.clock.now());

@@ -4,8 +4,8 @@
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent } from "../../../domain/generate.ts";
 import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
-import type { TraceFile } from "../../../telemetry/trace-file.ts";
 import { begin, counter, end, processName, slice, trackName, type Track } from "../../../telemetry/trace-events.ts";
+import type { TraceFile } from "../../../telemetry/trace-file.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
