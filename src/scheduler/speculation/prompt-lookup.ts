@@ -83,7 +83,7 @@ function find({ ids, length }: Sequence): Match | undefined {
   return best;
 }
 
-/** The tokens behind `at`, repeated from there when the request ends; up to the first medium, whose tokens have no text. */
+/** The tokens behind `at`, repeated from there when the request ends; up to the first medium, whose tokens cannot be sampled. */
 function continuation({ ids, length }: Sequence, at: number, count: number): Int32Array {
   const known = length - 1 - at;
   const tokens = Int32Array.from({ length: count }, (_, index) => ids[at + 1 + (index % known)] as number);
