@@ -16,7 +16,7 @@ export class StepResults {
     private readonly speculation: Speculation,
   ) {}
 
-  /** Takes in one step, or a whole chunk of prompts. `streams`: how many of them the step counts as for its cost. */
+  /** Takes in one step, or a whole chunk of prompts. Its cost is recorded as that of a step with so many `streams`. */
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
     const { inUse } = this.kv;
     if (plan.speculativeRows === 0) this.cost.record(streams, plan.prefillRows, ms, inUse);

@@ -22,7 +22,7 @@ export interface KvDiskCounts {
   readonly failed: number;
 }
 
-/** Bytes that wait in memory to be written. What would exceed this is not written. */
+/** Most bytes that wait in memory to be written: what would exceed this is lost, except a conversation that waits alone. */
 const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
