@@ -1,6 +1,6 @@
-// Counts of decode calls by what they computed: kept by the engine, added up over engine processes, told as metrics.
+// Counts of decode calls by what they computed: kept by the engine, added up over engine processes, exported as metrics.
 
-import { addGuesses, noGuesses, type GuessTally } from "./guesses.ts";
+import { addSpeculation, noSpeculation, type SpeculationCounts } from "./speculation.ts";
 
 /** `mixed`: tokens of running streams and of prompts in one call. */
 export const STEP_KINDS = ["decode", "prefill", "mixed", "media"] as const;
@@ -15,28 +15,28 @@ export type PauseCause = (typeof PAUSE_CAUSES)[number];
 
 /** Upper bounds of the duration buckets; one more counts what is longer. */
 export const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The same of the sizes of prompt chunks. */
+/** Upper bounds of the buckets for prompt tokens in a call. */
 export const CHUNK_TOKENS = [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-/** Values in buckets; none is in two. */
+/** Values counted in buckets, each in one; the sum of all. */
 export interface Distribution {
   readonly counts: number[];
   sum: number;
 }
 
-export interface StepTally {
+export interface StepCounts {
   /** Seconds of calls. */
   readonly durations: Readonly<Record<StepKind, Distribution>>;
-  /** Prompt tokens in calls that have any. */
+  /** Prompt tokens of a call that has any. */
   readonly chunks: Readonly<Record<(typeof CHUNK_KINDS)[number], Distribution>>;
-  /** Seconds between two steps of a running stream, for each stream. */
+  /** Seconds between two steps of a running stream, counted for each stream. */
   readonly pauses: Readonly<Record<PauseCause, Distribution>>;
   /** Tokens computed: of running streams, of prompts' text, of media. */
   readonly rows: Record<"decode" | "prefill" | "media", number>;
-  readonly guesses: GuessTally;
+  readonly speculation: SpeculationCounts;
 }
 
-export function noSteps(): StepTally {
+export function noSteps(): StepCounts {
   const over = (bounds: readonly number[]): Distribution => ({ counts: [...bounds, 0].map(() => 0), sum: 0 });
   const seconds = () => over(STEP_SECONDS);
   return {
@@ -44,22 +44,22 @@ export function noSteps(): StepTally {
     chunks: { prefill: over(CHUNK_TOKENS), mixed: over(CHUNK_TOKENS) },
     pauses: { decode: seconds(), prompt: seconds(), media: seconds() },
     rows: { decode: 0, prefill: 0, media: 0 },
-    guesses: noGuesses(),
+    speculation: noSpeculation(),
   };
 }
 
 /** Counts one call. */
-export function countStep({ durations }: StepTally, kind: StepKind, seconds: number): void {
+export function countStep({ durations }: StepCounts, kind: StepKind, seconds: number): void {
   count(durations[kind], STEP_SECONDS, seconds);
 }
 
 /** Counts the prompt tokens of a call that has some. */
-export function countChunk({ chunks }: StepTally, kind: (typeof CHUNK_KINDS)[number], tokens: number): void {
+export function countChunk({ chunks }: StepCounts, kind: (typeof CHUNK_KINDS)[number], tokens: number): void {
   count(chunks[kind], CHUNK_TOKENS, tokens);
 }
 
 /** Counts a pause of one stream. */
-export function countPause({ pauses }: StepTally, cause: PauseCause, seconds: number): void {
+export function countPause({ pauses }: StepCounts, cause: PauseCause, seconds: number): void {
   count(pauses[cause], STEP_SECONDS, seconds);
 }
 
@@ -70,13 +70,13 @@ function count(into: Distribution, bounds: readonly number[], value: number): vo
   into.sum += value;
 }
 
-/** Adds `more` to `tally`. */
-export function addSteps(tally: StepTally, more: StepTally): void {
-  for (const kind of STEP_KINDS) add(tally.durations[kind], more.durations[kind]);
-  for (const kind of CHUNK_KINDS) add(tally.chunks[kind], more.chunks[kind]);
-  for (const cause of PAUSE_CAUSES) add(tally.pauses[cause], more.pauses[cause]);
-  for (const kind of ["decode", "prefill", "media"] as const) tally.rows[kind] += more.rows[kind];
-  addGuesses(tally.guesses, more.guesses);
+/** Adds `more` to `counts`. */
+export function addSteps(counts: StepCounts, more: StepCounts): void {
+  for (const kind of STEP_KINDS) add(counts.durations[kind], more.durations[kind]);
+  for (const kind of CHUNK_KINDS) add(counts.chunks[kind], more.chunks[kind]);
+  for (const cause of PAUSE_CAUSES) add(counts.pauses[cause], more.pauses[cause]);
+  for (const kind of ["decode", "prefill", "media"] as const) counts.rows[kind] += more.rows[kind];
+  addSpeculation(counts.speculation, more.speculation);
 }
 
 function add(into: Distribution, from: Distribution): void {

@@ -1,8 +1,8 @@
-// What accepted requests wait for, as the scheduler sees it and metrics tell it.
+// What accepted requests wait for: worked out by the scheduler, exported as metrics.
 
 /**
- * `sequence`: all that may run at once do · `cells`: the KV cache has no room beside the running ones · `prefix`: another
- * request computes what it begins with · `turn`: another client, which came later, is served before · `step`: nothing but the step under way.
+ * `sequence`: as many requests run as may at once · `cells`: the KV cache has too few free cells · `prefix`: another request
+ * computes a prefix of this one · `turn`: a later request of another client is served first · `step`: only the current step.
  */
 export const WAIT_REASONS = ["sequence", "cells", "prefix", "turn", "step"] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];

@@ -1,13 +1,13 @@
-// Parts of a prompt that are no text, and what they do to positions.
+// Parts of a prompt that are images or sound, and how they shift positions.
 
-/** Its tokens are embeddings, decoded apart from everybody's. */
+/** A medium in a prompt. Its tokens are embeddings, which are computed in steps of their own. */
 export interface MediaSpan {
   /** Index of its first token in the prompt. */
   readonly start: number;
   readonly tokens: number;
-  /** By how much positions advance behind it; not always by its tokens. */
+  /** Positions that it takes; not always as many as tokens. */
   readonly positions: number;
-  /** It must be decoded whole. */
+  /** It must be computed in one step. */
   readonly whole: boolean;
 }
 
@@ -18,7 +18,7 @@ export function positionAt(media: readonly MediaSpan[], index: number): number {
   return position;
 }
 
-/** The last place up to `index` that is not inside a span. */
-export function cutBefore(media: readonly MediaSpan[], index: number): number {
+/** The last index up to `index` that is not inside a span: a sequence can be trimmed there. */
+export function boundaryBefore(media: readonly MediaSpan[], index: number): number {
   return media.find(({ start, tokens }) => start < index && index < start + tokens)?.start ?? index;
 }

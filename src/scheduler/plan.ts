@@ -1,51 +1,57 @@
-// What a step is to compute, and what came of it.
+// What a step computes, and what it sampled.
 
 import type { AdapterSet } from "../domain/adapters.ts";
-import type { GuessSource } from "../domain/guesses.ts";
+import type { SpeculationSource } from "../domain/speculation.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
+
+/**
+ * Multi-step decoding takes so long at most, or the stall budget if that is less: text is emitted at least twenty times a
+ * second, and messages are sent once for several steps. On few cores, sending a message slows the computation down.
+ */
+export const MULTI_STEP_MS = 50;
 
 /** One row of a decode batch. */
 export interface PlanRow {
   readonly key: Key;
   readonly sequence: number;
   readonly token: number;
-  /** Of the token among the request's. */
+  /** Index of the token in the request. */
   readonly index: number;
-  /** Of the token in the KV cache. */
+  /** Position of the token in the KV cache. */
   readonly position: number;
   /** The row's logits are wanted: its sampled token goes to `apply`. */
   readonly sample: boolean;
-  /** Who guessed that the row before gives this token; absent: it is known. */
-  readonly guess?: GuessSource;
+  /** Where a speculative token comes from; absent: the token is known. */
+  readonly speculative?: SpeculationSource;
 }
 
 export interface StepPlan {
   /** Sorted by sequence id, as the stream KV layout wants them. */
   readonly rows: readonly PlanRow[];
-  /** What computes all of them beside the model. */
+  /** LoRA adapters that compute all of them. */
   readonly adapters: AdapterSet;
-  /** Requests whose first rows are in this plan. */
+  /** Requests whose first computation this is. */
   readonly started: readonly Key[];
-  /** The request that fills the batch alone, if one does: its cancellation may abort the step. */
+  /** The only request in the batch, if there is just one: its cancellation may abort the step. */
   readonly owner: Key | undefined;
   readonly decodeRows: number;
   readonly prefillRows: number;
-  readonly guessRows: number;
-  /** Decode steps on end, each with the tokens of the one before. More than one only when every row is a stream's. */
+  readonly speculativeRows: number;
+  /** Decode steps, each with the tokens that the one before sampled. More than one (multi-step decoding) only for streams. */
   readonly steps: number;
 }
 
-/** Some time of computing prompts beside streams: a chunk of them is computed in slices, with the streams' steps between. */
+/** A slice of a chunk of prompts: it is computed for some time, then the streams have their step. */
 export interface SlicePlan {
   /** The whole chunk; no row of it is sampled. */
   readonly chunk: StepPlan;
-  /** It is the chunk's first slice. */
+  /** This is the chunk's first slice. */
   readonly begins: boolean;
   readonly ms: number;
 }
 
-/** One piece of a medium, for a decode call of its own. */
+/** A piece of a medium, for a decode call of its own. */
 export interface MediaStep {
   readonly key: Key;
   readonly sequence: number;
@@ -56,33 +62,33 @@ export interface MediaStep {
   readonly count: number;
   /** Position of the span's first token. */
   readonly position: number;
-  /** Nothing of this request was computed before. */
+  /** This is the request's first computation. */
   readonly starts: boolean;
 }
 
 export interface Sampled {
   readonly key: Key;
   readonly token: number;
-  /** Another token of the request follows in this step. */
+  /** This step sampled another token of the request, which follows. */
   readonly more: boolean;
   /** The request's token limit is reached: this token is its last. */
   readonly last: boolean;
 }
 
-/** Decode steps of a plan that were made; `tokens`: what they sampled, as `Scheduler.apply` takes it. */
+/** How many decode steps of a plan were made; `tokens`: what they sampled, as `Scheduler.apply` takes it. */
 export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>): number {
   let made = 1;
   while (made < steps && tokens[made * rows.length] !== -1) made++;
   return made;
 }
 
-/** The request whose rows are all there are. */
+/** The only request that has rows, if there is just one. */
 export function ownerOf(rows: readonly PlanRow[]): Key | undefined {
   const first = rows[0]?.key;
   return rows.every(({ key }) => key === first) ? first : undefined;
 }
 
-/** In the order of a plan. */
+/** Orders rows as a plan has them. */
 export const byPlace = (a: PlanRow, b: PlanRow): number => a.sequence - b.sequence || a.position - b.position;
 
 /** The row that computes the token at `index`. */

@@ -15,19 +15,19 @@ export interface SequenceRequest {
   readonly maxTokens: number;
   /** In order. */
   readonly media?: readonly MediaSpan[];
-  /** What computes it beside the model: requests of different sets share nothing. */
+  /** LoRA adapters that compute it: requests of different sets share nothing. */
   readonly adapters?: AdapterSet;
-  /** Whose request it is: clients get equal shares. */
+  /** The client that sent it: clients get equal shares. */
   readonly client?: string;
-  /** It yields to all that are not. */
+  /** It yields to all requests that are not. */
   readonly background?: boolean;
-  /** Whether its next tokens may be guessed. */
-  readonly guess?: boolean;
-  /** Whether several of its tokens may be sampled before anybody looks at the first. */
+  /** Whether it allows speculative tokens. */
+  readonly speculate?: boolean;
+  /** Whether it allows multi-step decoding: several tokens are sampled before the first is looked at. */
   readonly multiStep?: boolean;
 }
 
-/** Everything the plan needs to know about a request; owned by the scheduler. */
+/** What plans need to know about a request; owned by the scheduler. */
 export class Sequence {
   readonly key: Key;
   readonly promptLength: number;
@@ -38,7 +38,7 @@ export class Sequence {
   readonly client: string;
   readonly background: boolean;
   readonly multiStep: boolean;
-  readonly guess: boolean;
+  readonly speculate: boolean;
   /** Prompt and sampled tokens; the last sampled one is not in the KV cache yet. */
   ids: Int32Array;
   length: number;
@@ -50,18 +50,18 @@ export class Sequence {
   cached: number | undefined;
   /** When it was admitted last. */
   admittedAt = 0;
-  /** It made room for others, and waits to go on. */
+  /** It was preempted and waits to be resumed. */
   preempted = false;
-  /** Some of its rows have been in a plan. */
+  /** A plan has had some of its rows. */
   started = false;
-  /** It waits for this request to compute what both begin with, up to so many tokens. */
+  /** It waits for this request to compute their common prefix of so many tokens. */
   awaits: { readonly leader: Sequence; readonly length: number } | undefined;
-  /** The place in host memory that its beginning is read to from disk; undefined until that was looked up. */
-  load: number | "none" | undefined;
+  /** The place in the host cache that a prefix of it is read to from disk; undefined until the disk cache was searched. */
+  diskRead: number | "none" | undefined;
 
   constructor(
     request: SequenceRequest,
-    /** When it came, in milliseconds. */
+    /** When it was received, in milliseconds. */
     readonly addedAt: number,
     keyOf: (adapters: AdapterSet) => string = adapterKey,
   ) {
@@ -74,7 +74,7 @@ export class Sequence {
     this.client = request.client ?? "";
     this.background = request.background ?? false;
     this.multiStep = request.multiStep ?? false;
-    this.guess = request.guess ?? false;
+    this.speculate = request.speculate ?? false;
     this.ids = request.prompt;
     this.length = request.prompt.length;
   }
@@ -92,7 +92,7 @@ export class Sequence {
     return this.computed === this.length - 1 && this.generated > 0;
   }
 
-  /** Tokens to compute until it decodes. */
+  /** Tokens to compute before it decodes. */
   get remaining(): number {
     return this.length - this.computed;
   }
@@ -107,12 +107,12 @@ export class Sequence {
     return this.media.find(({ start, tokens }) => this.computed >= start && this.computed < start + tokens);
   }
 
-  /** The text tokens that can be computed in one go end here. */
+  /** End of the text tokens that can be computed in one step: where the next medium begins, or the end of all. */
   get textEnd(): number {
     return this.media.find(({ start }) => start >= this.computed)?.start ?? this.length;
   }
 
-  /** Tokens that both begin with, if the same adapters compute them; `limit` at most. */
+  /** Tokens of the common prefix, if the same adapters compute both; `limit` at most. */
   sharedWith(other: Sequence, limit: number): number {
     if (this.adapterKey !== other.adapterKey) return 0;
     return commonLength(this.ids, other.ids, Math.min(limit, this.length, other.length));

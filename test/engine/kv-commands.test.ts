@@ -4,6 +4,9 @@ import type { Llama } from "../../ffi/llama/api.ts";
 import type { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
 import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
 
+const host = { wrote: () => {}, readEnded: () => {} };
+const clock = { now: () => 0 };
+
 test("a copy of what could not be restored is lost with it", () => {
   const calls: string[] = [];
   const llama = {
@@ -12,15 +15,15 @@ test("a copy of what could not be restored is lost with it", () => {
     kvRemove: (sequence: number) => calls.push(`remove ${sequence}`) > 0,
     kvCopy: (from: number, to: number) => void calls.push(`copy ${from} ${to}`),
   } as unknown as Llama;
-  const kv = new KvCommands(llama, () => {});
-  kv.run([{ type: "save", sequence: 4, saved: 9, from: 0, to: -1 }]);
+  const kv = new KvCommands(llama, host, clock);
+  kv.run([{ type: "offload", sequence: 4, hostId: 9, from: 0, to: -1 }]);
   const lost = kv.run([
     { type: "copy", from: 0, to: 3, position: 7 },
-    { type: "restore", sequence: 0, saved: 9 },
+    { type: "restore", sequence: 0, hostId: 9 },
     { type: "copy", from: 0, to: 1, position: 7 },
     { type: "copy", from: 1, to: 2, position: 7 },
   ]);
-  expect(lost.map(({ sequence, saved }) => [sequence, saved])).toEqual([
+  expect(lost.map(({ sequence, hostId }) => [sequence, hostId])).toEqual([
     [0, 9],
     [1, 9],
     [2, 9],
@@ -29,7 +32,7 @@ test("a copy of what could not be restored is lost with it", () => {
   expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7 }])).toEqual([]);
 });
 
-test("what no array can hold is not saved: it is lost, and nothing else", () => {
+test("what no array can hold is not offloaded: it is lost, and nothing else", () => {
   const size = 2 ** 33 + 1;
   const events: unknown[][] = [];
   const llama = {
@@ -38,25 +41,26 @@ test("what no array can hold is not saved: it is lost, and nothing else", () => 
     kvRemove: () => true,
   } as unknown as Llama;
   const disk = {
-    store: (_: unknown, parts: readonly unknown[]) => void events.push(["stored", parts.length]),
+    write: (_: unknown, parts: readonly unknown[]) => void events.push(["written", parts.length]),
     fail: (_: unknown, reason: string) => void events.push(["failed", reason]),
   } as unknown as KvDisk;
-  const kv = new KvCommands(llama, (saved, bytes) => void events.push(["wrote", saved, bytes]), disk);
+  const wrote = (hostId: number, bytes: number) => void events.push(["wrote", hostId, bytes]);
+  const kv = new KvCommands(llama, { ...host, wrote }, clock, disk);
   const entry = { ids: Int32Array.of(1), adapterKey: "", media: [] };
   const lost = kv.run([
-    { type: "save", sequence: 4, saved: 8, from: 0, to: -1 },
-    { type: "save", sequence: 5, saved: 9, from: 0, to: -1 },
-    { type: "restore", sequence: 4, saved: 8 },
-    { type: "restore", sequence: 5, saved: 9 },
-    { type: "store", saved: 8, ...entry },
-    { type: "store", saved: 9, ...entry },
+    { type: "offload", sequence: 4, hostId: 8, from: 0, to: -1 },
+    { type: "offload", sequence: 5, hostId: 9, from: 0, to: -1 },
+    { type: "restore", sequence: 4, hostId: 8 },
+    { type: "restore", sequence: 5, hostId: 9 },
+    { type: "write", hostId: 8, ...entry },
+    { type: "write", hostId: 9, ...entry },
   ]);
-  expect(lost).toEqual([{ sequence: 4, saved: 8 }]);
+  expect(lost).toEqual([{ sequence: 4, hostId: 8 }]);
   expect(events).toEqual([
     ["wrote", 8, 0],
     ["wrote", 9, 3],
-    ["failed", "a conversation could not be taken out of the KV cache"],
-    ["stored", 1],
+    ["failed", "a conversation could not be offloaded from the KV cache"],
+    ["written", 1],
   ]);
 });
 
@@ -65,7 +69,7 @@ test("memory is there up to what an array can hold", () => {
   expect(allocate(2 ** 33 + 1)).toBeUndefined();
 });
 
-test("memory of what is not kept any more is given back at once, not at the next garbage collection", () => {
+test("memory of a dropped entry is freed at once, not at the next garbage collection", () => {
   const parts: Uint8Array[] = [];
   const llama = {
     kvSave: () => {
@@ -74,13 +78,13 @@ test("memory of what is not kept any more is given back at once, not at the next
       return part.subarray(0, 900);
     },
   } as unknown as Llama;
-  const kv = new KvCommands(llama, () => {});
+  const kv = new KvCommands(llama, host, clock);
   kv.run([
-    { type: "save", sequence: 4, saved: 8, from: 0, to: 10 },
-    { type: "save", sequence: 4, saved: 8, from: 10, to: -1 },
-    { type: "save", sequence: 5, saved: 9, from: 0, to: -1 },
+    { type: "offload", sequence: 4, hostId: 8, from: 0, to: 10 },
+    { type: "offload", sequence: 4, hostId: 8, from: 10, to: -1 },
+    { type: "offload", sequence: 5, hostId: 9, from: 0, to: -1 },
   ]);
   expect(parts.map(({ length }) => length)).toEqual([1000, 1000, 1000]);
-  kv.run([{ type: "forget", saved: 8 }]);
+  kv.run([{ type: "drop", hostId: 8 }]);
   expect(parts.map(({ length }) => length)).toEqual([0, 0, 1000]);
 });

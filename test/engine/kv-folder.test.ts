@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KvDisk, type KvDiskListener } from "../../src/engine/text/child/kv-disk.ts";
+import { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
+import type { CachedPrefix } from "../../src/scheduler/kv/prefix-index.ts";
 import { fileBytes, type KvEntry } from "../../src/engine/text/child/kv-file.ts";
 import { kvFingerprint } from "../../src/engine/text/child/kv-fingerprint.ts";
 import { KvFolder } from "../../src/engine/text/child/kv-folder.ts";
@@ -168,43 +169,42 @@ test("of a process that is killed while it writes, what is complete is good and 
   expect(unfinished).toBeGreaterThan(0);
 }, 60_000);
 
-function disk(own = folder(), mostInFlight?: number) {
+function disk(of = folder(), mostInFlight?: number) {
   const stored = new Map<number, KvEntry>();
-  const loaded: (Uint8Array[] | undefined)[] = [];
+  const results: (Uint8Array[] | undefined)[] = [];
   const warnings: string[] = [];
-  const listener: KvDiskListener = {
-    stored: ({ id, ...found }) => void stored.set(id, found),
-    unstored: (id) => void stored.delete(id),
-    loaded: (_, parts) => void loaded.push(parts),
-    changed: () => {},
-    warn: (text) => void warnings.push(text),
+  const cache = {
+    add: ({ id, ...entry }: CachedPrefix) => void stored.set(id, entry),
+    remove: (id: number) => void stored.delete(id),
   };
-  return { disk: new KvDisk(own, listener, mostInFlight), stored, loaded, warnings };
+  const listener = { changed: () => {}, warn: (text: string) => void warnings.push(text) };
+  const own = new KvDisk(of, cache, listener, mostInFlight);
+  return { disk: own, read: (id: number) => own.read(id, (read) => results.push(read)), stored, results, warnings };
 }
 
-describe("the disk tier", () => {
+describe("the disk cache", () => {
   test("counts what it holds, writes, reads and fails to", async () => {
     const one = disk();
-    one.disk.store(entry(1), parts(1));
-    one.disk.store(entry(2), parts(2));
+    one.disk.write(entry(1), parts(1));
+    one.disk.write(entry(2), parts(2));
     await one.disk.settled();
     const [first, second] = [...one.stored.keys()];
-    await one.disk.load(first ?? 0, 1);
+    await one.read(first ?? 0);
     rmSync(join(path, folder().nameOf(entry(2))));
-    await one.disk.load(second ?? 0, 2);
-    expect(one.loaded).toEqual([parts(1), undefined]);
+    await one.read(second ?? 0);
+    expect(one.results).toEqual([parts(1), undefined]);
     expect(one.disk.counts).toEqual({ held: 300, written: 600, restored: 300, failed: 300 });
   });
 
-  test("gives up one conversation more rather than keeping it waiting", async () => {
+  test("loses a conversation rather than keeping it waiting in memory", async () => {
     const one = disk(folder(), 2000);
     const given = [1, 2, 3].map(parts);
-    for (const [at, some] of given.entries()) one.disk.store(entry(at + 1), some);
+    for (const [at, some] of given.entries()) one.disk.write(entry(at + 1), some);
     await one.disk.settled();
     expect(one.disk.counts).toMatchObject({ written: 300, failed: 600 });
-    // Their memory is given back, whatever became of them.
+    // Their memory is freed in any case.
     expect(given.flat().map(({ length }) => length)).toEqual(Array(9).fill(0));
-    one.disk.store(entry(3), parts(3));
+    one.disk.write(entry(3), parts(3));
     await one.disk.settled();
     expect(one.disk.counts.written).toBe(600);
     expect(one.warnings.length).toBe(1);
@@ -212,10 +212,10 @@ describe("the disk tier", () => {
 
   test("tells of a full disk and goes on", async () => {
     const one = disk(folder(100));
-    one.disk.store(entry(1), parts(1));
+    one.disk.write(entry(1), parts(1));
     await one.disk.settled();
     rmSync(path, { recursive: true });
-    one.disk.store(entry(2), []);
+    one.disk.write(entry(2), []);
     await one.disk.settled();
     expect(one.disk.counts).toEqual({ held: 0, written: 0, restored: 0, failed: 600 });
     expect(await disk().disk.open()).toEqual({ conversations: 0, tokens: 0, damaged: 0 });
@@ -229,18 +229,18 @@ describe("the disk tier", () => {
     for (let round = 0; round < 60; round++) {
       const one = random.chance(0.5) ? both[0] : both[1];
       const at = random.integer(0, 12);
-      one?.disk.store(entry(at), parts(at));
+      one?.disk.write(entry(at), parts(at));
       if (random.chance(0.5)) await one?.disk.settled();
       const [id] = random.chance(0.5) ? [...(one?.stored.keys() ?? [])].slice(-1) : [];
       const known = id === undefined ? undefined : one?.stored.get(id);
       if (!one || id === undefined || !known) continue;
-      await one.disk.load(id, round);
-      const read = one.loaded.at(-1);
+      await one.read(id);
+      const read = one.results.at(-1);
       if (read) expect(read).toEqual(parts(known.ids[0] ?? -1));
       else one.stored.delete(id);
     }
     await Promise.all(both.map((one) => one.disk.settled()));
-    expect(both.every((one) => one.loaded.some((read) => read !== undefined))).toBe(true);
+    expect(both.every((one) => one.results.some((read) => read !== undefined))).toBe(true);
     expect(files().every((name) => name.endsWith(".kv"))).toBe(true);
     expect((await folder().index()).damaged).toBe(0);
   });

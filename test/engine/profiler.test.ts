@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { DecodeResult } from "../../ffi/llama/api.ts";
-import { noGuesses } from "../../src/domain/guesses.ts";
+import { noSpeculation } from "../../src/domain/speculation.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";
@@ -50,16 +50,31 @@ test("only who asks for a profile gets one", async () => {
 
 test("bandwidth is what steps that only decode read, over their time", () => {
   const profiler = new Profiler({ ...new FakeLlama().model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
-  const step = (prefillRows: number, before: number, after: number, cellsUsed: number, result: DecodeResult = "done") =>
+  const step = (
+    prefillRows: number,
+    before: number,
+    after: number,
+    runningCells: number,
+    result: DecodeResult = "done",
+  ) =>
     profiler.decoded(
       {
-        step: { rows: [], adapters: [], started: [], owner: 1, decodeRows: 1, prefillRows, guessRows: 0, steps: 1 },
+        step: {
+          rows: [],
+          adapters: [],
+          started: [],
+          owner: 1,
+          decodeRows: 1,
+          prefillRows,
+          speculativeRows: 0,
+          steps: 1,
+        },
         result,
         made: 1,
         before,
         after,
       },
-      { runningCount: 1, waitingCount: 0, cellsUsed, guesses: noGuesses() },
+      { runningCount: 1, waitingCount: 0, kv: { runningCells }, speculated: noSpeculation() },
     );
   const usage = noUsage();
   profiler.accepted({ key: 1, request: plainRequest("", { profile: true }) } as ReadyPrompt);

@@ -1,12 +1,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { countGuesses, noGuesses } from "../../src/domain/guesses.ts";
-import type { StepTally } from "../../src/domain/steps.ts";
+import { countDraft, noSpeculation } from "../../src/domain/speculation.ts";
+import type { StepCounts } from "../../src/domain/steps.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { Decoded } from "../../src/engine/text/child/observer.ts";
 import { StepCounter } from "../../src/engine/text/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
-// The counts are told after a second.
+// The counts are sent after a second.
 setDefaultTimeout(30_000);
 
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
@@ -18,14 +18,14 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   owner: undefined,
   decodeRows,
   prefillRows,
-  guessRows: 0,
+  speculativeRows: 0,
   steps: 1,
 });
 
 test("pauses of streams and sizes of chunks are told by what caused them", async () => {
-  const told = Promise.withResolvers<StepTally>();
+  const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter(told.resolve);
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
     const made = Number(result === "done" || result === "paused");
@@ -40,7 +40,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   step(plan(2, 16, both), 40);
   step({ key: 3, sequence: 0, adapters: [], span, offset: 0, count: 40, position: 0, starts: true }, 100);
   step(plan(2, 0, both), 20);
-  // A chunk in two slices, and one that is given up.
+  // A chunk in two slices, and one that is abandoned.
   step(plan(0, 128, []), 50, "paused");
   step(plan(2, 0, both), 20);
   step(plan(0, 128, []), 30);
@@ -50,7 +50,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   const { durations, pauses, chunks, rows } = await told.promise;
   expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 8, 2]);
   expect(pauses.decode.sum).toBeCloseTo(2 * 0.02);
-  // What was given up is part of the pause.
+  // An abandoned slice is part of the pause.
   expect(pauses.prompt.sum).toBeCloseTo(2 * (0.06 + 0.07 + 0.05 + 0.06));
   expect(pauses.media.sum).toBeCloseTo(2 * 0.12);
   expect([chunks.prefill.sum, chunks.mixed.sum, total(chunks.mixed)]).toEqual([428, 16, 1]);
@@ -59,9 +59,9 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
 });
 
 test("a pause is as long as a stream waits, whoever else had steps meanwhile", async () => {
-  const told = Promise.withResolvers<StepTally>();
+  const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter(told.resolve);
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
   let now = 0;
   const step = (what: StepPlan) => {
@@ -83,20 +83,20 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
   expect([pauses.decode.sum, pauses.prompt.sum]).toEqual([expect.closeTo(0.01), expect.closeTo(0.06)]);
 });
 
-test("guesses are told once, also those of the step after which they are told", async () => {
-  const told: StepTally[] = [];
-  const counter = new StepCounter((steps) => void told.push(steps));
-  const levels = { runningCount: 1, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
-  const step = (right: number) => {
+test("speculative tokens are sent once, also those of the step after which they are sent", async () => {
+  const told: StepCounts[] = [];
+  const counter = new StepCounter((counts) => void told.push(counts));
+  const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
+  const step = (accepted: number) => {
     counter.decoded({ step: plan(1, 0, [1]), result: "done", before: 0, after: 1, made: 1 }, levels);
-    countGuesses(levels.guesses, "draft", 4, right);
+    countDraft(levels.speculated, "draft", 4, accepted);
   };
   step(2);
   step(0);
   while (told.length < 1) await Bun.sleep(20);
   step(1);
   while (told.length < 2) await Bun.sleep(20);
-  expect(told.map(({ guesses }) => guesses.draft)).toEqual([
+  expect(told.map(({ speculation }) => speculation.draft)).toEqual([
     { drafts: 2, tokens: 8, accepted: [1, 1] },
     { drafts: 1, tokens: 4, accepted: [1, 0] },
   ]);

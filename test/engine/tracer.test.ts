@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
 import type { Decoded } from "../../src/engine/text/child/observer.ts";
-import { noGuesses } from "../../src/domain/guesses.ts";
+import { noSpeculation } from "../../src/domain/speculation.ts";
 import { Tracer } from "../../src/engine/text/child/tracer.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import type { MediaStep, StepPlan } from "../../src/scheduler/plan.ts";
@@ -22,8 +22,8 @@ function start() {
   const events: Event[] = [];
   const file = { add: (...lines: string[]) => void events.push(...lines.map((line) => JSON.parse(line))) };
   const tracer = new Tracer(file, { now: () => 0, wall: () => 1000 }, 42);
-  const levels = { runningCount: 1, waitingCount: 2, cellsUsed: 3, guesses: noGuesses() };
-  const idle = { runningCount: 0, waitingCount: 0, cellsUsed: 0, guesses: noGuesses() };
+  const levels = { runningCount: 1, waitingCount: 2, kv: { runningCells: 3 }, speculated: noSpeculation() };
+  const idle = { runningCount: 0, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   return {
     events,
     accept: (key: number, now: number) =>
@@ -68,7 +68,7 @@ const plan = (changes: Partial<StepPlan>): StepPlan => ({
   owner: 1,
   decodeRows: 0,
   prefillRows: 1,
-  guessRows: 0,
+  speculativeRows: 0,
   steps: 1,
   ...changes,
 });

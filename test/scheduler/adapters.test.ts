@@ -20,7 +20,7 @@ const header = Array.from({ length: 300 }, (_, at) => 1_000_000 + at);
 const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0.5;
 
 const add = (engine: FakeEngine, key: number, prompt: number | readonly number[], tokens: number, set: AdapterSet) =>
-  engine.add(key, prompt, tokens, `client ${key}`, { guess: true, adapters: set });
+  engine.add(key, prompt, tokens, `client ${key}`, { speculate: true, adapters: set });
 
 describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) => {
   test("is computed for each of them, and once for each", () => {
@@ -46,7 +46,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   });
 
   test("does not come back from host memory", () => {
-    const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, savedBytes: 5000 });
+    const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, hostBytes: 5000 });
     add(engine, 1, 600, 20, A);
     engine.run();
     for (const key of [2, 3]) {
@@ -54,7 +54,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
       add(engine, key, 500, 5, BASE);
       engine.run();
     }
-    expect(engine.scheduler.spill.tokens).toBeGreaterThan(0);
+    expect(engine.scheduler.kv.host.tokens).toBeGreaterThan(0);
     const next = [...(engine.jobs.get(1)?.tokens ?? []), 5, 6, 7];
     for (const [key, set] of [BASE, HALF_A, AB, A].entries()) {
       engine.now += 1000;
@@ -65,11 +65,11 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   });
 });
 
-test("what nobody holds any more leaves nothing behind, however many sets there were", () => {
+test("removed sequences leave nothing behind, however many sets there were", () => {
   const engine = new FakeEngine({ ...LIMITS, reuse: false });
   for (let key = 1; key <= 50; key++) add(engine, key, 20, 3, [{ id: 0, scale: key / 50 }]);
   engine.run();
-  expect([engine.scheduler.cellsHeld, engine.cells]).toEqual([0, 0]);
+  expect([engine.scheduler.kv.cells, engine.cells]).toEqual([0, 0]);
 });
 
 test("a medium is computed with the adapters of its request", () => {
@@ -171,7 +171,7 @@ describe("prompts that are computed in slices", () => {
     expect(chunks.slice(0, 27).map(({ rows }) => rows[0]?.key)).toEqual(
       Array.from({ length: 27 }, (_, at) => 3 + (at % 3)),
     );
-    // A step of each set, and one slice: a crowd's is a whole chunk.
+    // A step of each set, and one slice: a burst's is a whole chunk.
     const turns = cost(0, limits.chunk, 0, 0) + SETS.length * cost(1, 1, 0, 0);
     expect(longestGap(engine, 1)).toBeLessThanOrEqual(turns);
     expect(longestGap(engine, 2)).toBeLessThanOrEqual(turns);
@@ -196,7 +196,7 @@ describe("prompts that are computed in slices", () => {
     expect(Math.max(...runs.filter((run) => run.startsWith(".")).map((run) => run.length))).toBeGreaterThan(1);
   });
 
-  test("streams of other sets are computed in steps on end meanwhile, as those of the same are", () => {
+  test("multi-step decoding goes on for streams of other sets meanwhile, as for those of the same", () => {
     const steps = [BASE, A].map((set) => {
       const engine = new FakeEngine(limits, (decodeRows, prefillRows) => decodeRows + prefillRows);
       engine.multiStep = true;
@@ -216,10 +216,10 @@ test("drafts are written for the streams of the next step alone, and serve it", 
   const engine = new FakeEngine({ ...LIMITS, cells: 4096, draftMax: 4, draftAdaptive: false }, cost);
   SETS.forEach((set, at) => add(engine, at, 8, 60, set));
   engine.run();
-  const guessed = engine.plans.filter(({ guessRows }) => guessRows > 0);
-  expect(new Set(guessed.map(({ adapters }) => adapterKey(adapters))).size).toBe(SETS.length);
+  const speculative = engine.plans.filter(({ speculativeRows }) => speculativeRows > 0);
+  expect(new Set(speculative.map(({ adapters }) => adapterKey(adapters))).size).toBe(SETS.length);
   expect(engine.drafts).toBeLessThanOrEqual(engine.plans.length);
-  const { drafts, tokens, accepted } = engine.scheduler.guesses.draft;
+  const { drafts, tokens, accepted } = engine.scheduler.speculated.draft;
   expect([drafts > 0, accepted[0]]).toEqual([true, drafts]);
   expect(tokens).toBe(accepted.reduce((sum, right) => sum + right, 0));
   SETS.forEach((_set, at) => expect(engine.output(at).length).toBe(60));

@@ -3,13 +3,13 @@
 // twice.
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
-import type { DraftJob } from "../../src/scheduler/drafts.ts";
-import type { KvCommand } from "../../src/scheduler/kv-command.ts";
+import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
+import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../src/scheduler/media-span.ts";
 import type { MediaStep, SlicePlan, StepPlan } from "../../src/scheduler/plan.ts";
-import type { Computed } from "../../src/scheduler/saved-prefixes.ts";
 import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../src/scheduler/sequence.ts";
+import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
 
 export const LIMITS: SchedulerLimits = {
   parallel: 4,
@@ -20,15 +20,15 @@ export const LIMITS: SchedulerLimits = {
   chunk: 0,
   stallBudgetMs: 50,
   reuse: true,
-  cut: true,
+  canTrim: true,
   copyMs: 0,
-  savedBytes: 0,
+  hostBytes: 0,
   tokenBytes: 1,
-  saveTokenMs: 0,
+  offloadTokenMs: 0,
   draftMax: 0,
   draftAdaptive: true,
-  stores: false,
-  loadTokenMs: 0,
+  hasDisk: false,
+  readTokenMs: 0,
 };
 
 /** Files that outlive an engine. */
@@ -39,44 +39,44 @@ export class FakeDisk {
   isDamaged = () => false;
   /** Steps that reading takes. */
   delay = 2;
-  stores = 0;
-  loads = 0;
-  private waiting: { readonly stored: number; readonly saved: number; steps: number }[] = [];
+  writes = 0;
+  reads = 0;
+  private waiting: { readonly diskId: number; readonly hostId: number; steps: number }[] = [];
 
-  get isLoading(): boolean {
+  get isReading(): boolean {
     return this.waiting.length > 0;
   }
 
-  open(scheduler: Scheduler): void {
+  open({ kv }: Scheduler): void {
     this.waiting = [];
-    for (const [id, file] of this.files) scheduler.stored({ id, ...file, media: [] });
+    for (const [id, file] of this.files) kv.disk.add({ id, ...file, media: [] });
   }
 
-  store({ ids, adapterKey: computedBy }: Computed, scheduler: Scheduler): void {
-    const id = ++this.stores;
+  write({ ids, adapterKey: computedBy }: Computed, { kv }: Scheduler): void {
+    const id = ++this.writes;
     const file = { ids, adapterKey: computedBy };
     this.files.set(id, file);
-    scheduler.stored({ id, ...file, media: [] });
+    kv.disk.add({ id, ...file, media: [] });
   }
 
-  load(stored: number, saved: number): void {
-    this.loads++;
-    this.waiting.push({ stored, saved, steps: this.delay });
+  read(diskId: number, hostId: number): void {
+    this.reads++;
+    this.waiting.push({ diskId, hostId, steps: this.delay });
   }
 
-  /** Erasing what is not there is an error, except where it is being read. */
-  erase(id: number): void {
-    if (!this.files.delete(id)) fail(`file ${id} is erased and was not there`);
+  /** Deleting a file that does not exist is an error, except while it is being read. */
+  delete(id: number): void {
+    if (!this.files.delete(id)) fail(`file ${id} is deleted and was not there`);
   }
 
   /** What has been read by now; without tokens where that failed. */
-  arrive(): { readonly saved: number; readonly file: Computed | undefined }[] {
+  arrive(): { readonly hostId: number; readonly file: Computed | undefined }[] {
     const done = this.waiting.filter((one) => one.steps-- <= 0);
     this.waiting = this.waiting.filter((one) => !done.includes(one));
-    return done.map(({ saved, stored }) => {
-      const file = this.isDamaged() ? undefined : this.files.get(stored);
-      if (!file) this.files.delete(stored);
-      return { saved, file };
+    return done.map(({ hostId, diskId }) => {
+      const file = this.isDamaged() ? undefined : this.files.get(diskId);
+      if (!file) this.files.delete(diskId);
+      return { hostId, file };
     });
   }
 }
@@ -103,7 +103,7 @@ const fail = (message: string): never => {
 };
 
 interface AddOptions {
-  readonly guess?: boolean;
+  readonly speculate?: boolean;
   readonly background?: boolean;
   readonly adapters?: AdapterSet;
   readonly media?: readonly MediaSpan[];
@@ -127,15 +127,15 @@ export class FakeEngine {
   readonly pieces: MediaStep[] = [];
   /** Milliseconds between two places where a chunk can be paused; 0: anywhere. */
   pieceMs = 0;
-  /** What each part that is moved out takes beside its tokens. */
+  /** Bytes of each offloaded part beside its tokens. */
   stateBytes = 0;
-  /** Whether what was moved out cannot be restored. */
-  losesSaved = false;
-  /** Tokens of each part that was moved out. */
-  readonly saveSizes: number[] = [0];
-  /** What was moved out of the cache. */
-  readonly saved = new Map<number, Cell[]>();
-  /** Whether requests allow several decode steps on end. */
+  /** Whether offloaded sequences cannot be restored. */
+  failsRestores = false;
+  /** Tokens of each offloaded part. */
+  readonly offloadSizes: number[] = [0];
+  /** The cells of the host cache. */
+  readonly hostEntries = new Map<number, Cell[]>();
+  /** Whether requests allow multi-step decoding. */
   multiStep = false;
   /** Whether plans are kept in `plans`. */
   keepPlans = true;
@@ -144,7 +144,7 @@ export class FakeEngine {
   /** What the draft model takes: for each token it writes, and for each it is fed to catch up. */
   draftMs = 0;
   feedMs = 0;
-  /** Room in the draft model's cache. */
+  /** Cells of the draft model's cache. */
   draftCells = Number.POSITIVE_INFINITY;
   /** Calls of the draft model, tokens that it was fed to catch up, and the most of them at once. */
   drafts = 0;
@@ -172,13 +172,13 @@ export class FakeEngine {
     prompt: number | readonly number[],
     maxTokens: number,
     client = "",
-    { guess = false, background = false, adapters = [], media = [] }: AddOptions = {},
+    { speculate = false, background = false, adapters = [], media = [] }: AddOptions = {},
   ): void {
     const tokens =
       typeof prompt === "number" ? Array.from({ length: prompt }, (_, at) => key * 10_000 + at) : [...prompt];
     const { multiStep } = this;
     const base = { key, prompt: Int32Array.from(tokens), maxTokens, client, background };
-    const request = { ...base, guess, multiStep, adapters, media };
+    const request = { ...base, speculate, multiStep, adapters, media };
     this.jobs.set(key, { request, tokens, addedAt: this.now, tokenAt: [] });
     this.scheduler.add(request, this.now);
   }
@@ -188,8 +188,8 @@ export class FakeEngine {
     this.scheduler.remove(key, this.now);
   }
 
-  /** A client leaves, if its request is not finished. */
-  leave(key: number): void {
+  /** A client disconnects, if its request is not finished. */
+  disconnect(key: number): void {
     if (!this.cached.has(key)) this.remove(key);
   }
 
@@ -215,7 +215,7 @@ export class FakeEngine {
     if (slice) return this.prepare() ? this.compute(slice) : this.step();
     const plan = this.scheduler.plan(this.now);
     if (!this.prepare()) return this.step();
-    if (!plan) return this.disk.isLoading ? this.step() : undefined;
+    if (!plan) return this.disk.isReading ? this.step() : undefined;
     this.place(plan);
     const sampled = this.sample(plan);
     const steps = sampled.length / Math.max(1, plan.rows.filter(({ sample }) => sample).length) || 1;
@@ -286,15 +286,15 @@ export class FakeEngine {
     return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
   }
 
-  /** One token a sampled row; behind a wrong guess -1. */
+  /** One token a sampled row; -1 behind a rejected speculative token. */
   private sample(plan: StepPlan): number[] {
     const sampled: number[] = [];
     let said: number[] = [];
-    for (const { key, token, sample, guess } of plan.rows) {
+    for (const { key, token, sample, speculative } of plan.rows) {
       if (!sample) continue;
-      const wrong = guess && said.at(-1) !== token;
-      if (!guess) said = [...this.job(key).tokens];
-      if (!wrong) said.push(this.next(said));
+      const rejected = speculative && said.at(-1) !== token;
+      if (!speculative) said = [...this.job(key).tokens];
+      if (!rejected) said.push(this.next(said));
       else said.push(-1);
       sampled.push(said.at(-1) ?? -1);
     }
@@ -306,39 +306,42 @@ export class FakeEngine {
         sampled.push(this.next([...this.job(key).tokens, ...before]));
       }
     }
-    if (this.exact) this.checkRoom();
+    if (this.exact) this.checkCapacity();
     return sampled;
   }
 
   /** False when something could not be restored: the plan is void. */
   private prepare(): boolean {
     let complete = true;
-    for (const command of this.scheduler.takeCommands()) complete = this.carryOut(command) && complete;
+    for (const command of this.scheduler.kv.takeCommands()) complete = this.carryOut(command) && complete;
     return complete;
   }
 
   private carryOut(command: KvCommand): boolean {
     switch (command.type) {
-      case "forget":
-        this.saved.delete(command.saved);
+      case "drop":
+        this.hostEntries.delete(command.hostId);
         return true;
-      case "save": {
-        const { sequence, saved, from, to } = command;
+      case "offload": {
+        const { sequence, hostId, from, to } = command;
         const part = (this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to);
-        this.saved.set(saved, [...(this.saved.get(saved) ?? []), ...part]);
-        this.saveSizes.push(part.length);
-        this.scheduler.wrote(saved, this.bytesOf(part.length), this.now);
+        this.hostEntries.set(hostId, [...(this.hostEntries.get(hostId) ?? []), ...part]);
+        this.offloadSizes.push(part.length);
+        this.scheduler.kv.host.wrote(hostId, this.bytesOf(part.length), this.now);
         return true;
       }
       case "restore": {
-        const saved = this.saved.get(command.saved) ?? fail("what is to be restored was not saved");
-        const cells = this.losesSaved ? [] : saved.map((cell) => ({ ...cell }));
-        this.cache.set(command.sequence, cells);
-        if (this.losesSaved) this.scheduler.lost(command);
-        else if (this.exact) this.checkRoom();
-        return !this.losesSaved;
+        const { sequence, hostId } = command;
+        const entry = this.hostEntries.get(hostId) ?? fail("what is to be restored was not offloaded");
+        const cells = this.failsRestores ? [] : entry.map((cell) => ({ ...cell }));
+        this.cache.set(sequence, cells);
+        if (this.failsRestores) {
+          this.scheduler.kv.host.restoreFailed(hostId);
+          this.scheduler.cleared(sequence);
+        } else if (this.exact) this.checkCapacity();
+        return !this.failsRestores;
       }
-      case "remove": {
+      case "trim": {
         const { sequence, position } = command;
         this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
         return true;
@@ -354,32 +357,32 @@ export class FakeEngine {
         this.cache.set(to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
         return true;
       }
-      case "store": {
-        const cells = this.saved.get(command.saved) ?? fail("what is to be stored was not saved");
-        this.saved.delete(command.saved);
+      case "write": {
+        const cells = this.hostEntries.get(command.hostId) ?? fail("what is to be written was not offloaded");
+        this.hostEntries.delete(command.hostId);
         if (cells.some(({ token, adapters }, at) => token !== command.ids[at] || adapters !== command.adapterKey))
-          fail("what is stored is not what it is said to be");
-        this.disk.store(command, this.scheduler);
+          fail("what is written is not what the command says");
+        this.disk.write(command, this.scheduler);
         return true;
       }
-      case "load":
-        this.disk.load(command.stored, command.saved);
+      case "read":
+        this.disk.read(command.diskId, command.hostId);
         return true;
-      case "erase":
-        this.disk.erase(command.stored);
+      case "delete":
+        this.disk.delete(command.diskId);
         return true;
     }
   }
 
   /** What was read from disk arrives. */
   private receive(): void {
-    for (const { saved, file } of this.disk.arrive()) {
+    for (const { hostId, file } of this.disk.arrive()) {
       if (file)
-        this.saved.set(
-          saved,
+        this.hostEntries.set(
+          hostId,
           Array.from(file.ids, (token) => ({ token, adapters: file.adapterKey })),
         );
-      this.scheduler.loaded(saved, file && this.bytesOf(file.ids.length), this.now);
+      this.scheduler.kv.host.readEnded(hostId, file && this.bytesOf(file.ids.length), this.now);
     }
   }
 
@@ -389,13 +392,13 @@ export class FakeEngine {
 
   /** Ends in order: what it holds goes to disk. */
   end(): void {
-    for (const key of this.jobs.keys()) this.leave(key);
-    while (this.scheduler.storeNext(this.now)) this.prepare();
+    for (const key of this.jobs.keys()) this.disconnect(key);
+    while (this.scheduler.kv.writeNext(this.now)) this.prepare();
     this.prepare();
   }
 
   private costOf({ decodeRows, prefillRows }: StepPlan): number {
-    return this.cost(decodeRows, prefillRows, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    return this.cost(decodeRows, prefillRows, this.scheduler.kv.runningCells, this.scheduler.kv.cells);
   }
 
   /** A slice of a chunk; its tokens are in the cache when all of it is computed. */
@@ -404,7 +407,7 @@ export class FakeEngine {
     if (plan.rows.length > this.limits.chunk) fail(`${plan.rows.length} rows in a chunk`);
     if (plan.rows.some(({ sample }) => sample)) fail("a chunk samples");
     const chunk = (this.chunk ??= { plan, ms: this.costOf(plan) });
-    if (this.exact) this.checkRoom();
+    if (this.exact) this.checkCapacity();
     const whole = this.pieceMs > 0 ? this.pieceMs * Math.max(1, Math.floor(ms / this.pieceMs)) : ms;
     const spent = Math.min(whole, chunk.ms);
     this.now += spent;
@@ -429,13 +432,13 @@ export class FakeEngine {
     for (let at = offset; at < offset + count; at++) {
       this.fill(sequence, { token: tokens[span.start + at] as number, adapters }, position + at);
     }
-    if (this.exact) this.checkRoom();
-    const ms = this.cost(0, count, this.scheduler.cellsUsed, this.scheduler.cellsHeld);
+    if (this.exact) this.checkCapacity();
+    const ms = this.cost(0, count, this.scheduler.kv.runningCells, this.scheduler.kv.cells);
     this.now += ms;
     this.prefilled += count;
     this.pieces.push(piece);
     this.scheduler.applyMedia(piece, true, ms);
-    const rows = { rows: [], decodeRows: 0, prefillRows: count, guessRows: 0 };
+    const rows = { rows: [], decodeRows: 0, prefillRows: count, speculativeRows: 0 };
     return { ...rows, adapters: piece.adapters, started: starts ? [key] : [], owner: key, steps: 1 };
   }
 
@@ -446,7 +449,7 @@ export class FakeEngine {
     const adapters = this.keyOf(plan.adapters);
     let previous = -1;
     for (const row of plan.rows) {
-      if (row.guess) {
+      if (row.speculative) {
         this.fill(row.sequence, { token: row.token, adapters }, row.position);
         continue;
       }
@@ -466,7 +469,7 @@ export class FakeEngine {
       if (cells.some((cell) => cell.adapters !== adapters))
         fail(`request ${row.key} reads what other adapters computed`);
     }
-    if (this.exact) this.checkRoom();
+    if (this.exact) this.checkCapacity();
   }
 
   private fill(sequence: number, cell: Cell, position: number): Cell[] {
@@ -477,7 +480,7 @@ export class FakeEngine {
     return cells;
   }
 
-  private checkRoom(): void {
+  private checkCapacity(): void {
     const { layout, cells, sequences } = this.limits;
     if (layout === "unified") {
       const used = this.cells + (this.chunk?.plan.rows.length ?? 0);

@@ -15,7 +15,7 @@ describe("one request", () => {
     expect(engine.output(1).length).toBe(3);
     expect(engine.plans.map((plan) => plan.rows.length)).toEqual([5, 1, 1]);
     expect(engine.scheduler.hasWork).toBe(false);
-    expect(engine.scheduler.cellsUsed).toBe(0);
+    expect(engine.scheduler.kv.runningCells).toBe(0);
   });
 
   test("samples only the last row of its prompt, whatever the chunks", () => {
@@ -59,7 +59,7 @@ describe("continuous batching", () => {
     expect(Math.max(...chunks)).toBeGreaterThan(16);
   });
 
-  test("a crowd that waits for its first token is worth a longer pause to the few that decode", () => {
+  test("a burst that waits for its first token is worth a longer pause to the few that decode", () => {
     const engine = new FakeEngine({ ...LIMITS, parallel: 8, batch: 512, stallBudgetMs: 20 }, costs(1));
     engine.add(1, 4, 200);
     for (let step = 0; step < 5; step++) engine.step();
@@ -142,7 +142,7 @@ describe("removal", () => {
     engine.step();
     for (const key of [1, 2, 3]) engine.remove(key);
     expect(engine.scheduler.hasWork).toBe(false);
-    expect([engine.scheduler.runningCount, engine.scheduler.waitingCount, engine.scheduler.cellsUsed]).toEqual([
+    expect([engine.scheduler.runningCount, engine.scheduler.waitingCount, engine.scheduler.kv.runningCells]).toEqual([
       0, 0, 0,
     ]);
     expect(engine.step()).toBeUndefined();
@@ -181,6 +181,6 @@ test.each([0, 48])(
     for (const [key, tokens] of wanted) {
       if (!removed.has(key)) expect(engine.output(key).length).toBe(tokens);
     }
-    expect(engine.scheduler.cellsUsed).toBe(0);
+    expect(engine.scheduler.kv.runningCells).toBe(0);
   },
 );

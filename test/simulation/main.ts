@@ -4,26 +4,26 @@
 import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { largeGpu, smallCpu, type Machine } from "./machines.ts";
 import { simulate, type Outcome } from "./simulate.ts";
-import { agents, backgroundFlood, chat, flood, leavers, type Trace } from "./traces.ts";
+import { agents, backgroundFlood, chat, flood, disconnects, type Trace } from "./traces.ts";
 
 const LOADS: [Machine, Trace[]][] = [
-  [smallCpu, [chat(60, 6_000), agents(3, 6_000, 4), flood(64, 20), backgroundFlood(64, 20), leavers(100)]],
-  [largeGpu, [chat(3_000, 40), agents(20, 40_000, 6), flood(512, 60), backgroundFlood(512, 60), leavers(3_000)]],
+  [smallCpu, [chat(60, 6_000), agents(3, 6_000, 4), flood(64, 20), backgroundFlood(64, 20), disconnects(100)]],
+  [largeGpu, [chat(3_000, 40), agents(20, 40_000, 6), flood(512, 60), backgroundFlood(512, 60), disconnects(3_000)]],
 ];
 
 function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
   const shared = {
     layout: "unified",
     sequences: Math.min(256, parallel + 64),
-    cut: true,
+    canTrim: true,
     copyMs: 0,
-    savedBytes: 0,
+    hostBytes: 0,
     tokenBytes: 1,
-    saveTokenMs: 0,
+    offloadTokenMs: 0,
     draftMax: 0,
     draftAdaptive: true,
-    stores: false,
-    loadTokenMs: 0,
+    hasDisk: false,
+    readTokenMs: 0,
   } as const;
   return { ...shared, batch, chunk, cells, parallel, stallBudgetMs: 50, reuse: true };
 }

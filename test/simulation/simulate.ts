@@ -51,11 +51,11 @@ export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exac
     plan(engine.now + followUp.pauseMs, next, { ...following, at: engine.now + followUp.pauseMs });
   };
   const begin = ({ at, key, arrival }: Due) => {
-    if (!arrival) return engine.leave(key);
+    if (!arrival) return engine.disconnect(key);
     arrivals.set(key, arrival);
     const { prompt, maxTokens, client, background = false, adapters = [] } = arrival;
     engine.add(key, prompt, maxTokens, client, { background, adapters });
-    if (arrival.leavesAfter !== undefined) plan(at + arrival.leavesAfter, key);
+    if (arrival.disconnectsAfter !== undefined) plan(at + arrival.disconnectsAfter, key);
   };
   for (;;) {
     for (let next = due.at(-1); next && next.at <= engine.now; next = due.at(-1)) begin(due.pop() as Due);

@@ -3,7 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
-import { adapted, agents, backgroundFlood, chat, documents, flood, leavers, type Trace } from "./traces.ts";
+import { adapted, agents, backgroundFlood, chat, documents, flood, disconnects, type Trace } from "./traces.ts";
 
 // Other processes may have the cores.
 setDefaultTimeout(60_000);
@@ -18,18 +18,18 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  const loads = [chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), leavers(60)];
-  const small = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), leavers(20)];
+  const loads = [chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), disconnects(60)];
+  const small = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), disconnects(20)];
   test.each([...loads, ...small.map(adapted)])("$name", (trace) => {
     const { outcomes } = simulate(trace, limits, cost, true);
     for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
-      if (arrival.leavesAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
+      if (arrival.disconnectsAfter === undefined) expect(outcomes[at]?.finished).toBe(true);
     }
     expect(outcomes.length).toBeGreaterThanOrEqual(trace.arrivals.length);
   });
 });
 
-test("nobody starves: the longest wait for a first token is bounded by the work before it", () => {
+test("no request starves: the longest wait for a first token is bounded by the work before it", () => {
   const trace = flood(64, 30);
   const { outcomes, ms } = simulate(trace, { ...LIMITS, cells: 8192, sequences: 24 }, cost);
   const people = outcomes.filter(({ client }) => client !== "batch");
@@ -64,7 +64,7 @@ describe.each([
   const alone = run(0);
   const streams = [...readers, ...people];
 
-  test("are not overtaken for longer than they take, whoever asks meanwhile", () => {
+  test("are not overtaken for longer than they take, whatever is requested meanwhile", () => {
     const prompts = readers.length * cost(0, 1_500);
     expect(longest(readers.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(2.5 * prompts);
   });
@@ -79,7 +79,7 @@ describe.each([
 
   test("in the background come after all others and are answered in the end", () => {
     const slowest = (outcomes: typeof streams) => longest(outcomes.map(({ firstTokenMs }) => firstTokenMs));
-    // One that has just begun is not given up.
+    // One that has just begun is not abandoned.
     const begun = cost(0, limits.batch);
     expect(slowest(readers)).toBeLessThan(1.25 * slowest(alone.readers) + begun);
     expect(slowest(people)).toBeLessThan(1.25 * slowest(alone.people) + begun);

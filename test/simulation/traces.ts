@@ -14,15 +14,15 @@ export function randomNumbers(seed: number): () => number {
 }
 
 export interface Arrival {
-  /** Milliseconds from the beginning. */
+  /** Milliseconds from the start. */
   readonly at: number;
   readonly client: string;
   readonly prompt: readonly number[];
   readonly maxTokens: number;
   readonly background?: boolean;
   readonly adapters?: AdapterSet;
-  /** Leaves after so many milliseconds, finished or not. */
-  readonly leavesAfter?: number;
+  /** Disconnects after so many milliseconds, finished or not. */
+  readonly disconnectsAfter?: number;
   /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
   readonly followUp?: { readonly turns: number; readonly tokens: number; readonly pauseMs: number };
 }
@@ -54,7 +54,7 @@ export function chat(users: number, meanGapMs: number, seed = 1): Trace {
   return { name: `${users} people chat`, arrivals };
 }
 
-/** Coding agents: long prompts with common beginnings that grow turn by turn. */
+/** Coding agents: long prompts with common prefixes that grow turn by turn. */
 export function agents(count: number, prefix: number, turns: number, seed = 2): Trace {
   const random = randomNumbers(seed);
   const common = tokens(prefix * 0.8, 1);
@@ -107,14 +107,14 @@ export function documents(readers: number, users: number, background: number, se
   return { name: `${readers} long documents, ${users} people, ${background} in the background`, arrivals };
 }
 
-/** People who leave at any moment. */
-export function leavers(users: number, seed = 4): Trace {
+/** People who disconnect at any moment. */
+export function disconnects(users: number, seed = 4): Trace {
   const random = randomNumbers(seed);
   const arrivals = chat(users, 50, seed).arrivals.map((arrival) => ({
     ...arrival,
-    leavesAfter: exponential(random, 1_500),
+    disconnectsAfter: exponential(random, 1_500),
   }));
-  return { name: `${users} people who leave`, arrivals };
+  return { name: `${users} people who disconnect`, arrivals };
 }
 
 /** The same load, its clients in turn without adapters, with one, with another and with both. */

@@ -17,7 +17,34 @@ export const layers: Layers = {
   "src/text": { may: ["src/domain"], why: "text machinery runs in the engine process and is tested alone" },
   "src/json-schema": { may: ["src/domain"], why: "schemas are checked and rewritten without knowing who sent them" },
   "src/media": { may: ["src/domain"], why: "pictures and sounds are decoded without knowing who sent them" },
-  "src/scheduler": { may: ["src/domain"], why: "the scheduler is tested on a fake engine and a fake clock" },
+  "src/scheduler": {
+    may: [
+      "src/domain",
+      "src/scheduler/cost",
+      "src/scheduler/kv",
+      "src/scheduler/queue",
+      "src/scheduler/speculation",
+      "src/scheduler/step",
+    ],
+    why: "the scheduler is tested on a fake engine and a fake clock",
+  },
+  "src/scheduler/cost": { may: [], why: "costs are learned from numbers, without knowing who uses them" },
+  "src/scheduler/kv": {
+    may: ["src/scheduler/common-length.ts", "src/scheduler/media-span.ts", "src/scheduler/cost"],
+    why: "what is cached does not depend on which request runs next",
+  },
+  "src/scheduler/queue": {
+    may: ["src/domain", "src/scheduler/kv"],
+    why: "requests are admitted by free cells, whatever a step then computes",
+  },
+  "src/scheduler/speculation": {
+    may: ["src/domain", "src/scheduler/plan.ts", "src/scheduler/cost"],
+    why: "speculative tokens are added to a step, which need not know where they come from",
+  },
+  "src/scheduler/step": {
+    may: ["src/scheduler/plan.ts", "src/scheduler/cost"],
+    why: "steps are planned for the requests that the queue has admitted",
+  },
   "src/service": {
     may: [
       "src/domain",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { BUSY_REASONS } from "../../src/domain/errors.ts";
-import { countGuesses } from "../../src/domain/guesses.ts";
-import { addSteps, countChunk, countPause, countStep, noSteps, type StepTally } from "../../src/domain/steps.ts";
+import { countDraft } from "../../src/domain/speculation.ts";
+import { addSteps, countChunk, countPause, countStep, noSteps, type StepCounts } from "../../src/domain/steps.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import { processMetrics, type ProcessStatus } from "../../src/engine/process/status.ts";
 import type { KvStats } from "../../src/engine/text/kv-stats.ts";
@@ -56,7 +56,7 @@ const usage: Usage = {
 interface Changes extends Partial<typeof levels> {
   readonly state?: ProcessStatus["state"];
   readonly kv?: Partial<KvStats>;
-  readonly steps?: StepTally;
+  readonly steps?: StepCounts;
 }
 
 function start(model = "tiny") {
@@ -218,8 +218,8 @@ describe("the exposition", () => {
     countPause(steps, "prompt", 0.375);
     countPause(steps, "media", 0.625);
     Object.assign(steps.rows, { decode: 71, prefill: 72, media: 73 });
-    countGuesses(steps.guesses, "ngram", 7, 1);
-    for (let series = 0; series < 2; series++) countGuesses(steps.guesses, "draft", 4, 2);
+    countDraft(steps.speculation, "ngram", 7, 1);
+    for (let series = 0; series < 2; series++) countDraft(steps.speculation, "draft", 4, 2);
     const samples = [...scrape({ steps }).values()].flatMap((family) => family.samples);
     const told = samples.map(({ name, labels, value }) => {
       const own = Object.entries(labels).flatMap(([label, text]) =>
@@ -318,12 +318,12 @@ describe("what is measured", () => {
     expect(read("svc_stream_pause_seconds_sum", { cause: "prompt" }, now)).toBeCloseTo(2.4);
   });
 
-  test("guesses count by who made them and by their place, added up over engine processes", () => {
+  test("speculative tokens count by their source and by their place, added up over engine processes", () => {
     const { read } = start();
     const [steps, more] = [noSteps(), noSteps()];
-    countGuesses(more.guesses, "draft", 4, 2);
-    countGuesses(more.guesses, "draft", 4, 0);
-    countGuesses(more.guesses, "ngram", 8, 8);
+    countDraft(more.speculation, "draft", 4, 2);
+    countDraft(more.speculation, "draft", 4, 0);
+    countDraft(more.speculation, "ngram", 8, 8);
     addSteps(steps, more);
     addSteps(steps, more);
     const count = (name: string, labels: Record<string, string>) =>

@@ -3,7 +3,7 @@
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
-import type { StepTally } from "../../domain/steps.ts";
+import type { StepCounts } from "../../domain/steps.ts";
 import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine, JobEnd, JobOutput } from "../process/protocol.ts";
@@ -100,7 +100,7 @@ export type TextEvent = GenerateEvent | AnswerEvent;
 export interface TextReport {
   readonly levels?: Levels;
   /** Decode calls since the last report of them. */
-  readonly steps?: StepTally;
+  readonly steps?: StepCounts;
 }
 
 /** The scheduler's levels after what a message tells. */

@@ -1,18 +1,18 @@
 // What the engine's decode steps look like to a scrape.
 
-import { GUESS_SOURCES, rightOf, type GuessTally } from "../../domain/guesses.ts";
+import { acceptedTokens, SPECULATION_SOURCES, type SpeculationCounts } from "../../domain/speculation.ts";
 import {
   CHUNK_KINDS,
   CHUNK_TOKENS,
   PAUSE_CAUSES,
   STEP_KINDS,
   STEP_SECONDS,
-  type StepTally,
+  type StepCounts,
 } from "../../domain/steps.ts";
 import { by, type Metric } from "../../telemetry/exposition.ts";
 
 /** The metrics of the engine's steps; counts are a second old at most. */
-export const stepMetrics = ({ durations, chunks, pauses, rows, guesses }: StepTally): Metric[] => [
+export const stepMetrics = ({ durations, chunks, pauses, rows, speculation }: StepCounts): Metric[] => [
   {
     type: "histogram",
     name: "svc_engine_step_duration_seconds",
@@ -41,29 +41,29 @@ export const stepMetrics = ({ durations, chunks, pauses, rows, guesses }: StepTa
     "kind",
     Object.entries(rows),
   ),
-  ...speculationMetrics(guesses),
+  ...speculationMetrics(speculation),
 ];
 
 /** Speculative decoding: `ngram` by prompt lookup, `draft` by the draft model. */
-function speculationMetrics(guesses: GuessTally): Metric[] {
-  const counts = (name: string, help: string, value: (counts: GuessTally["draft"]) => number) =>
+function speculationMetrics(speculation: SpeculationCounts): Metric[] {
+  const counts = (name: string, help: string, value: (counts: SpeculationCounts["draft"]) => number) =>
     by(
       "counter",
       name,
       help,
       "source",
-      GUESS_SOURCES.map((source) => [source, value(guesses[source])]),
+      SPECULATION_SOURCES.map((source) => [source, value(speculation[source])]),
     );
   return [
     counts("svc_spec_decode_num_drafts_total", "Drafts: series of speculative tokens.", ({ drafts }) => drafts),
     counts("svc_spec_decode_num_draft_tokens_total", "Speculative tokens.", ({ tokens }) => tokens),
-    counts("svc_spec_decode_num_accepted_tokens_total", "Speculative tokens that were accepted.", rightOf),
+    counts("svc_spec_decode_num_accepted_tokens_total", "Speculative tokens that were accepted.", acceptedTokens),
     {
       type: "counter",
       name: "svc_spec_decode_num_accepted_tokens_per_pos_total",
       help: "Speculative tokens that were accepted, by their position in the draft, from 0.",
-      samples: GUESS_SOURCES.flatMap((source) =>
-        guesses[source].accepted.map((count, position) => [{ source, position: String(position) }, count] as const),
+      samples: SPECULATION_SOURCES.flatMap((source) =>
+        speculation[source].accepted.map((count, position) => [{ source, position: String(position) }, count] as const),
       ),
     },
   ];

@@ -1,4 +1,4 @@
-// One request inside the engine process, from acceptance to its last token: sampler, answer and clocks.
+// One request inside the engine process, from acceptance to its last token: sampler, answer and times.
 
 import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
@@ -12,7 +12,7 @@ import type { ReadyPrompt } from "./intake.ts";
 export class ActiveRequest {
   readonly key: RequestKey;
   readonly sampler: SamplerId;
-  // What is needed of the request, and not all of it: its images and sound are large.
+  // Not the whole request: its images and sound are large.
   private readonly stop: readonly string[];
   private readonly maxTokens: number | undefined;
   private readonly withLogprobs: boolean;
@@ -26,7 +26,7 @@ export class ActiveRequest {
   private firstTokenAt: number | undefined;
   private lastTokenAt: number | undefined;
   private peakBytes = 0;
-  /** The model ended its turn, or nothing more is wanted of it. */
+  /** The model ended its turn, or the answer is complete. */
   stopped = false;
   /** It ends for a cause outside of the answer. */
   isCancelled = false;
@@ -72,7 +72,7 @@ export class ActiveRequest {
     this.peakBytes = Math.max(this.peakBytes, bytes);
   }
 
-  /** Takes a sampled token; returns what became visible by it. `more`: the sampler has chosen others behind it already. */
+  /** Takes a sampled token; returns the events that it completes. `more`: further tokens were sampled already. */
   accept(token: number, now: number, more: boolean): OutputEvent[] {
     const { llama } = this;
     this.completionTokens++;
@@ -88,7 +88,7 @@ export class ActiveRequest {
     return events;
   }
 
-  /** Ends the answer; returns what was held back. `reason`: why it ends, as far as is known by now. */
+  /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
   end(reason: FinishReason): OutputEvent[] {
     return this.answer.end(reason === "stop");
   }
@@ -107,7 +107,7 @@ export class ActiveRequest {
       peakMemoryBytes: this.peakBytes,
     };
     const { stopSequence, called, complete } = this.answer;
-    // What was held back may have held the end.
+    // The text that was held back may have completed the answer.
     const ended = reason === "length" && complete ? "stop" : reason;
     const event: FinishEvent = {
       type: "finish",

@@ -10,19 +10,19 @@ import { TextPipeline } from "../../../text/pipeline.ts";
 import { VisibleText, type Released } from "../../../text/visible-text.ts";
 import { WordWatch } from "../../../text/word-watch.ts";
 
-/** Turns the tokens of one answer into events; nothing that was told is ever taken back. */
+/** Turns the tokens of one answer into events; an emitted event is never taken back. */
 export interface Answer {
   /** The answer is complete: nothing more is to be generated. */
   readonly complete: boolean;
   /** The stop sequence that completed it. */
   readonly stopSequence: string | undefined;
-  /** Something was called. */
+  /** A tool was called. */
   readonly called: boolean;
   /** Tokens so far that are reasoning. */
   readonly reasoningTokens: number;
-  /** Takes a token's text. `more`: others that are sampled already follow at once. */
+  /** Takes a token's text. `more`: further tokens were sampled already and follow at once. */
   push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[];
-  /** The generation is over; `whole`: the model ended it, no limit and nobody else did. */
+  /** The generation is over; `whole`: the model itself ended it. */
   end(whole: boolean): OutputEvent[];
 }
 
@@ -52,7 +52,7 @@ export class PlainAnswer implements Answer {
   }
 }
 
-/** What takes an answer apart: llama.cpp's parser for the model's format. */
+/** llama.cpp's parser for the model's format. */
 export interface AnswerParser {
   push(bytes: Uint8Array): void;
   read(final: boolean): AnswerNews | undefined;
@@ -60,7 +60,7 @@ export interface AnswerParser {
 
 export interface ParsedAnswerOptions {
   readonly stops: readonly string[];
-  /** Names of what may be called. */
+  /** Names of the tools that may be called. */
   readonly tools: readonly string[];
   /** Texts that end reasoning. */
   readonly thinkingEnds: readonly string[];
@@ -71,10 +71,10 @@ export interface ParsedAnswerOptions {
   readonly now: () => number;
 }
 
-/** Reading starts over at the first token each time. When that has become slow, so much of the time may go into it. */
+/** Each read parses the answer from its first token on. Once that is slow, it may take this share of the time. */
 const READING_SHARE = 1 / 30;
 const SLOW_READING_MS = 0.25;
-/** Bytes that the parser may want to see behind something before it tells of it. */
+/** Bytes that the parser may need behind an element before it reports it. */
 const PARSER_LAG = 256;
 
 /** An answer of reasoning, text and tool calls. */
@@ -84,16 +84,16 @@ export class ParsedAnswer implements Answer {
   reasoningTokens = 0;
   private readonly visible: VisibleText;
   private readonly calls: { readonly id: string; readonly json: JsonText; arguments: string }[] = [];
-  /** White space at the beginning of the text, which is nothing when a call follows. */
+  /** White space at the start of the text; it is dropped when a tool call follows. */
   private blank = "";
   private written = false;
   private reasoned = false;
-  /** Tokens, and their log probabilities, that no news has told of yet. */
-  private untold = 0;
+  /** Tokens that the parser has not reported yet, and their log probabilities. */
+  private unreported = 0;
   private logprobs: TokenLogprob[] = [];
-  /** Of what the model writes when its reasoning, or its answer, may be over: every format spells the name of a call. */
+  /** Finds the texts at which the parser must be read at once: ends of reasoning, stop sequences and names of tools. */
   private readonly watch: WordWatch;
-  /** Of a watched word nothing was told yet. */
+  /** A watched text was found, and the parser has not reported it yet. */
   private expected = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
@@ -113,46 +113,46 @@ export class ParsedAnswer implements Answer {
 
   push(bytes: Uint8Array, more: boolean, logprob?: TokenLogprob): OutputEvent[] {
     this.parser.push(bytes);
-    this.untold++;
+    this.unreported++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
-    // What ends the answer must be seen with the token that brings it, or others would follow and count. And the parser does
-    // not say which tokens it made a text of: whoever wants their log probabilities gets each as it is read.
+    // The end of an answer must be found with its own token, or further tokens would follow and count. With log probabilities
+    // each token is read by itself, because the parser does not report which tokens a text consists of.
     this.expected = this.watch.push(bytes) || this.expected;
     const atOnce = this.expected || this.options.logprobs;
-    // Until the visible text begins, each is read, to tell how many of them were reasoning.
+    // Until the visible text begins, each token is read, to count those of the reasoning.
     if (more && !atOnce && (this.written || this.called)) return [];
     const before = this.options.now();
     if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
-    const news = this.parser.read(false);
+    const update = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
     this.readCost = cost > SLOW_READING_MS ? cost : 0;
-    if (!news) return [];
+    if (!update) return [];
     this.expected = false;
-    return this.tell(news);
+    return this.emit(update);
   }
 
   end(whole: boolean): OutputEvent[] {
     if (this.complete) return [];
-    const news = this.parser.read(true);
-    const events = news ? this.tell(news) : [];
+    const update = this.parser.read(true);
+    const events = update ? this.emit(update) : [];
     if (this.complete) return events;
-    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.untold;
+    if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.unreported;
     if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));
     events.push(...this.release(this.visible.end()));
     if (whole) events.push(...this.closeCall());
     return events;
   }
 
-  private tell({ reasoning, content, calls = [] }: AnswerNews): OutputEvent[] {
+  private emit({ reasoning, content, calls = [] }: AnswerNews): OutputEvent[] {
     const events: OutputEvent[] = [];
     if (reasoning !== undefined) {
       this.reasoned = true;
       events.push({ type: "reasoning", text: reasoning });
     }
     const answered = content !== undefined || calls.length > 0;
-    if (this.reasoned && !this.written && !this.called) this.reasoningTokens += this.untold - Number(answered);
-    this.untold = 0;
+    if (this.reasoned && !this.written && !this.called) this.reasoningTokens += this.unreported - Number(answered);
+    this.unreported = 0;
     if (content !== undefined) events.push(...this.write(content));
     if (reasoning !== undefined || calls.length > 0) this.logprobs = [];
     for (const call of calls) {
@@ -167,7 +167,7 @@ export class ParsedAnswer implements Answer {
       this.blank += content;
       return [];
     }
-    // Behind reasoning, the tokens before the one that begins the text are its markup.
+    // After reasoning, the tokens before the first of the text are markup.
     const logprobs = this.reasoned && !this.written ? this.logprobs.slice(-1) : this.logprobs;
     this.logprobs = [];
     return this.release(this.visible.push(this.takeBlank() + content, logprobs));
@@ -207,7 +207,7 @@ export class ParsedAnswer implements Answer {
     return events;
   }
 
-  /** The last call's arguments are complete JSON from here on: what the model left open is closed. */
+  /** Completes the last call's arguments to valid JSON: what the model left open is closed. */
   private closeCall(): OutputEvent[] {
     const index = this.calls.length - 1;
     const call = this.calls[index];

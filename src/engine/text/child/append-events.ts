@@ -1,8 +1,8 @@
-// Events that become ready together reach the client as few as they can be.
+// Joins events that become ready together, so that the client receives as few as possible.
 
 import type { OutputEvent } from "../../../domain/generate.ts";
 
-/** Appends `more` to `events`; what goes on where the last one ended becomes part of that. */
+/** Appends `more` to `events`; an event that continues the last one is joined to it. */
 export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]): void {
   for (const event of more) {
     const last = events.at(-1);

@@ -8,10 +8,9 @@ import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
-import type { Sampled } from "../../../scheduler/plan.ts";
-import { Scheduler, type SchedulerLimits } from "../../../scheduler/scheduler.ts";
+import { MULTI_STEP_MS, type Sampled } from "../../../scheduler/plan.ts";
+import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
-import { MULTI_STEP_MS } from "../../../scheduler/step-planner.ts";
 import type { Refusal, RequestKey } from "../../process/protocol.ts";
 import type { EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
@@ -19,41 +18,36 @@ import { Intake, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
 import type { KvFolder } from "./kv-folder.ts";
-import type { MediaPrompt } from "./media-prompts.ts";
 import { levelsOf } from "./levels.ts";
+import type { MediaPrompt } from "./media-prompts.ts";
 import type { EngineObserver } from "./observer.ts";
-import { Outbox } from "./outbox.ts";
+import { OutputBuffer } from "./output-buffer.ts";
+import { overload } from "./overload.ts";
+import { schedulerLimits } from "./scheduler-limits.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
-/** After an idle spell a burst of requests rarely arrives in one instant: a pause this long between two ends it. */
+/** After an idle time, a burst of requests rarely arrives in one instant: a pause of this length ends it. */
 const GATHER_MS = 3;
-/** The longest that the first of a burst waits for the rest. */
+/** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
-/** How long to wait for the prompt thread before looking at messages again, when there is nothing else to do. */
+/** How long to wait for the prompt thread before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
-/** What copying a stream of the KV cache moves in a millisecond, on a slow machine. */
-const COPY_BYTES_PER_MS = 3e6;
-/** The same for moving a sequence to host memory that was not touched before. */
-const SAVE_BYTES_PER_MS = 1e6;
-/** The same for reading it from disk. */
-const LOAD_BYTES_PER_MS = 3e5;
 
 export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<RequestKey, ActiveRequest>();
   private readonly intake: Intake;
-  /** Prompts with media of requests that are accepted. */
+  /** Prompts of accepted requests with media. */
   private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
-  private readonly kv: KvCommands;
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
-  private readonly outbox: Outbox;
-  /** Nothing is computed any more. */
+  private readonly output: OutputBuffer;
+  /** `end` was called: nothing more is computed. */
   private ended = false;
   private wake: (() => void) | undefined;
-  /** Whether next tokens may be guessed: wrong ones must be taken back. */
-  private readonly guesses: boolean;
+  /** Whether speculative tokens may be tried: rejected ones must be rolled back. */
+  private readonly speculates: boolean;
   /** Cells of the KV cache. */
   private readonly size: number;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
@@ -69,52 +63,35 @@ export class Engine {
   ) {
     const model = llama.model();
     this.size = model.context;
-    this.disk = kvFolder && this.makeDisk(kvFolder);
-    this.kv = new KvCommands(llama, (saved, bytes) => this.scheduler.wrote(saved, bytes, clock.now()), this.disk);
-    this.guesses = options.speculation && model.canRollBack;
-    this.outbox = new Outbox(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
+    const warn = (text: string) => send({ type: "log", level: "warn", text });
+    const limits = schedulerLimits(options, model, kvFolder !== undefined);
+    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
+    const { host, disk } = this.scheduler.kv;
+    this.disk = kvFolder && new KvDisk(kvFolder, disk, { changed: () => this.sendStep([]), warn });
+    this.speculates = options.speculation && model.canRollBack;
+    this.output = new OutputBuffer(Math.min(MULTI_STEP_MS, options.stallBudgetMs));
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
       refused: (key, refusal) => this.refuse(key, refusal),
       answered: (key, answer) => this.answer(key, answer),
-      warn: (text) => send({ type: "log", level: "warn", text }),
+      warn,
     });
-    const limits: SchedulerLimits = {
-      parallel: options.parallel,
-      batch: model.batch,
-      chunk: model.chunk,
-      stallBudgetMs: options.stallBudgetMs,
-      draftMax: options.draft?.max ?? 0,
-      draftAdaptive: options.draft?.adaptive ?? true,
-      layout: options.kvMode,
-      cells: model.context,
-      sequences: model.sequences,
-      reuse: options.prefixCache,
-      cut: model.canRemovePartial,
-      savedBytes: options.cacheRamBytes,
-      tokenBytes: options.kvTokenBytes,
-      saveTokenMs: options.kvTokenBytes / SAVE_BYTES_PER_MS,
-      stores: this.disk !== undefined,
-      loadTokenMs: options.kvTokenBytes / LOAD_BYTES_PER_MS,
-      copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
-    };
-    this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
     const hooks: StepHooks = {
       begins: (expectedMs, now) => {
-        if (this.outbox.begin(now, expectedMs)) this.sendStep([]);
+        if (this.output.begin(now, expectedMs)) this.sendStep([]);
       },
       started: (keys, now) => this.announce(keys, now),
       stepped: (sampled, now) => {
         this.sampleMemory(now);
-        this.say(sampled, now);
+        this.collect(sampled, now);
       },
     };
     const { active, mediaPrompts } = this;
     this.runner = new StepRunner(
       llama,
       this.scheduler,
-      this.kv,
+      new KvCommands(llama, host, clock, this.disk),
       { active, mediaPrompts },
       clock,
       hooks,
@@ -141,25 +118,25 @@ export class Engine {
     const isRead = cause !== "client";
     const reason = cancelledReason(cause);
     request.isCancelled = true;
-    if (isRead) this.outbox.hold(key, request.end(reason));
+    if (isRead) this.output.hold(key, request.end(reason));
     const finish = this.close(request, reason);
     // Sent in any case: it carries the new levels.
     this.sendStep(isRead ? [finish] : []);
     this.wake?.();
   }
 
-  /** Looks what earlier processes left on disk; undefined where there is no place for that. */
+  /** Lists what earlier processes left in the disk cache; undefined if there is none. */
   async findStored(): Promise<OnDisk | undefined> {
     const found = await this.disk?.open();
     if (found) this.sendStep([]);
     return found;
   }
 
-  /** Computes nothing more, and resolves when what may be asked for again is on disk, the likeliest first. */
+  /** Stops computing, and resolves when everything worth it is in the disk cache, what is likeliest to be reused first. */
   async end(): Promise<void> {
     this.ended = true;
     for (const request of this.active.values()) this.close(request, "cancelled");
-    while (this.disk && this.scheduler.storeNext(this.clock.now())) {
+    while (this.disk && this.scheduler.kv.writeNext(this.clock.now())) {
       this.runner.prepareCache();
       await this.disk.settled();
     }
@@ -177,7 +154,7 @@ export class Engine {
       if (this.scheduler.hasWork) {
         if (idle) await this.gather();
         idle = false;
-        // All that is left waits for the disk.
+        // Without a step, all requests wait for the disk.
         if (!this.runner.step()) await Bun.sleep(PROMPT_WAIT_MS);
       } else if (this.intake.rendering) {
         this.intake.collect(PROMPT_WAIT_MS);
@@ -192,7 +169,7 @@ export class Engine {
     }
   }
 
-  /** Lets a burst arrive, so that its prompts are computed in full batches together. */
+  /** Waits for a burst to arrive, so that its prompts are computed in full batches together. */
   private async gather(): Promise<void> {
     const { intake, clock } = this;
     const until = clock.now() + GATHER_LIMIT_MS;
@@ -205,17 +182,9 @@ export class Engine {
 
   private accept(prompt: ReadyPrompt): boolean {
     const { key, request, tokens, format } = prompt;
-    const { runningCount, waitingCount, waitingTokens } = this.scheduler;
-    const { parallel, maxQueueTokens: limit } = this.options;
-    // Some that wait have a free sequence and start with the next step.
-    if (!request.background && runningCount + waitingCount > parallel && waitingTokens + tokens.length > limit) {
-      const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
-      this.refuse(key, { code: "server_busy", message, busy: "queue_tokens" });
-      return false;
-    }
-    if (this.isTooLate(prompt)) {
-      const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
-      this.refuse(key, { code: "server_busy", message, busy: "deadline" });
+    const refusal = overload(prompt, this.sequenceOf(prompt), this.scheduler, this.options, this.clock);
+    if (refusal) {
+      this.refuse(key, refusal);
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
@@ -233,36 +202,28 @@ export class Engine {
     this.send({ type: "rejected", key, ...refusal });
   }
 
-  /** The deadline cannot be met any more. Of several answers to a request, the first one's counts. */
-  private isTooLate(prompt: ReadyPrompt): boolean {
-    const { id, group = id, deadline } = prompt.request;
-    if (deadline === undefined || group !== id) return false;
-    const expectedMs = this.scheduler.firstTokenMs(this.sequenceOf(prompt), this.clock.now());
-    return this.clock.wall() + expectedMs > deadline;
-  }
-
   private schedule(prompt: ReadyPrompt): void {
     if (prompt.media) this.mediaPrompts.set(prompt.key, prompt.media);
     this.scheduler.add(this.sequenceOf(prompt), this.clock.now());
   }
 
   private sequenceOf({ key, request, tokens, media }: ReadyPrompt): SequenceRequest {
-    const room = this.options.maxModelLen - tokens.length;
+    const remaining = this.options.maxModelLen - tokens.length;
     return {
       key,
       prompt: tokens,
-      maxTokens: Math.min(request.maxTokens ?? room, room),
+      maxTokens: Math.min(request.maxTokens ?? remaining, remaining),
       ...(media && { media: media.spans }),
       ...(request.adapters && { adapters: request.adapters }),
       ...(request.client !== undefined && { client: request.client }),
       ...(request.background && { background: true }),
-      // Of several tokens in one step, log probabilities are kept of the last alone.
-      guess: this.guesses && request.topLogprobs === undefined,
+      // Of several tokens in one step, only the last one's log probabilities are kept.
+      speculate: this.speculates && request.topLogprobs === undefined,
       multiStep: request.topLogprobs === undefined,
     };
   }
 
-  /** Strictness was promised, and the sampler does not hold the model to all of it. */
+  /** The client wants a strict format, and the sampler cannot enforce all of it. */
   private isDowngraded({ constraint }: GenerateRequest, format: AnswerFormat): boolean {
     if (!constraint?.strict) return false;
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
@@ -272,16 +233,16 @@ export class Engine {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 
-  /** Says what a step gave, when it is due. */
-  private say(sampled: readonly Sampled[], now: number): void {
+  /** Collects the output of a step, and sends all that is buffered when a request has ended. */
+  private collect(sampled: readonly Sampled[], now: number): void {
     const finished: StepFinish[] = [];
     for (const { key, token, last, more } of sampled) {
       const request = this.active.get(key);
       if (!request) continue;
-      this.outbox.hold(key, request.accept(token, now, more));
+      this.output.hold(key, request.accept(token, now, more));
       const ended = request.stopped ? "stop" : last ? "length" : undefined;
       if (!ended) continue;
-      this.outbox.hold(key, request.end(ended));
+      this.output.hold(key, request.end(ended));
       finished.push(this.close(request, ended));
     }
     if (finished.length > 0) this.sendStep(finished);
@@ -299,7 +260,7 @@ export class Engine {
     this.active.delete(request.key);
     this.scheduler.remove(request.key, now);
     this.llama.freeSampler(request.sampler);
-    // Its media may still be in work.
+    // Its media may not be encoded yet.
     this.intake.cancel(request.key);
     const prompt = this.mediaPrompts.get(request.key);
     if (prompt) this.media?.release(prompt.job);
@@ -308,27 +269,13 @@ export class Engine {
     return this.observer?.finished(finish, now, this.scheduler) ?? finish;
   }
 
-  private makeDisk(folder: KvFolder): KvDisk {
-    return new KvDisk(folder, {
-      stored: (stored) => this.scheduler.stored(stored),
-      unstored: (id) => this.scheduler.unstored(id),
-      loaded: (saved, parts) => {
-        if (parts) this.kv.keep(saved, parts);
-        const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
-        this.scheduler.loaded(saved, bytes, this.clock.now());
-      },
-      changed: () => this.sendStep([]),
-      warn: (text) => this.send({ type: "log", level: "warn", text }),
-    });
-  }
-
   private sampleMemory(now: number): void {
     if (now - this.resident.at >= MEMORY_SAMPLE_MS) this.resident = { bytes: process.memoryUsage.rss(), at: now };
     for (const request of this.active.values()) request.residentBytes(this.resident.bytes);
   }
 
   private sendStep(finished: StepFinish[]): void {
-    this.send({ type: "events", outputs: this.outbox.take(), finished, report: this.report() });
+    this.send({ type: "events", outputs: this.output.take(), finished, report: this.report() });
   }
 
   private report(): { readonly levels: Levels } {

@@ -1,109 +1,112 @@
-// Carries out what the scheduler wants done to the KV cache, and holds what was moved out of it into host memory.
+// Carries out the scheduler's commands on the KV cache, and holds the bytes of the host cache.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
 import type { Llama } from "../../../../ffi/llama/api.ts";
-import type { KvCommand } from "../../../scheduler/kv-command.ts";
-import type { SavedId } from "../../../scheduler/saved-prefixes.ts";
+import type { Clock } from "../../../domain/clock.ts";
+import type { HostCache } from "../../../scheduler/kv/host-cache.ts";
+import type { HostId } from "../../../scheduler/kv/host-entries.ts";
+import type { KvCommand } from "../../../scheduler/kv/kv-command.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** What could not be brought back, and the sequence that holds nothing for that reason. */
-export interface Lost {
+/** An entry of the host cache that could not be restored, and the sequence that is empty for that reason. */
+export interface FailedRestore {
   readonly sequence: number;
-  readonly saved: SavedId;
+  readonly hostId: HostId;
 }
 
 type Of<Type extends KvCommand["type"]> = Extract<KvCommand, { type: Type }>;
 
 export class KvCommands {
-  /** In parts; with undefined among them where saving failed. */
-  private readonly saved = new Map<SavedId, (Uint8Array | undefined)[]>();
+  /** The parts of each entry, with undefined for a part that could not be offloaded. */
+  private readonly entries = new Map<HostId, (Uint8Array | undefined)[]>();
 
   constructor(
     private readonly llama: Llama,
-    /** A part of something was saved, so many bytes. */
-    private readonly wrote: (saved: SavedId, bytes: number) => void,
+    private readonly host: Pick<HostCache, "wrote" | "readEnded">,
+    private readonly clock: Pick<Clock, "now">,
     private readonly disk?: KvDisk,
   ) {}
 
   /** Returns what could not be restored. */
-  run(commands: readonly KvCommand[]): Lost[] {
-    const lost: Lost[] = [];
+  run(commands: readonly KvCommand[]): FailedRestore[] {
+    const failed: FailedRestore[] = [];
     for (const command of commands) {
       if (command.type === "restore") {
-        if (!this.restore(command)) this.lose(command.sequence, command.saved, lost);
+        if (!this.restore(command)) this.fail(command.sequence, command.hostId, failed);
         continue;
       }
-      // A copy of what could not be restored.
-      const source = command.type === "copy" ? lost.find(({ sequence }) => sequence === command.from) : undefined;
-      if (command.type === "copy" && source) this.lose(command.to, source.saved, lost);
+      // A copy of a sequence that could not be restored fails too.
+      const source = command.type === "copy" ? failed.find(({ sequence }) => sequence === command.from) : undefined;
+      if (command.type === "copy" && source) this.fail(command.to, source.hostId, failed);
       else this.carryOut(command);
     }
-    return lost;
-  }
-
-  /** What was read from disk. */
-  keep(id: SavedId, parts: readonly Uint8Array[]): void {
-    this.saved.set(id, [...parts]);
+    return failed;
   }
 
   private carryOut(command: Exclude<KvCommand, Of<"restore">>): void {
     switch (command.type) {
       case "copy":
         return this.llama.kvCopy(command.from, command.to, command.position);
-      case "remove":
+      case "trim":
         return void this.llama.kvRemove(command.sequence, command.position, -1);
       case "abandon":
         return this.llama.chunkAbandon();
-      case "save":
-        return this.save(command);
-      case "forget":
-        return this.forget(command.saved);
-      case "store":
-        return this.store(command);
-      case "load":
-        return void this.disk?.load(command.stored, command.saved);
-      case "erase":
-        return this.disk?.erase(command.stored);
+      case "offload":
+        return this.offload(command);
+      case "drop":
+        return this.drop(command.hostId);
+      case "write":
+        return this.write(command);
+      case "read":
+        return void this.disk?.read(command.diskId, (parts) => this.readEnded(command.hostId, parts));
+      case "delete":
+        return this.disk?.delete(command.diskId);
     }
   }
 
-  private save({ sequence, saved, from, to }: Of<"save">): void {
-    const parts = this.saved.get(saved) ?? [];
-    this.saved.set(saved, parts);
+  private offload({ sequence, hostId, from, to }: Of<"offload">): void {
+    const parts = this.entries.get(hostId) ?? [];
+    this.entries.set(hostId, parts);
     const part = this.llama.kvSave(sequence, from, to);
     parts.push(part);
-    this.wrote(saved, part?.length ?? 0);
+    this.host.wrote(hostId, part?.length ?? 0, this.clock.now());
   }
 
-  private restore({ sequence, saved }: Of<"restore">): boolean {
-    const parts = this.whole(saved);
+  private restore({ sequence, hostId }: Of<"restore">): boolean {
+    const parts = this.whole(hostId);
     return parts !== undefined && this.llama.kvRestore(sequence, parts);
   }
 
-  private lose(sequence: number, saved: SavedId, lost: Lost[]): void {
+  private fail(sequence: number, hostId: HostId, failed: FailedRestore[]): void {
     this.llama.kvRemove(sequence, 0, -1);
-    lost.push({ sequence, saved });
+    failed.push({ sequence, hostId });
   }
 
-  private store({ saved, ids, adapterKey, media }: Of<"store">): void {
+  private write({ hostId, ids, adapterKey, media }: Of<"write">): void {
     const entry = { ids, adapterKey, media };
-    const parts = this.whole(saved);
+    const parts = this.whole(hostId);
     if (parts && this.disk) {
-      this.saved.delete(saved);
-      return this.disk.store(entry, parts);
+      this.entries.delete(hostId);
+      return this.disk.write(entry, parts);
     }
-    this.forget(saved);
-    this.disk?.fail(entry, "a conversation could not be taken out of the KV cache");
+    this.drop(hostId);
+    this.disk?.fail(entry, "a conversation could not be offloaded from the KV cache");
   }
 
-  private forget(id: SavedId): void {
-    for (const part of this.saved.get(id) ?? []) if (part) release(part);
-    this.saved.delete(id);
+  private readEnded(hostId: HostId, parts: Uint8Array[] | undefined): void {
+    if (parts) this.entries.set(hostId, [...parts]);
+    const bytes = parts?.reduce((sum, { length }) => sum + length, 0);
+    this.host.readEnded(hostId, bytes, this.clock.now());
   }
 
-  /** All parts, if saving them went well. */
-  private whole(id: SavedId): Uint8Array[] | undefined {
-    const parts = this.saved.get(id) ?? [];
+  private drop(hostId: HostId): void {
+    for (const part of this.entries.get(hostId) ?? []) if (part) release(part);
+    this.entries.delete(hostId);
+  }
+
+  /** All parts, or undefined if any could not be offloaded. */
+  private whole(hostId: HostId): Uint8Array[] | undefined {
+    const parts = this.entries.get(hostId) ?? [];
     const whole = parts.filter((part) => part !== undefined);
     return parts.length > 0 && whole.length === parts.length ? whole : undefined;
   }

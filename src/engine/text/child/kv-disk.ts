@@ -1,38 +1,33 @@
-// Moves what leaves host memory to disk and back, beside the decode loop: one file is written at a time, from bytes that
-// nobody else holds, and the scheduler is told when something is there.
+// The files of the disk cache. They are written and read while the engine decodes, one write at a time. The bytes of a file
+// belong to this class alone until they are written. It reports to the scheduler's disk cache which files there are.
 
 import { release } from "../../../../ffi/llama/allocate.ts";
-import type { SavedId } from "../../../scheduler/saved-prefixes.ts";
-import type { Stored, StoredId } from "../../../scheduler/stored-prefixes.ts";
+import type { DiskCache, DiskId } from "../../../scheduler/kv/disk-cache.ts";
+import type { CachedPrefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvEntry } from "./kv-file.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
-/** Who wants to know what became of it. */
 export interface KvDiskListener {
-  stored(stored: Stored): void;
-  unstored(id: StoredId): void;
-  /** The parts, or undefined when they could not be read. */
-  loaded(saved: SavedId, parts: Uint8Array[] | undefined): void;
-  /** The counts are others now. */
+  /** The counts have changed. */
   changed(): void;
   warn(text: string): void;
 }
 
 export interface KvDiskCounts {
-  /** Tokens on disk that this model can go on from. */
+  /** Tokens on disk that this model can restore. */
   readonly held: number;
-  /** Tokens that were written, read back and given up because of an error or for lack of room, in all. */
+  /** Tokens that were written so far, that were read back, and that were lost to errors or for lack of space. */
   readonly written: number;
   readonly restored: number;
   readonly failed: number;
 }
 
-/** What is to be written waits in memory: beyond this, one conversation more is given up rather than kept waiting. */
+/** Most bytes that wait in memory to be written: what would exceed this is lost, except a conversation that waits alone. */
 const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
-  private readonly files = new Map<StoredId, { readonly name: string; readonly entry: KvEntry }>();
-  private readonly byName = new Map<string, StoredId>();
+  private readonly files = new Map<DiskId, { readonly name: string; readonly entry: KvEntry }>();
+  private readonly byName = new Map<string, DiskId>();
   private nextId = 1;
   private counted = { held: 0, written: 0, restored: 0, failed: 0 };
   private bytesInFlight = 0;
@@ -41,6 +36,7 @@ export class KvDisk {
 
   constructor(
     private readonly folder: KvFolder,
+    private readonly cache: Pick<DiskCache, "add" | "remove">,
     private readonly listener: KvDiskListener,
     private readonly mostInFlight = BYTES_IN_FLIGHT,
   ) {}
@@ -49,50 +45,50 @@ export class KvDisk {
     return this.counted;
   }
 
-  /** Looks what is there. Resolves with how much, and how many damaged files were removed. */
+  /** Lists the files that are there. Resolves with how much they hold, and how many damaged ones were removed. */
   async open(): Promise<{ readonly conversations: number; readonly tokens: number; readonly damaged: number }> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
       this.warnOnce(`the folder cannot be read (${codeOf(error)})`);
       return { entries: new Map<string, KvEntry>(), damaged: 0 };
     });
-    for (const [name, entry] of entries) this.listener.stored(this.add(name, entry));
+    for (const [name, entry] of entries) this.cache.add(this.add(name, entry));
     return { conversations: entries.size, tokens: this.counted.held, damaged };
   }
 
-  /** Takes bytes that nobody else uses any more, writes them when it is their turn and gives their memory back. */
-  store(entry: KvEntry, parts: readonly Uint8Array[]): void {
+  /** Takes over the bytes of a conversation, writes them after those that already wait, and frees their memory. */
+  write(entry: KvEntry, parts: readonly Uint8Array[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
       parts.forEach(release);
-      return this.fail(entry, "the disk is slower than what is to be written to it");
+      return this.fail(entry, "the disk is too slow for what must be written");
     }
     this.bytesInFlight += bytes;
     this.writing = this.writing.then(async () => {
-      await this.write(entry, parts);
+      await this.writeFile(entry, parts);
       parts.forEach(release);
       this.bytesInFlight -= bytes;
     });
   }
 
-  /** Reads a conversation; the listener hears of it in any case. */
-  async load(id: StoredId, saved: SavedId): Promise<void> {
+  /** Reads a conversation. `ended` gets its parts, or undefined if it could not be read. */
+  async read(id: DiskId, ended: (parts: Uint8Array[] | undefined) => void): Promise<void> {
     const file = this.files.get(id);
-    const parts = file && (await this.read(file.entry));
+    const parts = file && (await this.readFile(file.entry));
     if (parts) this.counted.restored += file.entry.ids.length;
     else this.drop(id);
-    this.listener.loaded(saved, parts);
+    ended(parts);
     this.listener.changed();
   }
 
-  /** Removes a file that is of no more use. */
-  erase(id: StoredId): void {
+  /** Deletes a file that is of no more use. */
+  delete(id: DiskId): void {
     const file = this.files.get(id);
     if (!file) return;
     this.drop(id);
     this.writing = this.writing.then(() => this.folder.remove(file.name));
   }
 
-  /** What could not even be given to this. */
+  /** Counts a conversation that was lost. */
   fail(entry: KvEntry, reason: string): void {
     this.counted.failed += entry.ids.length;
     this.warnOnce(reason);
@@ -104,23 +100,23 @@ export class KvDisk {
     return this.writing;
   }
 
-  private async write(entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
+  private async writeFile(entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
     try {
       const written = await this.folder.write(entry, parts);
       if (!written) return this.fail(entry, "a conversation is larger than --kv-dir-size");
       for (const name of written.removed) this.gone(name);
       this.counted.written += entry.ids.length;
-      this.listener.stored(this.add(written.name, entry));
+      this.cache.add(this.add(written.name, entry));
       this.listener.changed();
     } catch (error) {
       this.fail(entry, `writing failed (${codeOf(error)})`);
     }
   }
 
-  private async read(entry: KvEntry): Promise<Uint8Array[] | undefined> {
+  private async readFile(entry: KvEntry): Promise<Uint8Array[] | undefined> {
     try {
       const parts = await this.folder.read(entry);
-      if (!parts) this.fail(entry, "a conversation is gone or damaged");
+      if (!parts) this.fail(entry, "a conversation's file is missing or damaged");
       return parts;
     } catch (error) {
       this.fail(entry, `reading failed (${codeOf(error)})`);
@@ -128,7 +124,7 @@ export class KvDisk {
     }
   }
 
-  private add(name: string, entry: KvEntry): Stored {
+  private add(name: string, entry: KvEntry): CachedPrefix {
     const known = this.byName.get(name);
     const id = known ?? this.nextId++;
     if (known === undefined) {
@@ -143,10 +139,10 @@ export class KvDisk {
     const id = this.byName.get(name);
     if (id === undefined) return;
     this.drop(id);
-    this.listener.unstored(id);
+    this.cache.remove(id);
   }
 
-  private drop(id: StoredId): void {
+  private drop(id: DiskId): void {
     const file = this.files.get(id);
     if (!file) return;
     this.files.delete(id);
@@ -157,7 +153,7 @@ export class KvDisk {
   private warnOnce(reason: string): void {
     if (this.reasons.has(reason)) return;
     this.reasons.add(reason);
-    this.listener.warn(`conversations on disk: ${reason}; told once`);
+    this.listener.warn(`conversations on disk: ${reason}; reported once`);
   }
 }
 

@@ -1,5 +1,5 @@
-// One conversation's KV state as a file: a header that says what it is of and holds all its tokens, the state in the parts
-// that it was saved in, and a checksum of these. Numbers are little-endian.
+// One conversation's KV state as a file: a header with all its tokens, the state in the parts in which it was offloaded, and
+// a checksum of the parts. Numbers are little-endian.
 //
 //   magic 8 · length of the header, tokens, media, parts, bytes of the adapters' key: u32 each · fingerprint 32 ·
 //   lengths of the parts: f64 each · media: start, tokens, positions, whole: i32 each · token ids: i32 each ·
@@ -9,10 +9,10 @@ import { createHash } from "node:crypto";
 import { open, rename, unlink, type FileHandle } from "node:fs/promises";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
-/** What a file's state is of. */
+/** The conversation whose state a file holds. */
 export interface KvEntry {
   readonly ids: Int32Array;
-  /** Of the LoRA adapters that computed it, by their files. */
+  /** Key of the LoRA adapters that computed it, by their files. */
   readonly adapterKey: string;
   readonly media: readonly MediaSpan[];
 }
@@ -27,11 +27,11 @@ const MAGIC = "SVC-KV 2";
 const FIXED = 28;
 const HASH = 32;
 const CHECKSUM = 8;
-/** Moved at once: hashing it takes about a millisecond, in which nothing is decoded. */
+/** Bytes that are written or read at once: hashing them takes about a millisecond, in which nothing is decoded. */
 const PIECE = 4 << 20;
 const LARGEST_HEADER = 256 << 20;
 
-/** SHA-256 of what its bytes depend on beside the tokens, and of the tokens: its name. */
+/** The name of a file: SHA-256 of the fingerprint and the conversation. */
 export function contentHash(fingerprint: Uint8Array, { ids, adapterKey, media }: KvEntry): string {
   const sizes = bytesOf(Uint32Array.of(ids.length, media.length));
   const fields = [fingerprint, sizes, bytesOf(ids), bytesOf(spansOf(media)), Buffer.from(adapterKey)];
@@ -44,7 +44,7 @@ export function fileBytes(entry: KvEntry, parts: readonly Uint8Array[]): number 
 }
 
 /**
- * Writes a file that nobody sees before it is complete, readable by its owner alone. `temporary` is in the same folder.
+ * Writes a file that appears when it is complete, readable by its owner alone. `temporary` is in the same folder.
  * Throws the system's error and leaves nothing behind then.
  */
 export async function writeKvFile(

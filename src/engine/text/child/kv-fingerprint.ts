@@ -1,14 +1,14 @@
-// What the bytes of a saved conversation depend on, beside its tokens and the adapters that computed them.
+// The fingerprint: what the bytes of a conversation on disk depend on, beside its tokens and adapters.
 
 import { createHash } from "node:crypto";
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
 import type { EngineOptions } from "../protocol.ts";
 
-/** Counts changes of what is saved that nothing else here tells. */
+/** Raised with each change of the bytes that no other fact here shows. */
 const FORMAT = 2;
 
 /**
- * 32 bytes that are equal only where one process can go on with what another saved: the same model and projector, the same
+ * 32 bytes that are equal only if one process can restore what another has written: the same model and projector, the same
  * llama.cpp, the same layout of the KV cache, and the same rope where the context's size chooses it.
  */
 export function kvFingerprint(

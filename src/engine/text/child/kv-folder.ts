@@ -1,6 +1,6 @@
-// The folder of `--kv-dir`: files named after what is in them, so that several processes can share it without talking to
-// each other. Each removes what was not used for the longest time where there are too many bytes, and none relies on a file
-// being there. Only files with such names are ever touched.
+// The folder of `--kv-dir`. Files are named after their content, so that several processes share the folder without
+// coordination. When there are too many bytes, each removes the least recently used files; none relies on a file being
+// there. Files with other names are never touched.
 
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ export interface KvFolderOptions {
   readonly path: string;
   /** Bytes that all files may take together. */
   readonly limitBytes: number;
-  /** 32 bytes that stand for everything but the tokens that the state depends on. */
+  /** 32 bytes: a hash of all that the state depends on, except the tokens. */
   readonly fingerprint: Uint8Array;
 }
 
-/** What was written and what had to make room for it. */
+/** The file that was written, and those that were removed for it. */
 export interface Written {
   readonly name: string;
   readonly removed: readonly string[];
@@ -29,11 +29,11 @@ interface Listed {
 }
 
 const NAME = /^[0-9a-f]{16}-[0-9a-f]{48}\.kv(\.[0-9a-f-]{36}\.part)?$/;
-/** A file that nobody wrote to for so long will not be finished. */
+/** An incomplete file that was not written to for so long will not be finished. */
 const ABANDONED_MS = 10 * 60_000;
 
 export class KvFolder {
-  /** Files of others have other beginnings. */
+  /** Names of files with another fingerprint begin otherwise. */
   private readonly prefix: string;
 
   constructor(private readonly options: KvFolderOptions) {
@@ -45,14 +45,14 @@ export class KvFolder {
     return `${this.prefix}-${contentHash(this.options.fingerprint, entry).slice(0, 48)}.kv`;
   }
 
-  /** What is there of the same fingerprint, by file, the last used first; reads headers alone. What is damaged is removed. */
+  /** The files with this fingerprint by name, the last used first; reads headers only. Damaged files are removed. */
   async index(): Promise<{ readonly entries: ReadonlyMap<string, KvEntry>; readonly damaged: number }> {
     const entries = new Map<string, KvEntry>();
     let damaged = 0;
     for (const { name, complete, at } of (await this.list()).toReversed()) {
       if (!complete && Date.now() - at > ABANDONED_MS) await this.remove(name);
       if (!complete || !name.startsWith(this.prefix)) continue;
-      // What cannot be read is left for whoever looks into it.
+      // A file that cannot be read stays, so that the operator can look into it.
       const entry = await readKvHeader(this.pathOf(name), this.options.fingerprint).catch(() => null);
       if (entry && this.nameOf(entry) === name) entries.set(name, entry);
       else if (entry !== null) {
@@ -63,20 +63,20 @@ export class KvFolder {
     return { entries, damaged };
   }
 
-  /** Undefined when it is larger than all files may be together. Throws the system's error, and leaves no file then. */
+  /** Undefined when it exceeds the limit by itself. Throws the system's error, and leaves no file then. */
   async write(entry: KvEntry, parts: readonly Uint8Array[]): Promise<Written | undefined> {
     const bytes = fileBytes(entry, parts);
     if (bytes > this.options.limitBytes) return undefined;
     const name = this.nameOf(entry);
     if (await this.touch(name)) return { name, removed: [] };
-    const removed = await this.makeRoom(bytes);
+    const removed = await this.ensureSpace(bytes);
     const path = this.pathOf(name);
     const temporary = `${path}.${crypto.randomUUID()}.part`;
     await writeKvFile(path, temporary, this.options.fingerprint, entry, parts);
     return { name, removed };
   }
 
-  /** The state of exactly this conversation; undefined when it is gone or damaged, and the file is gone then. */
+  /** The state of exactly this conversation; undefined when the file is missing or damaged, which removes it. */
   async read(entry: KvEntry): Promise<Uint8Array[] | undefined> {
     const name = this.nameOf(entry);
     const parts = await readKvFile(this.pathOf(name), this.options.fingerprint, entry).catch(ignoreMissing);
@@ -86,7 +86,7 @@ export class KvFolder {
   }
 
   async remove(name: string): Promise<void> {
-    // Another process may have been faster.
+    // Another process may have removed it first.
     await unlink(this.pathOf(name)).catch(() => {});
   }
 
@@ -103,7 +103,7 @@ export class KvFolder {
     );
   }
 
-  /** Our files, the one that was not used for the longest time first. */
+  /** All files with such names, the least recently used first. */
   private async list(): Promise<Listed[]> {
     const names = (await readdir(this.options.path)).filter((name) => NAME.test(name));
     const listed = await Promise.all(
@@ -116,13 +116,13 @@ export class KvFolder {
     return listed.flat().toSorted((a, b) => a.at - b.at);
   }
 
-  private async makeRoom(bytes: number): Promise<string[]> {
+  private async ensureSpace(bytes: number): Promise<string[]> {
     const listed = await this.list();
     let held = listed.reduce((sum, file) => sum + file.bytes, 0);
     const removed: string[] = [];
     for (const { name, bytes: freed, complete, at } of listed) {
       if (held + bytes <= this.options.limitBytes) break;
-      // Somebody is writing it.
+      // Another process is writing it.
       if (!complete && Date.now() - at <= ABANDONED_MS) continue;
       await this.remove(name);
       removed.push(name);
@@ -132,7 +132,7 @@ export class KvFolder {
   }
 }
 
-/** null: it is not there any more, which is nobody's fault. */
+/** null: the file does not exist any more, which is no error. */
 function ignoreMissing(error: unknown): null {
   if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
   throw error;

@@ -1,4 +1,4 @@
-// What the front process is told of the engine with every message.
+// The levels that the engine reports to the front process with every message.
 
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { Levels } from "../protocol.ts";
@@ -11,23 +11,23 @@ export function levelsOf(
   disk: KvDisk["counts"] | undefined,
   { steps, size }: Pick<Levels["kv"], "steps" | "size">,
 ): Levels {
-  const { spill } = scheduler;
+  const { kv } = scheduler;
   const placeFreeMs = scheduler.placeFreeMs();
   return {
     running: scheduler.runningCount,
     waiting: scheduler.waitingCount,
-    waitingFor: scheduler.waiting(now),
+    waitingFor: scheduler.waitingFor(now),
     kv: {
       size,
-      used: scheduler.cellsUsed,
-      idle: scheduler.cellsCached,
-      host: spill.tokens,
+      used: kv.runningCells,
+      idle: kv.idleCells,
+      host: kv.host.tokens,
       disk: disk?.held ?? 0,
       steps,
       preempted: scheduler.preemptions,
-      evicted: scheduler.evictedTokens,
-      offloaded: spill.moved,
-      restored: spill.restored,
+      evicted: kv.evictedTokens,
+      offloaded: kv.host.offloaded,
+      restored: kv.host.restored,
       diskWritten: disk?.written ?? 0,
       diskRestored: disk?.restored ?? 0,
       diskFailed: disk?.failed ?? 0,

@@ -1,23 +1,29 @@
-// Who looks on while the engine works: profiles and the trace. The engine tells all of them the same few things.
+// The observers of the engine: profiles, the trace and the counts of steps. The engine reports the same events to all.
 
 import type { ChunkResult } from "../../../../ffi/llama/api.ts";
+import type { SpeculationCounts } from "../../../domain/speculation.ts";
 import type { StepKind } from "../../../domain/steps.ts";
-import type { DraftJob } from "../../../scheduler/drafts.ts";
+import type { KvCache } from "../../../scheduler/kv/kv-cache.ts";
 import type { MediaStep, StepPlan } from "../../../scheduler/plan.ts";
-import type { Scheduler } from "../../../scheduler/scheduler.ts";
+import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
-/** Read only by those who want them: they cost a little. */
-export type SchedulerLevels = Pick<Scheduler, "runningCount" | "waitingCount" | "cellsUsed" | "guesses">;
+/** The scheduler as observers see it. Its levels are worked out when they are read. */
+export interface SchedulerLevels {
+  readonly runningCount: number;
+  readonly waitingCount: number;
+  readonly kv: Pick<KvCache, "runningCells">;
+  readonly speculated: SpeculationCounts;
+}
 
 /** A decode call and how it went; times are those of the engine's clock. */
 export interface Decoded {
-  /** What was computed: rows of text, in one call or a slice of it, or a piece of a medium. */
+  /** What was computed: rows of text, or for a slice those of its whole chunk; or a piece of a medium. */
   readonly step: StepPlan | MediaStep;
   readonly result: ChunkResult;
-  /** Decode steps that were made in the call; none that is to be made again. */
+  /** Decode steps that were made in the call, without those that must be made again. */
   readonly made: number;
   readonly before: number;
   readonly after: number;
@@ -27,11 +33,11 @@ export interface EngineObserver {
   accepted(prompt: ReadyPrompt, now: number): void;
   /** The first computation of these requests begins. */
   started?(keys: readonly RequestKey[], now: number): void;
-  /** Its results are not taken in yet. */
+  /** A call has ended. The scheduler has not taken in its results yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
-  /** The draft model was asked. */
+  /** The draft model has carried out these jobs. */
   drafted?(jobs: readonly DraftJob[], before: number, after: number): void;
-  /** Every accepted request ends with this, whether anybody still wants its finish; returned with what was observed. */
+  /** Every accepted request ends with this, also a cancelled one. Returns its finish with what was observed. */
   finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish;
 }
 

@@ -1,5 +1,4 @@
-// Profiles of the requests that ask for one: looks at the machine's counters now and then, only while such a request is
-// in work.
+// Profiles of the requests that ask for one: reads the machine's counters at intervals, only while such a request runs.
 
 import { cpus } from "node:os";
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
@@ -15,7 +14,7 @@ import type { Decoded, EngineObserver, SchedulerLevels } from "./observer.ts";
 
 const FIRST_SAMPLE_MS = 100;
 const SAMPLE_MS = 300;
-/** Beyond this every other one is dropped, and they are taken half as often. */
+/** Beyond this every other reading is dropped, and readings are taken half as often. */
 const MOST_READINGS = 1024;
 
 export interface ProfilerModel extends Pick<LoadedModel, "bytes" | "context" | "device"> {
@@ -33,7 +32,7 @@ interface Meters {
 export class Profiler implements EngineObserver {
   private readonly requests = new Map<RequestKey, Sampling>();
   private meters: Meters | undefined;
-  /** While anybody is profiled: what decode steps read, by the formula of the class's `decoded`. */
+  /** Bytes that decode steps read while a request is profiled, by the formula at `decoded`, and their time. */
   private reads = { bytes: 0, ms: 0 };
 
   constructor(
@@ -57,7 +56,7 @@ export class Profiler implements EngineObserver {
     if (this.requests.size === 0 || !("rows" in step) || step.prefillRows > 0 || result !== "done") return;
     const { bytes, kvTokenBytes } = this.model;
     this.reads = {
-      bytes: this.reads.bytes + made * (bytes + levels.cellsUsed * kvTokenBytes),
+      bytes: this.reads.bytes + made * (bytes + levels.kv.runningCells * kvTokenBytes),
       ms: this.reads.ms + after - before,
     };
   }
@@ -75,7 +74,7 @@ export class Profiler implements EngineObserver {
   }
 }
 
-/** Readings of one request: at its beginning, from time to time, and at its end. */
+/** Readings of one request: at its start, at intervals, and at its end. */
 class Sampling {
   private readings: Reading[];
   private interval = SAMPLE_MS;

@@ -1,26 +1,26 @@
-// Counts decode calls for the metrics and tells the counts about once a second, while there are any.
+// Counts decode calls for the metrics, and sends the counts about once a second while there are any.
 
-import { addGuesses, noGuesses } from "../../../domain/guesses.ts";
-import { countChunk, countPause, countStep, noSteps, type StepTally } from "../../../domain/steps.ts";
+import { addSpeculation, noSpeculation } from "../../../domain/speculation.ts";
+import { countChunk, countPause, countStep, noSteps, type StepCounts } from "../../../domain/steps.ts";
 import type { StepPlan } from "../../../scheduler/plan.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
-const TELL_MS = 1000;
+const SEND_MS = 1000;
 
 export class StepCounter implements EngineObserver {
-  private tally = noSteps();
-  /** Guesses that were told before. */
-  private readonly told = noGuesses();
+  private counts = noSteps();
+  /** Speculative tokens that were sent before. */
+  private readonly sent = noSpeculation();
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last step of each running stream ended. */
   private readonly textAt = new Map<RequestKey, number>();
-  /** When prompts and media were computed last, whatever came of it. */
+  /** When prompts and media were computed last, even if the call failed. */
   private promptAt = 0;
   private mediaAt = 0;
 
-  constructor(private readonly report: (steps: StepTally) => void) {}
+  constructor(private readonly report: (steps: StepCounts) => void) {}
 
   accepted(): void {}
 
@@ -28,19 +28,19 @@ export class StepCounter implements EngineObserver {
     const kind = kindOf(step);
     if (kind === "media") this.mediaAt = after;
     else if (kind !== "decode") this.promptAt = after;
-    // What is not done is computed again and counts then.
+    // What was not done is computed again, and counts then.
     if (made === 0) return;
-    for (let count = 0; count < made; count++) countStep(this.tally, kind, (after - before) / made / 1000);
-    if (!("rows" in step)) this.tally.rows.media += step.count;
+    for (let count = 0; count < made; count++) countStep(this.counts, kind, (after - before) / made / 1000);
+    if (!("rows" in step)) this.counts.rows.media += step.count;
     else if (result === "done") this.countRows(step, made, after);
-    this.timer ??= setTimeout(() => this.tell(levels), TELL_MS);
+    this.timer ??= setTimeout(() => this.sendCounts(levels), SEND_MS);
   }
 
   private countRows(step: StepPlan, made: number, at: number): void {
     const kind = kindOf(step);
-    this.tally.rows.decode += step.decodeRows * made;
-    this.tally.rows.prefill += step.prefillRows;
-    if (kind === "prefill" || kind === "mixed") countChunk(this.tally, kind, step.prefillRows);
+    this.counts.rows.decode += step.decodeRows * made;
+    this.counts.rows.prefill += step.prefillRows;
+    if (kind === "prefill" || kind === "mixed") countChunk(this.counts, kind, step.prefillRows);
     for (const key of new Set(step.rows.flatMap((row) => (row.sample ? row.key : [])))) this.endPause(key, at);
   }
 
@@ -49,7 +49,7 @@ export class StepCounter implements EngineObserver {
     this.textAt.set(key, at);
     if (since === undefined) return;
     const cause = this.mediaAt > since ? "media" : this.promptAt > since ? "prompt" : "decode";
-    countPause(this.tally, cause, (at - since) / 1000);
+    countPause(this.counts, cause, (at - since) / 1000);
   }
 
   finished(finish: StepFinish): StepFinish {
@@ -57,12 +57,12 @@ export class StepCounter implements EngineObserver {
     return finish;
   }
 
-  private tell({ guesses }: SchedulerLevels): void {
-    addGuesses(this.tally.guesses, guesses);
-    addGuesses(this.tally.guesses, this.told, -1);
-    addGuesses(this.told, this.tally.guesses);
-    this.report(this.tally);
-    this.tally = noSteps();
+  private sendCounts({ speculated }: SchedulerLevels): void {
+    addSpeculation(this.counts.speculation, speculated);
+    addSpeculation(this.counts.speculation, this.sent, -1);
+    addSpeculation(this.sent, this.counts.speculation);
+    this.report(this.counts);
+    this.counts = noSteps();
     this.timer = undefined;
   }
 }

@@ -1,4 +1,4 @@
-// What the scheduler plans, done by the native library: steps, slices of chunks, pieces of media and drafts.
+// Runs what the scheduler plans in the native library: steps, slices of chunks, pieces of media and drafts.
 
 import { ANY_OWNER, type Batch, type Llama } from "../../../../ffi/llama/api.ts";
 import type { Media } from "../../../../ffi/media/api.ts";
@@ -12,20 +12,20 @@ import type { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
 import type { EngineObserver } from "./observer.ts";
 
-/** An abort overtakes its cancel message; the next step waits for that, or it would compute what was aborted. */
+/** An abort arrives before its cancel message. The next step waits for that, else it would compute the same again. */
 const CANCEL_WAIT_MS = 100;
 const FLOAT_BYTES = 4;
 
 export interface StepHooks {
-  /** Something is computed now, and is likely to take so long; Infinity when that is not known, or nothing is computed. */
+  /** A computation begins, of about so many milliseconds; Infinity if that is unknown or there is nothing to compute. */
   begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
   started(keys: readonly RequestKey[], now: number): void;
-  /** A step or a slice has ended; what was sampled in it, if anything. */
+  /** A step or a slice has ended, and sampled these tokens. */
   stepped(sampled: readonly Sampled[], now: number): void;
 }
 
-/** Requests that are accepted. */
+/** Accepted requests. */
 export interface Requests {
   readonly active: ReadonlyMap<RequestKey, ActiveRequest>;
   /** The prompts of those with media. */
@@ -35,14 +35,14 @@ export interface Requests {
 export class StepRunner {
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
-  /** Sequences can be cut anywhere; else what a step was to add cannot be taken back from them. */
-  private readonly cut: boolean;
-  /** Key of the adapters that compute what begins now. */
+  /** Sequences can be trimmed anywhere; else an aborted step's tokens can only be removed with the whole sequence. */
+  private readonly canTrim: boolean;
+  /** Key of the adapters that are set. */
   private adapters = adapterKey([]);
-  /** Set after an aborted step, until the cancel message behind it is here. */
+  /** Set after an aborted step, until its cancel message arrives. */
   private aborted: PromiseWithResolvers<void> | undefined;
   private stepCount = 0;
-  /** What a step took, if the last computation was one of streams alone. */
+  /** Milliseconds of the last step if that was of streams alone, else Infinity. */
   private stepMs = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -56,12 +56,12 @@ export class StepRunner {
     private readonly observer?: EngineObserver,
   ) {
     const column = () => new Int32Array(llama.model().batch);
-    this.cut = llama.model().canRemovePartial;
+    this.canTrim = llama.model().canRemovePartial;
     this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
     this.sampled = column();
   }
 
-  /** Steps that were made. */
+  /** Steps so far. */
   get steps(): number {
     return this.stepCount;
   }
@@ -71,13 +71,13 @@ export class StepRunner {
     this.aborted?.resolve();
   }
 
-  /** Resolves when the cancel message behind an aborted step is here, if there was one. */
+  /** Resolves when the cancel message of an aborted step has arrived, at once if there was none. */
   async afterAbort(): Promise<void> {
     if (this.aborted) await Promise.race([this.aborted.promise, Bun.sleep(CANCEL_WAIT_MS)]);
     this.aborted = undefined;
   }
 
-  /** Computes what is next. False when there was nothing to compute. */
+  /** Computes the next step, slice, medium or draft. False when there was nothing to compute. */
   step(): boolean {
     this.draft();
     const before = this.clock.now();
@@ -93,11 +93,15 @@ export class StepRunner {
     return (media ?? slice ?? plan) !== undefined;
   }
 
-  /** Does to the cache what is due. False when something was to be restored and is not there: the plan is void. */
+  /** Carries out the commands for the KV cache. False when a restore failed: the plan is void. */
   prepareCache(): boolean {
-    const lost = this.kv.run(this.scheduler.takeCommands());
-    for (const one of lost) this.scheduler.lost(one);
-    return lost.length === 0;
+    const { kv } = this.scheduler;
+    const failed = this.kv.run(kv.takeCommands());
+    for (const { sequence, hostId } of failed) {
+      kv.host.restoreFailed(hostId);
+      this.scheduler.cleared(sequence);
+    }
+    return failed.length === 0;
   }
 
   private draft(): void {
@@ -117,7 +121,7 @@ export class StepRunner {
     const result = this.decode(plan);
     const made = result === "done" ? stepsMade(plan, this.sampled) : 0;
     this.observer?.decoded({ step: plan, result, made, before, after: this.clock.now() }, this.scheduler);
-    if (result === "aborted") return this.forget(plan);
+    if (result === "aborted") return this.undo(plan);
     if (result === "no-room") {
       if (!this.scheduler.preemptNewest(before)) throw new Error("the KV cache refused a batch that fits it");
       return;
@@ -143,7 +147,7 @@ export class StepRunner {
     this.stepCount += Number(counts);
     this.observer?.decoded({ step: chunk, result, made: Number(counts), before, after }, this.scheduler);
     this.hooks.stepped([], after);
-    this.scheduler.applySlice(counts ? result : "given up", after - before);
+    this.scheduler.applySlice(counts ? result : "abandoned", after - before);
     if (result === "aborted") this.aborted = Promise.withResolvers();
     if (result === "no-room" && !this.scheduler.preemptNewest(after))
       throw new Error("the KV cache refused a chunk that fits it");
@@ -152,7 +156,7 @@ export class StepRunner {
   private runMedia(step: MediaStep): void {
     const prompt = this.requests.mediaPrompts.get(step.key);
     const span = prompt?.spans.find(({ start }) => start === step.span.start);
-    if (!this.media || !prompt || !span) throw new Error("a step for media that nobody holds");
+    if (!this.media || !prompt || !span) throw new Error("a step for media of an unknown request");
     const { media } = this;
     const { width } = media.projector();
     if (step.starts) this.hooks.started([step.key], this.clock.now());
@@ -187,11 +191,11 @@ export class StepRunner {
   }
 
   /**
-   * A step with prompts may be long: whoever is cancelled stops it, and the others' part of it is computed again. Where that
-   * would be all that they have, only a prompt that is alone.
+   * A step with prompts may be long: the cancellation of any of its requests aborts it, and the others' part of it is computed
+   * again. Without trimming, the others would lose all they have: only a prompt that is alone may be aborted.
    */
   private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): RequestKey {
-    if (this.cut) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
+    if (this.canTrim) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
     return decodeRows === 0 ? (owner ?? 0) : 0;
   }
 
@@ -212,7 +216,7 @@ export class StepRunner {
   }
 
   /** Clears what an aborted step may have left in the cache. */
-  private forget(plan: StepPlan): void {
+  private undo(plan: StepPlan): void {
     this.aborted = Promise.withResolvers();
     const seen = new Set<number>();
     for (const { sequence, position } of plan.rows) {
@@ -222,7 +226,7 @@ export class StepRunner {
   }
 
   private takeBack(sequence: number, position: number): void {
-    if (this.cut && this.llama.kvRemove(sequence, position, -1)) return;
+    if (this.canTrim && this.llama.kvRemove(sequence, position, -1)) return;
     this.llama.kvRemove(sequence, 0, -1);
     this.scheduler.cleared(sequence);
   }

@@ -1,11 +1,11 @@
 // The engine's timeline as trace events: decode calls and the time between them on one track, each request's phases on a
-// track of its own, and the levels as counters. Nothing that a prompt or an answer says is in it.
+// track of its own, and the levels as counters. It holds no text of prompts or answers.
 
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent } from "../../../domain/generate.ts";
-import type { DraftJob } from "../../../scheduler/drafts.ts";
-import type { TraceFile } from "../../../telemetry/trace-file.ts";
+import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
 import { begin, counter, end, processName, slice, trackName, type Track } from "../../../telemetry/trace-events.ts";
+import type { TraceFile } from "../../../telemetry/trace-file.ts";
 import type { RequestKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
@@ -18,8 +18,9 @@ export class Tracer implements EngineObserver {
   private readonly phases = new Map<RequestKey, Phase>();
   /** End of the last decode call, while there is work. */
   private lastEnd: number | undefined;
-  private readonly told = new Map<string, string>();
-  /** Turns times of the clock into wall time, which is one for all engine processes that write to a trace. */
+  /** The counters' values as last written. */
+  private readonly written = new Map<string, string>();
+  /** Added to times of the clock gives wall time, which all engine processes that write to a trace have in common. */
   private readonly origin: number;
 
   constructor(
@@ -50,15 +51,21 @@ export class Tracer implements EngineObserver {
 
   decoded({ step, result, made, before, after }: Decoded, levels: SchedulerLevels): void {
     const [from, to] = [this.origin + before, this.origin + after];
-    // Sampling is part of the call; what is left is text, messages and the next plan.
+    // Sampling is part of the call. Between calls come text, messages and the next plan.
     if (this.lastEnd !== undefined) this.file.add(slice(this.steps, "between steps", this.lastEnd, from));
     this.lastEnd = to;
     this.count(levels, from);
     if ("rows" in step) {
-      const { decodeRows, guessRows, rows } = step;
-      // Those of a chunk are told once, with its last slice.
+      const { decodeRows, speculativeRows, rows } = step;
+      // The rows of a chunk are written once, with its last slice.
       const prefillRows = result === "paused" ? 0 : step.prefillRows;
-      const args = { decode_rows: decodeRows, prefill_rows: prefillRows, guess_rows: guessRows, steps: made, result };
+      const args = {
+        decode_rows: decodeRows,
+        prefill_rows: prefillRows,
+        guess_rows: speculativeRows,
+        steps: made,
+        result,
+      };
       this.file.add(slice(this.steps, kindOf(step), from, to, args));
       if (result !== "done" || prefillRows === 0) return;
       for (const { key, sample } of rows) if (sample) this.enter(key, "decode", to);
@@ -85,7 +92,7 @@ export class Tracer implements EngineObserver {
     this.phases.delete(key);
     this.file.add(end(track, phase, at), end(track, "request", at, outcome(event)));
     this.count(levels, at);
-    // Nothing is to be computed: what follows is no time between steps.
+    // Nothing is left to compute: the time until the next call is idle, not between steps.
     if (this.phases.size === 0) this.lastEnd = undefined;
     return finish;
   }
@@ -93,21 +100,21 @@ export class Tracer implements EngineObserver {
   private enter(key: RequestKey, phase: Phase, at: number): void {
     const before = this.phases.get(key);
     if (before === undefined || before === phase) return;
-    // Computed again after it had to give its room back: that is still the time of its decoding.
+    // A preempted request's prompt is computed again: that is still part of its decoding.
     if (before === "decode") return;
     this.phases.set(key, phase);
     this.file.add(end(this.track(key), before, at), begin(this.track(key), phase, at));
   }
 
-  private count({ runningCount: running, waitingCount: waiting, cellsUsed: used }: SchedulerLevels, at: number): void {
+  private count({ runningCount: running, waitingCount: waiting, kv }: SchedulerLevels, at: number): void {
     this.countIfNew("requests", { running, waiting }, at);
-    this.countIfNew("kv cells", { used }, at);
+    this.countIfNew("kv cells", { used: kv.runningCells }, at);
   }
 
   private countIfNew(name: string, values: Readonly<Record<string, number>>, at: number): void {
-    const told = Object.values(values).join();
-    if (this.told.get(name) === told) return;
-    this.told.set(name, told);
+    const written = Object.values(values).join();
+    if (this.written.get(name) === written) return;
+    this.written.set(name, written);
     this.file.add(counter(this.steps, name, at, values));
   }
 

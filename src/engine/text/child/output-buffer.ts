@@ -1,0 +1,39 @@
+// Buffers the output events of steps on their way to the front process. The events of fast steps are sent together: on few
+// cores, sending a message slows the computation down.
+
+import type { OutputEvent } from "../../../domain/generate.ts";
+import type { RequestKey } from "../../process/protocol.ts";
+import type { StepOutput } from "../protocol.ts";
+import { appendEvents } from "./append-events.ts";
+
+export class OutputBuffer {
+  private held = new Map<RequestKey, OutputEvent[]>();
+  /** When the newest computation began, and when the one of the oldest held events began. */
+  private begunAt = 0;
+  private since = 0;
+
+  /** `longestMs`: events are sent at most so long after their computation began, or as soon as it ends. */
+  constructor(private readonly longestMs: number) {}
+
+  /** Buffers events of the newest computation. */
+  hold(key: RequestKey, events: readonly OutputEvent[]): void {
+    if (events.length === 0) return;
+    if (this.held.size === 0) this.since = this.begunAt;
+    const before = this.held.get(key) ?? [];
+    appendEvents(before, events);
+    this.held.set(key, before);
+  }
+
+  /** A computation of so many milliseconds begins. True if the held events must be sent now: after it would be too late. */
+  begin(now: number, expectedMs: number): boolean {
+    this.begunAt = now;
+    return this.held.size > 0 && now + expectedMs - this.since > this.longestMs;
+  }
+
+  /** Empties the buffer; the caller sends what it returns. */
+  take(): StepOutput[] {
+    const outputs = [...this.held].map(([key, events]) => ({ key, events }));
+    this.held = new Map();
+    return outputs;
+  }
+}

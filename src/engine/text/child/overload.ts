@@ -1,0 +1,31 @@
+// Overload fails fast: a prompt is refused when too many tokens wait already, or when its deadline cannot be met.
+
+import type { Clock } from "../../../domain/clock.ts";
+import type { Scheduler } from "../../../scheduler/scheduler.ts";
+import type { SequenceRequest } from "../../../scheduler/sequence.ts";
+import type { EngineOptions } from "../protocol.ts";
+import type { Refusal } from "../../process/protocol.ts";
+import type { ReadyPrompt } from "./intake.ts";
+
+/** Why the scheduler should not take a request now, or undefined. */
+export function overload(
+  { request }: ReadyPrompt,
+  sequence: SequenceRequest,
+  scheduler: Scheduler,
+  { parallel, maxQueueTokens: limit }: Pick<EngineOptions, "parallel" | "maxQueueTokens">,
+  clock: Clock,
+): Refusal | undefined {
+  const { runningCount, waitingCount, waitingTokens } = scheduler;
+  // While sequences are free, waiting requests start with the next step.
+  const queues = !request.background && runningCount + waitingCount > parallel;
+  if (queues && waitingTokens + sequence.prompt.length > limit) {
+    const message = `The server is at capacity: ${waitingTokens} tokens wait, and ${limit} may.`;
+    return { code: "server_busy", message, busy: "queue_tokens" };
+  }
+  const { id, group = id, deadline } = request;
+  // Only the first of several answers to a request is checked.
+  if (deadline === undefined || group !== id) return undefined;
+  if (clock.wall() + scheduler.firstTokenMs(sequence, clock.now()) <= deadline) return undefined;
+  const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
+  return { code: "server_busy", message, busy: "deadline" };
+}

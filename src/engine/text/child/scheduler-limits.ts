@@ -1,0 +1,35 @@
+// The limits that a loaded model and the engine's options set to the scheduler.
+
+import type { LoadedModel } from "../../../../ffi/llama/api.ts";
+import type { SchedulerLimits } from "../../../scheduler/scheduler.ts";
+import type { EngineOptions } from "../protocol.ts";
+
+/** Bytes that a slow machine copies in a millisecond, from one stream of the KV cache to another. */
+const COPY_BYTES_PER_MS = 3e6;
+/** The same for offloading a sequence to host memory that was not touched before. */
+const OFFLOAD_BYTES_PER_MS = 1e6;
+/** The same for reading from disk. */
+const READ_BYTES_PER_MS = 3e5;
+
+/** `hasDisk`: there is a disk cache. */
+export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasDisk: boolean): SchedulerLimits {
+  return {
+    parallel: options.parallel,
+    batch: model.batch,
+    chunk: model.chunk,
+    stallBudgetMs: options.stallBudgetMs,
+    draftMax: options.draft?.max ?? 0,
+    draftAdaptive: options.draft?.adaptive ?? true,
+    layout: options.kvMode,
+    cells: model.context,
+    sequences: model.sequences,
+    reuse: options.prefixCache,
+    canTrim: model.canRemovePartial,
+    hostBytes: options.cacheRamBytes,
+    tokenBytes: options.kvTokenBytes,
+    offloadTokenMs: options.kvTokenBytes / OFFLOAD_BYTES_PER_MS,
+    hasDisk,
+    readTokenMs: options.kvTokenBytes / READ_BYTES_PER_MS,
+    copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
+  };
+}

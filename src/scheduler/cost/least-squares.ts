@@ -1,0 +1,63 @@
+// Fits the cost of a step, as a sum of three parts, to the steps that were measured. Old steps fade.
+
+/** Weight that a step keeps with each later one. */
+const MEMORY = 0.998;
+const SINGULAR = 1e-9;
+/** A step that takes so many times longer than expected was disturbed and does not count. */
+const OUTLIER = 3;
+
+export type Parts = readonly [number, number, number];
+type Vector = [number, number, number];
+
+/** Fits ms = the sum of each part times its price, by least squares. */
+export class LeastSquares {
+  private readonly products: [Vector, Vector, Vector] = [
+    [0, 0, 0],
+    [0, 0, 0],
+    [0, 0, 0],
+  ];
+  private readonly sums: Vector = [0, 0, 0];
+  private steps = 0;
+
+  /**
+   * `fewest`: steps before the fit is used. `doubtful`: the part whose price is 0 when the steps do not tell it from the
+   * others; `ridge`: how much they must differ for that, as a share of the part's own square (ridge regression).
+   */
+  constructor(
+    private readonly fewest: number,
+    private readonly doubtful: 1 | 2,
+    private readonly ridge: number,
+  ) {}
+
+  record(parts: Parts, ms: number): void {
+    const { prices } = this;
+    if (prices && ms > OUTLIER * Math.max(priced(parts, prices), 0)) return;
+    this.steps++;
+    for (let i = 0; i < 3; i++) {
+      const row = this.products[i] as Vector;
+      for (let j = 0; j < 3; j++) row[j] = MEMORY * (row[j] as number) + (parts[i] as number) * (parts[j] as number);
+      this.sums[i] = MEMORY * (this.sums[i] as number) + (parts[i] as number) * ms;
+    }
+  }
+
+  /** The price of each part in milliseconds, by Cramer's rule; undefined while steps are few or too alike. */
+  get prices(): Parts | undefined {
+    if (this.steps < this.fewest) return undefined;
+    const { doubtful, ridge } = this;
+    const eased = (row: Vector) => row.with(doubtful, row[doubtful] * (1 + ridge)) as Vector;
+    const products = this.products.map((row, at) => (at === doubtful ? eased(row) : row)) as [Vector, Vector, Vector];
+    const whole = determinant(products);
+    if (!(whole > SINGULAR * products[0][0] * products[1][1] * products[2][2])) return undefined;
+    const solution = [0, 1, 2].map((column) => {
+      const replaced = products.map((row, i) => row.with(column, this.sums[i] as number) as Vector);
+      return determinant(replaced as [Vector, Vector, Vector]) / whole;
+    });
+    return solution as Vector;
+  }
+}
+
+/** The cost of all parts at these prices. */
+export const priced = (a: Parts, b: Parts): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+const determinant = ([a, b, c]: readonly [Vector, Vector, Vector]): number =>
+  a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0]);

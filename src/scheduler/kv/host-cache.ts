@@ -1,0 +1,234 @@
+// The host cache: idle sequences are offloaded from the KV cache to host memory, and restored from there. A sequence is
+// offloaded at once where the step can wait for that, else a part in each step. What is evicted here goes to the disk cache.
+
+import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import { positionAt } from "../media-span.ts";
+import type { DiskCache, DiskLimits } from "./disk-cache.ts";
+import { HostEntries, type HostId } from "./host-entries.ts";
+import type { KvCommand } from "./kv-command.ts";
+import type { CachedPrefix, Computed, Found } from "./prefix-index.ts";
+
+export interface HostLimits extends DiskLimits {
+  /** Bytes of the host cache; 0: there is none. */
+  readonly hostBytes: number;
+  /** Bytes of a token; what a sequence takes beside its tokens is learned. */
+  readonly tokenBytes: number;
+  /** What offloading or restoring a token takes, in milliseconds. */
+  readonly offloadTokenMs: number;
+}
+
+/** An idle sequence; `id` is its number in the KV cache. */
+export interface Offloadable extends CachedPrefix {
+  /** Its request was preempted and will be resumed. */
+  readonly resumes: boolean;
+}
+
+/** Fewer tokens are not worth offloading, nor restoring. */
+export const FEWEST_OFFLOADED = 256;
+
+/** What is offloaded is restored some day. */
+const TRANSFERS = 2;
+
+export class HostCache {
+  /** How long one transfer may delay the step, in milliseconds. */
+  private transferMs = Number.POSITIVE_INFINITY;
+  /** How long the transfers of preempted requests may delay it together. */
+  private preemptedMs = BURST_STEP_MS;
+  private readonly entries: HostEntries;
+  private offloadedTokens = 0;
+  private restoredTokens = 0;
+  private restoring: HostId | undefined;
+  /** The sequence that is offloaded in parts, and how many of its tokens already are. */
+  private offloading:
+    { readonly id: number; readonly length: number; readonly hostId: HostId; done: number } | undefined;
+
+  constructor(
+    private readonly limits: HostLimits,
+    private readonly cost: Pick<StepCost, "prefillExceeds">,
+    private readonly disk: DiskCache,
+    private readonly command: (command: KvCommand) => void,
+  ) {
+    this.entries = new HostEntries(limits.hostBytes, limits.tokenBytes, limits.canTrim);
+  }
+
+  /** Tokens in the cache. */
+  get tokens(): number {
+    return this.entries.tokens;
+  }
+
+  /** Tokens that were offloaded so far. */
+  get offloaded(): number {
+    return this.offloadedTokens;
+  }
+
+  /** Tokens that were restored so far. */
+  get restored(): number {
+    return this.restoredTokens;
+  }
+
+  /** A sequence is being offloaded in parts. */
+  get isOffloading(): boolean {
+    return this.offloading !== undefined;
+  }
+
+  /** What offloading and restoring a token takes, in milliseconds. */
+  get roundTripTokenMs(): number {
+    return TRANSFERS * this.limits.offloadTokenMs;
+  }
+
+  /** A step begins, which each transfer may delay by so many milliseconds. */
+  beginStep(transferMs: number): void {
+    this.transferMs = transferMs;
+    this.preemptedMs = BURST_STEP_MS;
+  }
+
+  /**
+   * Whether so many tokens can be offloaded within the step. The tokens of a preempted request will certainly be used again:
+   * streams wait longer for them, unless recomputing them is faster.
+   */
+  affords(tokens: number, resumes = false): boolean {
+    const ms = tokens * this.limits.offloadTokenMs;
+    const pays = resumes && this.cost.prefillExceeds(tokens, TRANSFERS * ms);
+    return this.limits.hostBytes > 0 && (ms <= this.transferMs || (pays && ms <= this.preemptedMs));
+  }
+
+  /** Whether the cache is large enough for so many tokens. */
+  fits(tokens: number): boolean {
+    return this.limits.hostBytes > 0 && this.entries.fits(tokens);
+  }
+
+  /** Offloads all of a sequence; true if it is in the cache now. */
+  offload(sequence: Offloadable, now: number): boolean {
+    const { length } = sequence.ids;
+    if (!this.affords(length, sequence.resumes)) return false;
+    if (!this.entries.wants(sequence)) return this.entries.fits(length);
+    const hostId = this.add(sequence, now);
+    if (hostId === undefined) return false;
+    this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
+    this.entries.complete(hostId);
+    this.offloadedTokens += length;
+    if (sequence.resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
+    return true;
+  }
+
+  /** Begins to offload a sequence without media, part by part. True if the cache holds all of it already. */
+  beginOffload(sequence: Offloadable, now: number): boolean {
+    const { length } = sequence.ids;
+    if (!this.entries.wants(sequence)) return this.entries.fits(length);
+    const hostId = this.add(sequence, now);
+    if (hostId !== undefined) this.offloading = { id: sequence.id, length, hostId, done: 0 };
+    return false;
+  }
+
+  /** Offloads the next part; returns the sequence when this was its last. */
+  continueOffload(): number | undefined {
+    const { offloading } = this;
+    if (!offloading) return undefined;
+    const part = Math.max(FEWEST_OFFLOADED, Math.floor(this.transferMs / this.limits.offloadTokenMs));
+    const { id, hostId, length, done: from } = offloading;
+    offloading.done = Math.min(length, from + part);
+    const complete = offloading.done === length;
+    this.command({ type: "offload", sequence: id, hostId, from, to: complete ? -1 : offloading.done });
+    if (!complete) return undefined;
+    this.entries.complete(hostId);
+    this.offloadedTokens += length;
+    this.offloading = undefined;
+    return id;
+  }
+
+  /** A sequence changes or goes: the parts of it that were offloaded are of no use. */
+  cancelOffload(id: number): void {
+    if (this.offloading?.id !== id) return;
+    this.drop(this.offloading.hostId);
+    this.offloading = undefined;
+  }
+
+  /** The engine wrote so many more bytes of an entry. */
+  wrote(hostId: HostId, bytes: number, now: number): void {
+    for (const evicted of this.entries.wrote(hostId, bytes, now, this.pinned)) this.disk.take(evicted);
+  }
+
+  /** The entry that shares most of the first `limit` tokens; `whole`: only one that ends there. */
+  find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
+    return this.entries.find(wanted, limit, whole);
+  }
+
+  /** What restoring an entry takes, in milliseconds. */
+  restoreMs({ ids }: Computed): number {
+    return ids.length * this.limits.offloadTokenMs;
+  }
+
+  /** Restores the first `length` tokens into the sequence that `place` returns; `place` may offload others. */
+  restore(entry: CachedPrefix, length: number, now: number, place: () => number): number {
+    this.restoring = entry.id;
+    const sequence = place();
+    this.restoring = undefined;
+    this.entries.used(entry.id, now);
+    this.restoredTokens += length;
+    this.command({ type: "restore", sequence, hostId: entry.id });
+    if (entry.ids.length > length) {
+      this.command({ type: "trim", sequence, position: positionAt(entry.media, length) });
+    }
+    return sequence;
+  }
+
+  /** An entry could not be restored and would fail again: it is dropped here and on disk. */
+  restoreFailed(hostId: HostId): void {
+    const entry = this.entries.get(hostId);
+    if (!entry) return;
+    this.drop(hostId);
+    this.disk.restoreFailed(entry);
+  }
+
+  /** Begins to read an entry of the disk cache; returns its place here, or undefined when it does not fit. */
+  read(entry: CachedPrefix, now: number): HostId | undefined {
+    const place = this.disk.placeOf(entry.id);
+    if (place !== undefined) return place;
+    const hostId = this.add(entry, now);
+    if (hostId !== undefined) this.disk.read(entry, hostId);
+    return hostId;
+  }
+
+  /** The engine has read an entry from disk, so many bytes; undefined: it could not be read. */
+  readEnded(hostId: HostId, bytes: number | undefined, now: number): void {
+    const done = bytes !== undefined;
+    this.disk.readEnded(hostId, done);
+    if (!done) return this.drop(hostId);
+    this.entries.complete(hostId);
+    this.wrote(hostId, bytes, now);
+  }
+
+  /** Moves a sequence of the KV cache straight to disk if that is worth it; true if it is being written. */
+  writeSequence(sequence: Offloadable): boolean {
+    if (!this.disk.wants(sequence)) return false;
+    const hostId = this.entries.newId();
+    this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
+    return this.disk.take({ ...sequence, id: hostId });
+  }
+
+  /** Moves the best entry that is worth it to disk, and drops better ones that are not; false when none is left. */
+  writeNext(now: number): boolean {
+    for (;;) {
+      const best = this.entries.takeBest(now);
+      if (!best) return false;
+      if (this.disk.take(best)) return true;
+    }
+  }
+
+  private add(sequence: Omit<CachedPrefix, "id">, now: number): HostId | undefined {
+    const added = this.entries.add(sequence, now, this.pinned);
+    for (const { id: hostId } of added?.replaced ?? []) this.command({ type: "drop", hostId });
+    for (const evicted of added?.evicted ?? []) this.disk.take(evicted);
+    return added?.id;
+  }
+
+  /** Entries that are being transferred. */
+  private get pinned(): readonly (HostId | undefined)[] {
+    return [this.restoring, this.offloading?.hostId, ...this.disk.reading];
+  }
+
+  private drop(hostId: HostId): void {
+    this.entries.remove(hostId);
+    this.command({ type: "drop", hostId });
+  }
+}

@@ -1,0 +1,43 @@
+// Idle sequences of the KV cache: finished and preempted requests left them, and no running request uses them.
+
+import type { MediaSpan } from "../media-span.ts";
+import type { Sequence } from "../sequence.ts";
+
+export interface Idle {
+  readonly media: readonly MediaSpan[];
+  /** The request that left it, if that was preempted. */
+  readonly owner?: Pick<Sequence, "preempted">;
+  /** When a request last used it. */
+  readonly at: number;
+  /** Requests that it has served. */
+  readonly uses: number;
+}
+
+/** Ages closer than this are the same. */
+const AGE_GRAIN_MS = 1000;
+
+/** The larger, the less likely the sequence is to be used again. */
+export const staleness = ({ at, uses }: Pick<Idle, "at" | "uses">, now: number): number =>
+  (now - at + AGE_GRAIN_MS) / (1 + uses);
+
+export class IdleSequences extends Map<number, Idle> {
+  /** A request has copied a sequence, which stays idle. */
+  use(id: number, now: number): void {
+    const idle = this.get(id);
+    if (idle) this.set(id, { ...idle, at: now, uses: idle.uses + 1 });
+  }
+
+  /**
+   * The sequence whose loss is expected to cost the least. `worth`: what is lost with a sequence, relative to what its loss
+   * frees; 0 excludes it.
+   */
+  leastValuable(now: number, worth: (id: number) => number): number | undefined {
+    let found: { id: number; score: number } | undefined;
+    for (const [id, idle] of this) {
+      const value = worth(id);
+      const score = staleness(idle, now) / value;
+      if (value > 0 && (!found || score > found.score)) found = { id, score };
+    }
+    return found?.id;
+  }
+}

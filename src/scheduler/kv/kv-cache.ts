@@ -1,0 +1,339 @@
+// What the KV cache holds: for running requests, and for later ones with the same prefix. Decides which sequence a request
+// continues, which is copied and which is evicted, and gives commands for that to the native library. Below it are two more
+// tiers: the host cache in memory and the disk cache.
+
+import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
+import { boundaryBefore, positionAt } from "../media-span.ts";
+import type { Sequence } from "../sequence.ts";
+import { DiskCache } from "./disk-cache.ts";
+import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
+import { IdleSequences, staleness } from "./idle-sequences.ts";
+import type { KvCommand } from "./kv-command.ts";
+import type { CachedPrefix } from "./prefix-index.ts";
+import { PrefixTree, type Holder } from "./prefix-tree.ts";
+import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
+
+export interface KvLimits extends HostLimits, IdLimits {
+  /** Cells of all sequences. */
+  readonly cells: number;
+  /** Whether the cells of finished requests stay for later ones. */
+  readonly reuse: boolean;
+  /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
+  readonly copyMs: number;
+}
+
+/** Tokens of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
+interface Resident {
+  readonly how: "take over" | "copy";
+  readonly length: number;
+  readonly holder: Holder;
+}
+
+/** How a request gets tokens that were computed before. */
+type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
+
+/** Fewer shared tokens are not worth a copy. */
+const FEWEST_SHARED = 16;
+/** Cells are freed in pieces of at least this many, so that it is not done in every step. */
+const TRIM_GRAIN = 64;
+
+export class KvCache {
+  readonly disk: DiskCache;
+  readonly host: HostCache;
+  private readonly tree = new PrefixTree();
+  private readonly idle = new IdleSequences();
+  /** Ids of running sequences, with how many requests used each before. */
+  private readonly running = new Map<number, number>();
+  private readonly ids: SequenceIds;
+  private commands: KvCommand[] = [];
+  private evicted = 0;
+  /** Cells of the chunk that is computed in slices: its tokens do not count as computed yet. */
+  private reserved = 0;
+
+  constructor(
+    private readonly limits: KvLimits,
+    private readonly cost: Pick<StepCost, "prefillExceeds">,
+  ) {
+    const command = (next: KvCommand) => void this.commands.push(next);
+    this.disk = new DiskCache(limits, command);
+    this.host = new HostCache(limits, cost, this.disk, command);
+    this.ids = new SequenceIds(limits, this.tree, this.idle, this.running, this.host);
+  }
+
+  /** Cells that hold tokens. */
+  get cells(): number {
+    return this.tree.cells + this.reserved;
+  }
+
+  /** Cells that running requests need. */
+  get runningCells(): number {
+    return this.tree.cellsOf((id) => !this.idle.has(id)) + this.reserved;
+  }
+
+  /** Cells that hold tokens of finished requests only, for later ones. */
+  get idleCells(): number {
+    return this.cells - this.runningCells;
+  }
+
+  /** Both kinds of cells. */
+  get inUse(): CellsInUse {
+    const { runningCells: running } = this;
+    return { running, idle: this.cells - running };
+  }
+
+  /** Tokens of finished requests that were evicted so far. */
+  get evictedTokens(): number {
+    return this.evicted;
+  }
+
+  /** Commands for the native library to carry out before the next decode call; each is given once. */
+  takeCommands(): readonly KvCommand[] {
+    const { commands } = this;
+    if (commands.length > 0) this.commands = [];
+    return commands;
+  }
+
+  /** Tokens of a request that need not be computed, and how many of their cells running requests hold already. */
+  reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
+    const reuse = this.find(sequence, now);
+    if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
+    const { holder, length } = reuse;
+    return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
+  }
+
+  /** Whether copying so many tokens is faster than computing them. */
+  copyPays(length: number): boolean {
+    return this.limits.layout === "unified" || this.cost.prefillExceeds(length, this.limits.copyMs);
+  }
+
+  /** Gives a request a sequence id, with as many of its tokens as are cached. Throws when every sequence is running. */
+  acquire(sequence: Sequence, now: number): void {
+    const reuse = this.find(sequence, now);
+    const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
+    if (!reuse) sequence.id = this.freeId(now);
+    else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
+    else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
+    if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
+    sequence.computed = reuse?.length ?? 0;
+    this.extend(sequence);
+    this.running.set(sequence.id, uses);
+  }
+
+  /** More of a running request's tokens are in the cache. */
+  extend(sequence: Sequence): void {
+    this.tree.extend(sequence.id, sequence.ids, sequence.computed);
+  }
+
+  /** Fewer tokens are in the cache: a step was aborted, or a restore failed. The caller clears the cells themselves. */
+  shorten(sequence: Sequence): void {
+    this.tree.trim(sequence.id, sequence.computed);
+  }
+
+  /** Clears rejected speculative tokens behind a request's computed ones. */
+  clearRejected(sequence: Sequence): void {
+    const position = positionAt(sequence.media, sequence.computed);
+    this.commands.push({ type: "trim", sequence: sequence.id, position });
+  }
+
+  /** Reserves free cells for a chunk until it is done or abandoned. The caller has freed them. */
+  reserve(cells: number): void {
+    this.reserved = cells;
+  }
+
+  /** The chunk is abandoned before its end. */
+  abandon(): void {
+    this.reserved = 0;
+    this.commands.push({ type: "abandon" });
+  }
+
+  /** A request stops running; `keep`: its cells stay until others need them. */
+  release(sequence: Sequence, now: number, keep: boolean): void {
+    const { id, media, preempted } = sequence;
+    const uses = this.running.get(id) ?? 0;
+    this.running.delete(id);
+    sequence.id = -1;
+    const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
+    this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
+    // Without exclusive cells, other sequences hold all of it.
+    if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
+  }
+
+  /** Evicts idle cells until so many are free; false when running requests hold too many. */
+  ensureFree(needed: number, now: number): boolean {
+    if (this.limits.layout === "streams") return true;
+    for (;;) {
+      const missing = this.cells + needed - this.limits.cells;
+      if (missing <= 0) return true;
+      // All cells are worth the same: each saves computing one token.
+      const id = this.idle.leastValuable(now, () => 1);
+      if (id === undefined) return false;
+      this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
+    }
+  }
+
+  /** Idle cells slow down every step of a unified cache: beyond `limit` they are offloaded, a part in each step. */
+  offloadBeyond(limit: number, now: number): void {
+    if (!this.canOffload) return;
+    if (!this.host.isOffloading && this.idleCells > limit) this.beginOffload(now);
+    const offloaded = this.host.continueOffload();
+    if (offloaded !== undefined) this.evict(offloaded);
+  }
+
+  /**
+   * The same at once, before a prompt that no stream waits for. With `evictsShort`, sequences that are too short to be
+   * offloaded are evicted; else they stay.
+   */
+  clearBeyond(limit: number, now: number, evictsShort: boolean): void {
+    if (!this.canOffload) return;
+    const fewest = evictsShort ? 1 : FEWEST_OFFLOADED;
+    while (this.idleCells > limit) {
+      const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
+      if (id === undefined || (this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now))) return;
+      this.evict(id);
+    }
+  }
+
+  /** Moves the best idle sequence, or the best entry of the host cache, to disk if it is worth it; false when none is left. */
+  writeNext(now: number): boolean {
+    for (;;) {
+      const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
+      if (!best) return this.host.writeNext(now);
+      const writes = this.host.writeSequence(this.offloadable(best[0]));
+      this.drop(best[0]);
+      if (writes) return true;
+    }
+  }
+
+  /** When the host cache is at least as large as this one, what it evicts is staler than anything that is evicted here. */
+  private get canOffload(): boolean {
+    return this.limits.layout === "unified" && this.host.fits(this.limits.cells);
+  }
+
+  private beginOffload(now: number): void {
+    // Media take other numbers of positions than of tokens: sequences with media are offloaded whole or not at all.
+    const plain = (id: number) => this.idle.get(id)?.media.length === 0;
+    const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED ? 1 : 0);
+    const id = this.idle.leastValuable(now, worth);
+    if (id === undefined) return;
+    // A state that cannot be trimmed cannot be offloaded in parts.
+    const done = this.limits.canTrim ? this.host.beginOffload(this.offloadable(id), now) : this.offload(id, now);
+    if (done) this.evict(id);
+  }
+
+  private find(sequence: Sequence, now: number): Reuse | undefined {
+    const { reuse, canTrim, layout, cells } = this.limits;
+    if (!reuse) return undefined;
+    const resident = this.findResident(sequence, now);
+    const found = this.host.find(sequence, sequence.length - 1, !canTrim);
+    if (!found) return resident;
+    const length = boundaryBefore(sequence.media, found.length);
+    if (length < found.length && !canTrim) return resident;
+    const gain = length - (resident?.length ?? 0);
+    const worth = this.cost.prefillExceeds(gain, this.host.restoreMs(found.entry));
+    const fits = layout === "streams" || this.runningCells + found.entry.ids.length <= cells;
+    return gain >= FEWEST_OFFLOADED && worth && fits ? { how: "restore", length, entry: found.entry } : resident;
+  }
+
+  private findResident(sequence: Sequence, now: number): Resident | undefined {
+    const { canTrim } = this.limits;
+    const limit = sequence.length - 1;
+    const isIdle = (id: number) => this.idle.has(id);
+    const { adapterKey, ids } = sequence;
+    const match = canTrim
+      ? this.tree.match(adapterKey, ids, limit)
+      : this.tree.matchWhole(adapterKey, ids, limit, isIdle);
+    const length = boundaryBefore(sequence.media, match.length);
+    if (length < FEWEST_SHARED || (length < match.length && !canTrim)) return undefined;
+    const idle = match.holders.find(({ id }) => isIdle(id));
+    if (idle && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
+    const [nearest] = match.holders;
+    return nearest && canTrim && this.copyPays(length) ? { how: "copy", length, holder: idle ?? nearest } : undefined;
+  }
+
+  private canTakeOver(idle: Holder, length: number, now: number): boolean {
+    if (idle.length === length) return true;
+    if (this.ids.unused() !== undefined) return false;
+    // Every id is in use, so one idle sequence must go: this one if most of it is reused or it is the next to go anyway.
+    const used = this.limits.layout === "streams" && 2 * length >= idle.length;
+    return used || this.ids.leastValuable(now) === idle.id;
+  }
+
+  private takeOver({ holder, length }: Resident, { media }: Sequence, now: number): number {
+    this.host.cancelOffload(holder.id);
+    if (holder.length > length) {
+      if (holder.length - length >= FEWEST_OFFLOADED) this.offload(holder.id, now);
+      this.trim(holder.id, length, positionAt(media, length));
+    }
+    this.idle.delete(holder.id);
+    return holder.id;
+  }
+
+  private fork({ holder, length }: Resident, { media }: Sequence, now: number): number {
+    this.idle.use(holder.id, now);
+    const id = this.freeId(now, holder.id);
+    this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length) });
+    this.tree.fork(id, holder.id, length);
+    return id;
+  }
+
+  private restore(entry: CachedPrefix, length: number, now: number): number {
+    return this.host.restore(entry, length, now, () => {
+      this.ensureFree(entry.ids.length, now);
+      return this.freeId(now);
+    });
+  }
+
+  private usesOf(id: number): number {
+    return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
+  }
+
+  private freeId(now: number, except?: number): number {
+    const id = this.ids.next(now, except);
+    if (this.idle.has(id)) {
+      this.offload(id, now);
+      this.evict(id);
+    }
+    return id;
+  }
+
+  /** Frees cells at the end of an idle sequence, or all of it. */
+  private shrink(id: number, cells: number, now: number): void {
+    // The host cache holds all of it: a part of it here is of no use.
+    if (this.offload(id, now)) return this.evict(id);
+    const media = this.idle.get(id)?.media ?? [];
+    const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
+    if (!this.limits.canTrim || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
+    this.host.cancelOffload(id);
+    this.trim(id, length, positionAt(media, length));
+  }
+
+  private trim(id: number, length: number, position: number): void {
+    this.evicted += this.tree.lengthOf(id) - length;
+    this.tree.trim(id, length);
+    this.commands.push({ type: "trim", sequence: id, position });
+  }
+
+  /** Offloads an idle sequence if that is worth it; true if it is in the host cache now. */
+  private offload(id: number, now: number): boolean {
+    return this.tree.exclusive(id) >= FEWEST_OFFLOADED && this.host.offload(this.offloadable(id), now);
+  }
+
+  private offloadable(id: number): Offloadable {
+    const adapterKey = this.tree.adapterKeyOf(id);
+    const { media = [], owner } = this.idle.get(id) ?? {};
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
+  }
+
+  /** Gives up the cells of an idle sequence, because they are needed or in the host cache. */
+  private evict(id: number): void {
+    this.evicted += this.tree.exclusive(id);
+    this.drop(id);
+  }
+
+  private drop(id: number): void {
+    this.host.cancelOffload(id);
+    this.idle.delete(id);
+    this.tree.remove(id);
+    this.commands.push({ type: "trim", sequence: id, position: 0 });
+  }
+}

@@ -1,0 +1,37 @@
+// Commands for the native library: what it does to the KV cache, in order, before the next decode call.
+
+import type { MediaSpan } from "../media-span.ts";
+import type { DiskId } from "./disk-cache.ts";
+import type { HostId } from "./host-entries.ts";
+
+export type KvCommand =
+  /** Ends the chunk that is computed in slices; its cells are empty again. */
+  | { readonly type: "abandon" }
+  /** Clears a sequence from a position on. */
+  | { readonly type: "trim"; readonly sequence: number; readonly position: number }
+  /** Makes the prefix of one sequence, up to a position, all of another. */
+  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
+  /** Appends what a sequence holds from one position to another, or to its end (-1), to an entry of the host cache. */
+  | {
+      readonly type: "offload";
+      readonly sequence: number;
+      readonly hostId: HostId;
+      readonly from: number;
+      readonly to: number;
+    }
+  /** Makes an entry of the host cache all of a sequence. */
+  | { readonly type: "restore"; readonly sequence: number; readonly hostId: HostId }
+  /** Frees an entry of the host cache. */
+  | { readonly type: "drop"; readonly hostId: HostId }
+  /** Moves an entry of the host cache to the disk cache; the engine reports when it is there. */
+  | {
+      readonly type: "write";
+      readonly hostId: HostId;
+      readonly ids: Int32Array;
+      readonly adapterKey: string;
+      readonly media: readonly MediaSpan[];
+    }
+  /** Reads an entry of the disk cache into the host cache; the engine reports when it is there. */
+  | { readonly type: "read"; readonly diskId: DiskId; readonly hostId: HostId }
+  /** Deletes an entry of the disk cache. */
+  | { readonly type: "delete"; readonly diskId: DiskId };

@@ -1,0 +1,68 @@
+// The prefixes in one tier below the KV cache, found by their tokens. The host and the disk cache have an index each. The KV
+// cache itself uses the tree directly: its sequences grow.
+
+import type { MediaSpan } from "../media-span.ts";
+import { PrefixTree } from "./prefix-tree.ts";
+
+/** Tokens, and the adapters that compute them. */
+export interface Computed {
+  readonly ids: Int32Array;
+  readonly adapterKey: string;
+}
+
+/** A prefix whose keys and values are in a cache. */
+export interface CachedPrefix extends Computed {
+  /** Its number in its cache. */
+  readonly id: number;
+  readonly media: readonly MediaSpan[];
+}
+
+/** A cached prefix, and how many of the wanted tokens it holds. */
+export interface Found {
+  readonly entry: CachedPrefix;
+  readonly length: number;
+}
+
+export class PrefixIndex {
+  private readonly entries = new Map<number, CachedPrefix>();
+  private readonly tree = new PrefixTree();
+
+  /** `prefers`: which of several entries that share equally much is found. */
+  constructor(private readonly prefers: "shortest" | "oldest") {}
+
+  get(id: number): CachedPrefix | undefined {
+    return this.entries.get(id);
+  }
+
+  add(entry: CachedPrefix): void {
+    const { id, ids, adapterKey } = entry;
+    if (this.entries.has(id)) return;
+    const { length, holders } = this.tree.match(adapterKey, ids, ids.length);
+    this.entries.set(id, entry);
+    if (holders[0]) this.tree.fork(id, holders[0].id, length);
+    else this.tree.add(id, adapterKey);
+    this.tree.extend(id, ids, ids.length);
+  }
+
+  /** An unknown id is ignored. */
+  remove(id: number): void {
+    this.entries.delete(id);
+    this.tree.remove(id);
+  }
+
+  /** The entry that shares most of the first `limit` tokens; `whole`: only one that ends there. */
+  find({ ids, adapterKey }: Computed, limit: number, whole: boolean): Found | undefined {
+    const { length, holders } = whole
+      ? this.tree.matchWhole(adapterKey, ids, limit, () => true)
+      : this.tree.match(adapterKey, ids, limit);
+    let [best] = holders;
+    if (this.prefers === "oldest") for (const other of holders) if (best && other.id < best.id) best = other;
+    const entry = best && this.entries.get(best.id);
+    return entry && { entry, length };
+  }
+
+  /** Other entries that are prefixes of this one. */
+  prefixesOf(id: number): number[] {
+    return this.tree.prefixesOf(id);
+  }
+}

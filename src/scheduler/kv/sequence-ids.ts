@@ -1,0 +1,55 @@
+// Which sequence id of the KV cache a request gets that does not take over a sequence: if possible one that is not in use.
+
+import { FEWEST_OFFLOADED, type HostCache } from "./host-cache.ts";
+import type { IdleSequences } from "./idle-sequences.ts";
+import type { PrefixTree } from "./prefix-tree.ts";
+
+export interface IdLimits {
+  /** Unified: all sequences share the cells, those of common prefixes too. Streams: each has a fixed number of its own. */
+  readonly layout: "unified" | "streams";
+  /** Sequence ids; at least as many as requests may run. */
+  readonly sequences: number;
+}
+
+export class SequenceIds {
+  constructor(
+    private readonly limits: IdLimits,
+    private readonly tree: PrefixTree,
+    private readonly idle: IdleSequences,
+    /** By their ids. */
+    private readonly running: ReadonlyMap<number, unknown>,
+    private readonly host: HostCache,
+  ) {}
+
+  /** The lowest id that is not in use, so that ids stay compact. */
+  unused(): number | undefined {
+    for (let id = 0; id < this.limits.sequences; id++) if (!this.tree.has(id)) return id;
+    return undefined;
+  }
+
+  /** The idle sequence whose loss costs the least. Each frees one id, so the one with few tokens goes first. */
+  leastValuable(now: number, except?: number): number | undefined {
+    return this.idle.leastValuable(now, (id) => (id === except ? 0 : Math.max(1, this.tree.exclusive(id))));
+  }
+
+  /** The id for the next request; it may still hold an idle sequence. Throws when all are running. */
+  next(now: number, except?: number): number {
+    const id = this.neighbour(except) ?? this.unused() ?? this.leastValuable(now, except);
+    if (id === undefined) throw new Error("every sequence is running");
+    return id;
+  }
+
+  /**
+   * An id next to the running ones: each gap between ids splits a step of the stream layout into one more piece. Not the id
+   * of a long sequence that cannot be offloaded.
+   */
+  private neighbour(except?: number): number | undefined {
+    if (this.limits.layout === "unified" || this.running.size === 0) return undefined;
+    const cheap = (id: number) =>
+      this.tree.exclusive(id) < FEWEST_OFFLOADED || this.host.affords(this.tree.lengthOf(id));
+    const beside = [...this.running.keys()].flatMap((id) => [id - 1, id + 1]);
+    const free = beside.filter((id) => id >= 0 && id < this.limits.sequences && !this.running.has(id) && id !== except);
+    const rank = (id: number) => (this.tree.has(id) ? this.limits.sequences : 0) + id;
+    return free.filter(cheap).toSorted((a, b) => rank(a) - rank(b))[0];
+  }
+}

@@ -1,0 +1,162 @@
+// The run queue: waiting requests are admitted, client by client, while the KV cache has free cells; running ones are
+// preempted when others need theirs.
+
+import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
+import type { StepCost } from "../cost/step-cost.ts";
+import { DiskPrefetch } from "../kv/disk-prefetch.ts";
+import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { Sequence } from "../sequence.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { victimFor, yieldingTo } from "./preemption.ts";
+
+export interface QueueLimits extends KvLimits {
+  /** Requests that may run at once. */
+  readonly parallel: number;
+}
+
+/** Cells kept free for the growth of each running request when the next one is admitted. */
+const HEADROOM = 32;
+/** A request waits for a prompt that is being computed if that saves it at least so many tokens. */
+const WORTH_WAITING = 32;
+
+export class RunQueue {
+  readonly waiting = new FairQueue();
+  /** In the order of admission: the last one is the newest. */
+  readonly running: Sequence[] = [];
+  private readonly prefetch: DiskPrefetch;
+  private preemptionCount = 0;
+
+  constructor(
+    private readonly limits: QueueLimits,
+    private readonly kv: KvCache,
+    cost: StepCost,
+    /** Called before a request stops running, while it still has its sequence id. */
+    private readonly stopping: (sequence: Sequence) => void,
+  ) {
+    this.prefetch = new DiskPrefetch(limits, kv, cost);
+  }
+
+  /** Preemptions so far. */
+  get preemptions(): number {
+    return this.preemptionCount;
+  }
+
+  /** As many requests run as may at once. */
+  get isFull(): boolean {
+    return this.running.length >= this.limits.parallel;
+  }
+
+  /** Waiting requests by what they wait for. */
+  waitingFor(now: number): Waiting {
+    if (this.waiting.size === 0) return nobodyWaits;
+    const order = this.waiting.inOrder();
+    const next = order.find((sequence) => !awaitsPrefix(sequence));
+    const missing = this.isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
+    const count = { ...nobodyWaits } as Record<WaitReason, number>;
+    for (const sequence of order) {
+      if (awaitsPrefix(sequence)) count.prefix++;
+      else count[next && sequence.client !== next.client && sequence.key < next.key ? "turn" : missing]++;
+    }
+    return count;
+  }
+
+  /** Whether a new request would wait until another ends, because none can be preempted for it. */
+  waitsForEnd(sequence: Sequence): boolean {
+    return this.isFull && !victimFor(sequence, this.running, Number.POSITIVE_INFINITY);
+  }
+
+  /** Admits waiting requests while there are sequences and cells for them. */
+  admit(now: number): void {
+    while (this.waiting.size > 0) {
+      const next = this.waiting
+        .inOrder()
+        .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
+      if (!next) return;
+      const { isFull } = this;
+      const victim = isFull ? victimFor(next, this.running, now) : undefined;
+      if (isFull && !victim) return;
+      if (!this.fits(next, now)) {
+        const yielding = yieldingTo(next, this.running);
+        if (!yielding) return;
+        this.preempt(yielding, now, true);
+        continue;
+      }
+      if (victim) this.preempt(victim, now, true);
+      this.waiting.take(next);
+      this.kv.acquire(next, now);
+      next.preempted = false;
+      next.cached ??= next.computed;
+      next.admittedAt = now;
+      this.waiting.charge(next.client, next.remaining, 0);
+      this.running.push(next);
+    }
+  }
+
+  /** Another request is computing a prefix of this one: once that is done, less is left to compute. */
+  private waitsForLeader(sequence: Sequence, now: number): boolean {
+    if (!this.limits.reuse || !this.limits.canTrim) return false;
+    if (awaitsPrefix(sequence)) return true;
+    sequence.awaits = undefined;
+    let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;
+    for (const leader of this.running) {
+      // A background request yields to this one, so this one does not wait for it.
+      if (leader.decoding || (leader.background && !sequence.background)) continue;
+      const shared = leader.sharedWith(sequence, sequence.length - 1);
+      if (shared < length || shared <= leader.computed || !this.kv.copyPays(shared)) continue;
+      sequence.awaits = { leader, length: shared };
+      length = shared;
+    }
+    return sequence.awaits !== undefined;
+  }
+
+  /** A prefix of it is being read from disk. A preempted request's tokens are in a faster cache, if in any. */
+  private waitsForDisk(sequence: Sequence, now: number): boolean {
+    return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
+  }
+
+  /** Whether the cache has enough cells for a request beside the running ones and their growth. */
+  private fits(sequence: Sequence, now: number): boolean {
+    if (this.limits.layout === "streams" || this.running.length === 0) return true;
+    const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
+    const { cells } = this.kv.reusable(sequence, now);
+    return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
+  }
+
+  /** Preempts the newest background request, else the newest request. False if only one runs. */
+  preemptNewest(now: number): boolean {
+    const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
+    if (!newest || this.running.length === 1) return false;
+    this.preempt(newest, now, false);
+    return true;
+  }
+
+  /** Forgets a request that waits or runs. */
+  remove(sequence: Sequence, now: number): void {
+    if (!this.waiting.take(sequence)) this.stop(sequence, now, true);
+    this.waiting.forget(sequence);
+    sequence.preempted = false;
+  }
+
+  /** `keep`: its tokens may stay in the cache, so that little has to be computed again. */
+  private preempt(sequence: Sequence, now: number, keep: boolean): void {
+    sequence.preempted = true;
+    this.stop(sequence, now, keep);
+    sequence.computed = 0;
+    this.waiting.putBack(sequence);
+    this.preemptionCount++;
+  }
+
+  private stop(sequence: Sequence, now: number, keep: boolean): void {
+    this.stopping(sequence);
+    this.running.splice(this.running.indexOf(sequence), 1);
+    this.kv.release(sequence, now, keep);
+  }
+}
+
+/** Whether the prefix that it waits for is still being computed. */
+const awaitsPrefix = ({ awaits }: Sequence): boolean =>
+  awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
+
+/** Cells that a request needs beyond those that it has. */
+const needs = (sequence: Sequence): number =>
+  sequence.remaining + Math.min(sequence.maxTokens - sequence.generated, HEADROOM);

@@ -1,0 +1,56 @@
+// Images and sound are computed in steps of their own: in interludes of the streams, by turns with prompts.
+
+import type { StepCost } from "../cost/step-cost.ts";
+import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { MediaStep } from "../plan.ts";
+import type { Sequence } from "../sequence.ts";
+import type { Interlude } from "./interlude.ts";
+import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+
+export class MediaSteps {
+  /** A medium was computed last, not a prompt. */
+  private before = false;
+
+  constructor(
+    private readonly limits: PrefillLimits & KvLimits,
+    private readonly running: readonly Sequence[],
+    private readonly kv: KvCache,
+    private readonly cost: StepCost,
+    private readonly budget: PrefillBudget,
+    private readonly interlude: Interlude,
+  ) {}
+
+  /** The next piece of a medium, when one is due. */
+  plan(streams: readonly Sequence[], now: number): MediaStep | undefined {
+    const prompts = unfinished(this.running);
+    if (this.before && prompts.some(({ mediaNext }) => !mediaNext)) {
+      this.before = false;
+      return undefined;
+    }
+    const ms = this.interlude.leftOf(this.budget.pauseMs(streams.length), streams);
+    if (ms === 0) return undefined;
+    const { batch } = this.limits;
+    const most = streams.length > 0 ? Math.min(batch, this.cost.tokensBeside(ms)) : batch;
+    for (const sequence of byRemainingWork(prompts, this.cost, now)) {
+      const span = sequence.mediaNext;
+      if (!span) continue;
+      const offset = sequence.computed - span.start;
+      const count = span.whole ? span.tokens : Math.min(span.tokens - offset, most);
+      if (!this.kv.ensureFree(count, now)) continue;
+      this.before = true;
+      const position = sequence.position(span.start);
+      const step = { key: sequence.key, sequence: sequence.id, adapters: sequence.adapters, span, offset };
+      const starts = !sequence.started;
+      sequence.started = true;
+      return { ...step, count, position, starts };
+    }
+    return undefined;
+  }
+
+  /** Takes in a piece of a medium; unless it is `done`, the whole medium is computed again. */
+  apply(sequence: Sequence, { span, count }: MediaStep, done: boolean): void {
+    sequence.computed = done ? sequence.computed + count : span.start;
+    if (done) this.kv.extend(sequence);
+    else this.kv.shorten(sequence);
+  }
+}

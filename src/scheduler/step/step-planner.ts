@@ -1,0 +1,131 @@
+// Plans a step: the streams of one set of adapters, and beside them prompts, speculative tokens or further decode steps.
+
+import type { StepCost } from "../cost/step-cost.ts";
+import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import { byPlace, MULTI_STEP_MS, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
+import type { Key, Sequence } from "../sequence.ts";
+import type { Speculation } from "../speculation/speculation.ts";
+import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import type { Slices } from "./slices.ts";
+
+export interface PlannerLimits extends PrefillLimits, KvLimits {
+  /** Most rows of a chunk whose computation can be paused for a step; 0 where none can. */
+  readonly chunk: number;
+}
+
+/** Longest multi-step decoding between two slices of a prompt, which take the stall budget already. */
+const MULTI_STEP_BETWEEN_SLICES_MS = 10;
+
+/** A prompt that takes less than this share of the stall budget is computed in a step, which costs less than a slice. */
+const SHORT_SHARE = 0.5;
+
+/** Estimated share of short conversations that go on after their cells were evicted, and are then computed again. */
+const RETURNING = 0.1;
+
+export class StepPlanner {
+  constructor(
+    private readonly limits: PlannerLimits,
+    private readonly running: readonly Sequence[],
+    private readonly kv: KvCache,
+    private readonly cost: StepCost,
+    private readonly budget: PrefillBudget,
+    private readonly slices: Slices,
+    private readonly speculation: Speculation,
+  ) {}
+
+  /** Running requests that decode, with whatever adapters. */
+  get streams(): number {
+    return this.running.filter((sequence) => sequence.decoding).length;
+  }
+
+  /** A step of sequences that have their adapters in common; undefined when none of their tokens fits. */
+  plan(group: readonly Sequence[], now: number): StepPlan | undefined {
+    const decoding = group.filter((sequence) => sequence.decoding);
+    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
+    const started: Key[] = [];
+    this.budget.waiting(textOf(this.running));
+    const prompts = this.inSteps;
+    const { adapters = [], adapterKey } = group[0] ?? {};
+    const own = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
+    // Streams wait for the prompts of all sets.
+    const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
+    if (rows.length === 0) return undefined;
+    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
+    if (prefillRows === 0) {
+      this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+    } else if (this.streams === 0) this.clearFor(prompts, now);
+    // No prompt waits for several decode steps, whatever its adapters.
+    const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
+    const steps = alone ? this.multiSteps(decoding) : 1;
+    if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
+    rows.sort(byPlace);
+    const owner = ownerOf(rows);
+    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
+  }
+
+  /** The next slice of a chunk of prompts, when one is due: between two steps of the streams. */
+  planSlice(streams: readonly Sequence[], now: number): SlicePlan | undefined {
+    const waiting = textOf(this.running);
+    this.budget.waiting(waiting);
+    const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !this.isShort(prompt));
+    return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
+  }
+
+  /** Prompts are computed in slices, apart from short ones and from the last token of each, which is sampled. */
+  private get sliced(): boolean {
+    return this.limits.chunk > 0 && this.streams > 0 && !this.budget.isForBurst;
+  }
+
+  /** Prompts whose next tokens are computed in a step. */
+  private get inSteps(): Sequence[] {
+    const { sliced } = this;
+    return textOf(this.running).filter((prompt) => !this.slices.hold(prompt) && (!sliced || this.isShort(prompt)));
+  }
+
+  private isShort({ remaining }: Sequence): boolean {
+    return remaining === 1 || this.cost.prefillMs(remaining) < SHORT_SHARE * this.limits.stallBudgetMs;
+  }
+
+  /** Cells that no running request holds. */
+  private get freeCells(): number {
+    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
+  }
+
+  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number): number {
+    const { streams, sliced } = this;
+    const tokens = Math.max(sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
+    const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, ({ textEnd }) => textEnd);
+    rows.push(...added.rows);
+    started.push(...added.started);
+    return added.rows.length;
+  }
+
+  /** Offloads or evicts idle cells when they slow down a long prompt by more than that takes. */
+  private clearFor(prompts: readonly Sequence[], now: number): void {
+    const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
+    const cellMs = this.cost.idleCellMs(tokens);
+    if (cellMs <= this.kv.host.roundTripTokenMs) return;
+    const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
+    this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
+  }
+
+  /** How many decode steps are made in one call, all sets of adapters together within MULTI_STEP_MS. */
+  private multiSteps(decoding: readonly Sequence[]): number {
+    if (!decoding.every(({ multiStep }) => multiStep)) return 1;
+    const streams = this.running.filter((sequence) => sequence.decoding);
+    const longest = unfinished(this.running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : MULTI_STEP_MS;
+    const ms = Math.min(longest, this.limits.stallBudgetMs);
+    const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
+    const left = Math.min(...decoding.map(({ maxTokens, generated }) => maxTokens - generated));
+    const rows = this.limits.batch / decoding.length;
+    const cells = (this.limits.cells - this.kv.runningCells) / streams.length;
+    return Math.max(1, Math.floor(Math.min(steps, left, rows, cells)));
+  }
+}
+
+/** Prompts that are computed now and whose next tokens are text. */
+const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
+
+/** How many sets of adapters compute these requests. */
+const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

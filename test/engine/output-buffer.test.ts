@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { OutputEvent } from "../../src/domain/generate.ts";
+import { OutputBuffer } from "../../src/engine/text/child/output-buffer.ts";
+
+const text = (words: string): OutputEvent => ({ type: "text", text: words });
+
+test("what each request says is put together, in the order in which they spoke first", () => {
+  const outbox = new OutputBuffer(50);
+  outbox.hold(2, [text("a")]);
+  outbox.hold(1, [text("x")]);
+  outbox.hold(2, [text("b"), { type: "reasoning", text: "c" }]);
+  expect(outbox.take()).toEqual([
+    { key: 2, events: [text("ab"), { type: "reasoning", text: "c" }] },
+    { key: 1, events: [text("x")] },
+  ]);
+  expect(outbox.take()).toEqual([]);
+});
+
+test("it is due when the next computation would keep it too long", () => {
+  const outbox = new OutputBuffer(50);
+  expect(outbox.begin(900, Infinity)).toBe(false);
+  outbox.hold(1, []);
+  expect(outbox.begin(1000, Infinity)).toBe(false);
+  outbox.hold(1, [text("a")]);
+  expect(outbox.begin(1015, 15)).toBe(false);
+  outbox.hold(1, [text("b")]);
+  expect(outbox.begin(1030, 20)).toBe(false);
+  expect(outbox.begin(1030, 21)).toBe(true);
+  outbox.take();
+  outbox.hold(1, [text("c")]);
+  expect(outbox.begin(1060, 20)).toBe(false);
+});

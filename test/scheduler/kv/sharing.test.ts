@@ -1,0 +1,255 @@
+import { describe, expect, test } from "bun:test";
+import type { SchedulerLimits } from "../../../src/scheduler/scheduler.ts";
+import { FakeEngine, LIMITS } from "../fake-engine.ts";
+
+const STREAMS: SchedulerLimits = { ...LIMITS, layout: "streams", cells: 4096, sequences: 4 };
+const LAYOUTS: [string, SchedulerLimits][] = [
+  ["unified", { ...LIMITS, cells: 4096 }],
+  ["streams", STREAMS],
+];
+
+const range = (length: number, from: number) => Array.from({ length }, (_, at) => from + at);
+const header = range(300, 1_000_000);
+
+describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limits) => {
+  test("is computed from where they part", () => {
+    const engine = new FakeEngine(limits);
+    engine.add(1, [...header, 1, 2, 3], 5);
+    engine.run();
+    engine.add(2, [...header, 7, 8], 5);
+    engine.run();
+    expect(engine.rowsOf(2)[0]?.position).toBe(300);
+    expect([engine.cached.get(1), engine.cached.get(2)]).toEqual([0, 300]);
+  });
+
+  test("while that one still runs, too", () => {
+    const engine = new FakeEngine(limits);
+    engine.add(1, [...header, 1, 2, 3], 50);
+    while (engine.output(1).length < 3) engine.step();
+    engine.add(2, [...header, 7, 8], 5);
+    engine.run();
+    expect(engine.rowsOf(2).length).toBe(2 + 4);
+    expect(engine.output(1).length).toBe(50);
+  });
+
+  test("the next turn of a conversation computes only what is new", () => {
+    const engine = new FakeEngine(limits);
+    engine.add(1, header, 20);
+    engine.run();
+    const second = [...header, ...engine.output(1), 5, 6, 7];
+    engine.add(2, second, 20);
+    engine.run();
+    // The last token of the answer was never computed.
+    expect(engine.cached.get(2)).toBe(319);
+    engine.add(3, [...second, ...engine.output(2), 9], 1);
+    engine.run();
+    expect(engine.cached.get(3)).toBe(second.length + 19);
+  });
+
+  test("the same prompt again computes its last token, for the logits", () => {
+    const engine = new FakeEngine(limits);
+    engine.add(1, header, 3);
+    engine.run();
+    engine.add(2, header, 3);
+    engine.run();
+    expect(engine.rowsOf(2).map(({ position }) => position)).toEqual([299, 300, 301]);
+    expect(engine.output(2)).toEqual(engine.output(1));
+  });
+
+  test("many at once compute it once", () => {
+    const engine = new FakeEngine({ ...limits, batch: 64 });
+    for (let key = 1; key <= 4; key++) engine.add(key, [...header, key, key, key], 5);
+    engine.run();
+    expect(engine.prefilled).toBe(300 + 4 * 3);
+    expect([1, 2, 3, 4].map((key) => engine.cached.get(key))).toEqual([0, 300, 300, 300]);
+  });
+
+  test("when the one that computes it is cancelled, the next goes on from there", () => {
+    const engine = new FakeEngine({ ...limits, batch: 64 });
+    for (let key = 1; key <= 3; key++) engine.add(key, [...header, key], 5);
+    engine.step();
+    engine.step();
+    engine.remove(1);
+    engine.run();
+    expect(engine.prefilled).toBe(300 + 2);
+    expect([2, 3].map((key) => engine.output(key).length)).toEqual([5, 5]);
+  });
+
+  test("another request behind the waiting ones does not wait", () => {
+    const engine = new FakeEngine({ ...limits, batch: 64 });
+    engine.add(1, header, 2);
+    engine.add(2, header, 2);
+    engine.add(3, 10, 2);
+    engine.step();
+    expect([engine.scheduler.runningCount, engine.scheduler.waitingCount]).toEqual([2, 1]);
+  });
+
+  test("without the prefix cache everything is computed", () => {
+    const engine = new FakeEngine({ ...limits, reuse: false });
+    for (const key of [1, 2, 3]) engine.add(key, header, 5);
+    engine.run();
+    expect(engine.prefilled).toBe(900);
+    expect(engine.scheduler.kv.idleCells).toBe(0);
+    expect(engine.scheduler.kv.evictedTokens).toBe(0);
+  });
+
+  test("a model that cannot be trimmed continues a whole sequence that is a prefix", () => {
+    const engine = new FakeEngine({ ...limits, canTrim: false });
+    engine.add(1, header, 20);
+    engine.run();
+    engine.add(2, [...header, 5], 2);
+    engine.run();
+    expect(engine.cached.get(2)).toBe(0);
+    engine.add(3, [...header, ...engine.output(1), 5, 6], 2);
+    engine.run();
+    expect(engine.cached.get(3)).toBe(319);
+  });
+
+  test.each([
+    ["without", 0],
+    ["with", 6000],
+  ])(
+    "random conversations, cancels, few cells, %s host memory: no request reads another's tokens",
+    (_name, hostBytes) => {
+      let state = 7;
+      const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;
+      const scale = hostBytes > 0 ? 6 : 1;
+      const capacity = { cells: limits.layout === "streams" ? scale * 4 * 600 : hostBytes > 0 ? 2600 : 900 };
+      const engine = new FakeEngine({
+        ...limits,
+        ...capacity,
+        hostBytes,
+        offloadTokenMs: 0.01,
+        sequences: limits.layout === "unified" ? 7 : 4,
+      });
+      engine.keepPlans = false;
+      const histories = [
+        [40, 1],
+        [90, 1],
+        [60, 500],
+        [50, 900],
+      ].map(([length = 0, from]) => range(scale * length, from ?? 0));
+      const asked = new Map<number, number>();
+      const left = new Set<number>();
+      for (let key = 1; key <= 400; key++) {
+        const history = histories[random(histories.length)] ?? [];
+        const prompt = [...history.slice(0, 20 + random(history.length)), ...range(1 + random(40), random(3) * 1000)];
+        const tokens = 1 + random(60);
+        engine.add(key, prompt, tokens, `client ${random(3)}`);
+        asked.set(key, tokens);
+        for (let steps = random(5); steps > 0; steps--) engine.step();
+        const gone = 1 + random(key);
+        const unfinished = engine.output(gone).length < (asked.get(gone) ?? 0);
+        if (random(6) === 0 && unfinished) {
+          engine.remove(gone);
+          left.add(gone);
+        }
+        const known = engine.jobs.get(1 + random(key))?.tokens ?? [];
+        if (random(3) === 0 && known.length < scale * 400) histories[random(histories.length)] = [...known];
+      }
+      engine.run(100_000);
+      for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
+      expect(engine.scheduler.kv.runningCells).toBe(0);
+      if (limits.layout === "unified") expect(engine.scheduler.kv.idleCells).toBe(engine.cells);
+      expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
+      if (hostBytes === 0) expect(engine.scheduler.kv.host.restored).toBe(0);
+    },
+  );
+});
+
+describe("free cells in a unified cache", () => {
+  test("what finished requests left makes way for running ones, the oldest first and its end first", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 1000 });
+    engine.add(1, 400, 2);
+    engine.run();
+    engine.now += 10_000;
+    engine.add(2, 400, 2);
+    engine.run();
+    engine.now += 10_000;
+    engine.add(3, 300, 2);
+    engine.run();
+    expect(engine.output(3).length).toBe(2);
+    expect(engine.scheduler.kv.evictedTokens).toBeGreaterThan(100);
+    const again = range(400, 20_000);
+    engine.add(4, again, 2);
+    engine.run();
+    expect(engine.cached.get(4)).toBe(399);
+  });
+
+  test("shared tokens count once", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 512 });
+    for (let key = 1; key <= 4; key++) engine.add(key, [...header, key], 30);
+    while (engine.scheduler.waitingCount > 0) engine.step();
+    expect(engine.scheduler.runningCount).toBe(4);
+    expect(engine.cells).toBeLessThan(512);
+    engine.run();
+    expect(engine.scheduler.preemptions).toBe(0);
+  });
+});
+
+describe("streams", () => {
+  test("a sequence that is mostly reused is taken over, another one is evicted for a short prefix", () => {
+    const engine = new FakeEngine({ ...STREAMS, parallel: 2, sequences: 2, cells: 2048 });
+    engine.add(1, [...header, ...range(200, 5000)], 2);
+    engine.run();
+    engine.now += 5000;
+    engine.add(2, 100, 2);
+    engine.run();
+    engine.now += 5000;
+    engine.add(3, [...header.slice(0, 20), 1], 2);
+    engine.run();
+    engine.add(4, [...header, ...range(200, 5000), 4], 2);
+    engine.run();
+    expect(engine.cached.get(4)).toBe(500);
+  });
+
+  test("a copy that costs more than it saves is not made", () => {
+    const engine = new FakeEngine({ ...STREAMS, copyMs: 1000 });
+    engine.add(1, header, 30);
+    while (engine.output(1).length < 2) engine.step();
+    engine.add(2, [...header, 1], 2);
+    engine.run();
+    expect(engine.cached.get(2)).toBe(0);
+  });
+
+  test("nor waited for: requests that begin alike are computed side by side", () => {
+    const engine = new FakeEngine({ ...STREAMS, copyMs: 1000, batch: 1024 });
+    engine.add(1, 100, 2);
+    engine.run();
+    for (const key of [2, 3, 4]) engine.add(key, [...header, key], 2);
+    const plan = engine.step();
+    expect(new Set(plan?.rows.map(({ key }) => key))).toEqual(new Set([2, 3, 4]));
+    engine.run();
+  });
+
+  test("requests that run together lie side by side, whatever was left around them", () => {
+    const engine = new FakeEngine({ ...STREAMS, parallel: 8, sequences: 8, cells: 8 * 600 });
+    for (let key = 1; key <= 8; key++) engine.add(key, 100, 2);
+    engine.run();
+    // One goes on where it was, in the middle.
+    const [, , , turn = []] = [0, 1, 2, 3].map((at) => engine.jobs.get(at + 1)?.tokens);
+    engine.add(11, [...turn, 5], 30);
+    engine.step();
+    for (const key of [12, 13]) {
+      engine.now += 1000;
+      engine.add(key, 50, 30);
+    }
+    while (engine.output(13).length < 3) engine.step();
+    const ids = [...new Set(engine.plans.at(-1)?.rows.map(({ sequence }) => sequence))];
+    expect(ids.length).toBe(3);
+    expect(Math.max(...ids) - Math.min(...ids)).toBe(2);
+    engine.run();
+  });
+});
+
+test("unified: a request that continues a finished one needs cells for what that one holds", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 1024 });
+  engine.add(1, 600, 2);
+  engine.run();
+  engine.add(2, 500, 60);
+  engine.step();
+  engine.add(3, [...(engine.jobs.get(1)?.tokens ?? []), 5], 60);
+  engine.run();
+  expect(engine.scheduler.preemptions).toBe(0);
+  expect([engine.output(2).length, engine.output(3).length]).toEqual([60, 60]);
+});

@@ -1,0 +1,89 @@
+// Images and sound in the KV cache: pieces between the streams' steps.
+
+import { describe, expect, test } from "bun:test";
+import type { AdapterSet } from "../../../src/domain/adapters.ts";
+import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
+
+const A = [{ id: 0, scale: 1 }];
+const B = [{ id: 1, scale: 1 }];
+const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0.5;
+const limits = { ...LIMITS, cells: 8192, parallel: 6 };
+
+/** A question about a medium of so many tokens. */
+function addMedium(
+  engine: FakeEngine,
+  key: number,
+  tokens: number,
+  options: { whole?: boolean; set?: AdapterSet } = {},
+) {
+  const { whole = false, set = [] } = options;
+  const media = [{ start: 5, tokens, positions: tokens, whole }];
+  engine.add(key, tokens + 10, 3, `client ${key}`, { adapters: set, media });
+}
+
+/** Longest time between two tokens of a request. */
+const longestGap = (engine: FakeEngine, key: number): number => {
+  const times = engine.jobs.get(key)?.tokenAt ?? [];
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+};
+
+describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk) => {
+  const streaming = (sets: readonly AdapterSet[]) => {
+    const engine = new FakeEngine({ ...limits, chunk }, cost);
+    sets.forEach((set, at) => engine.add(at + 1, 10, 300, `client ${at}`, { adapters: set }));
+    while (sets.some((_, at) => engine.output(at + 1).length < 10)) engine.step();
+    return engine;
+  };
+
+  test("a medium is computed in pieces that the stall budget allows", () => {
+    const engine = streaming([[]]);
+    addMedium(engine, 10, 600);
+    engine.run();
+    expect(engine.pieces.length).toBeGreaterThan(5);
+    expect(longestGap(engine, 1)).toBeLessThanOrEqual(1.2 * LIMITS.stallBudgetMs);
+    expect(engine.output(10).length).toBe(3);
+  });
+
+  test("a stream sees one piece between two of its tokens, whatever sets of adapters run", () => {
+    const engine = streaming([[], A, B]);
+    for (const [at, set] of [[], A, B].entries()) addMedium(engine, 10 + at, 600, { set });
+    engine.run();
+    const steps = 3 * cost(1, 0, 0, 0);
+    for (const key of [1, 2, 3])
+      expect(longestGap(engine, key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
+  });
+
+  test("whole media come one at a time, and prompts in between", () => {
+    const engine = streaming([[], A]);
+    for (const key of [10, 11]) addMedium(engine, key, 120, { whole: true });
+    engine.add(20, 400, 3, "reader");
+    engine.run();
+    expect(engine.pieces.map(({ count }) => count)).toEqual([120, 120]);
+    const most = cost(0, 120, 0, 0) + 2 * cost(1, 0, 0, 0) + LIMITS.stallBudgetMs;
+    for (const key of [1, 2]) expect(longestGap(engine, key)).toBeLessThanOrEqual(most);
+    expect([10, 11, 20].map((key) => engine.output(key).length)).toEqual([3, 3, 3]);
+  });
+});
+
+test("while no stream decodes, a medium is computed in full batches, by turns with prompts", () => {
+  const engine = new FakeEngine(limits, cost);
+  addMedium(engine, 1, 600);
+  engine.add(2, 1000, 3, "reader");
+  while (engine.pieces.length < 5) engine.step();
+  expect(engine.pieces.map(({ count }) => count)).toEqual([128, 128, 128, 128, 88]);
+  expect(engine.rowsOf(2).length).toBe(4 * 128);
+  engine.run();
+  expect([1, 2].map((key) => engine.output(key).length)).toEqual([3, 3]);
+});
+
+test("a medium in the background waits for the others, also where it was begun", () => {
+  const engine = new FakeEngine(limits, cost);
+  const media = [{ start: 5, tokens: 300, positions: 300, whole: false }];
+  engine.add(1, 310, 3, "batch", { media, background: true });
+  while (engine.pieces.length === 0) engine.step();
+  addMedium(engine, 2, 600);
+  engine.run();
+  const keys = engine.pieces.map(({ key }) => key);
+  expect(keys.slice(keys.indexOf(2)).slice(0, 5)).toEqual([2, 2, 2, 2, 2]);
+  expect(keys.at(-1)).toBe(1);
+});
