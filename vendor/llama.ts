@@ -8,7 +8,6 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -16,6 +15,7 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
+import { compiler, compileShim, linkedLibraries, origin, shimFingerprint } from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal"] as const;
@@ -28,26 +28,16 @@ export interface LlamaBuild {
   readonly libraries: string;
 }
 
-const root = join(import.meta.dir, "..");
-const out = join(root, "vendor/.build");
-const shimSources = join(root, "ffi/llama");
+const out = join(import.meta.dir, ".build");
 const mac = process.platform === "darwin";
-const compiler = mac ? "clang++" : "g++";
-/** Where a library looks for its siblings: beside itself. */
-const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Compute backends end in .so on every system. */
 const LIBRARY = /\.(so|dylib)$/;
-const suffix = mac ? "dylib" : "so";
-const FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
-/** What the shim links against; everything else in the set is found by llama.cpp at run time. */
-const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
-
 /**
  * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
  * were built before. Throws BuildError when a tool is missing or a step fails.
  */
 export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
-  const libraries = join(out, "lib", `${flavour}-${await fingerprint(flavour)}`);
+  const libraries = join(out, "lib", `${flavour}-${fingerprint(flavour)}`);
   // Before a minute is spent on downloads.
   if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar"]);
   const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
@@ -57,7 +47,9 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       makeFolder(libraries, async (temporary) => {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
         for (const name of names) place(join(from, name), temporary);
-        await compileShim(sources, temporary);
+        // `src`: see ffi/llama/chunk.cpp.
+        const includes = ["include", "ggml/include", "common", "src"].map((folder) => join(sources, folder));
+        await compileShim({ name: "llama", includes, parts: linkedLibraries(temporary) }, temporary);
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),
@@ -122,30 +114,6 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
   return join(build, "bin");
 }
 
-async function compileShim(sources: string, libraries: string): Promise<void> {
-  // `src`: see ffi/llama/chunk.cpp.
-  const includes = ["include", "ggml/include", "common", "src"].flatMap((folder) => [
-    "-isystem",
-    join(sources, folder),
-  ]);
-  const units = readdirSync(shimSources).filter((name) => name.endsWith(".cpp"));
-  const objects = units.map((unit) => join(libraries, `${basename(unit, ".cpp")}.o`));
-  await Promise.all(
-    units.map((unit, index) =>
-      run([compiler, ...FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objects[index] as string]),
-    ),
-  );
-  const linked = readdirSync(libraries)
-    .filter((name) => LINKED.test(name))
-    .map((name) => join(libraries, name));
-  const shim = join(libraries, `libsvc_llama.${suffix}`);
-  const platform = mac
-    ? ["-dynamiclib", "-Wl,-install_name,@rpath/libsvc_llama.dylib"]
-    : ["-shared", "-Wl,--no-undefined"];
-  await run([compiler, ...platform, `-Wl,-rpath,${origin}`, "-pthread", ...objects, ...linked, "-o", shim]);
-  for (const object of objects) rmSync(object);
-}
-
 /** The compiler's C++ runtime, so that the set also loads on a machine with an older one or none. */
 async function cppRuntime(): Promise<string[]> {
   if (mac) return [];
@@ -163,14 +131,9 @@ function place(file: string, directory: string): void {
   }
 }
 
-async function fingerprint(flavour: Flavour): Promise<string> {
-  const hash = new Bun.CryptoHasher("sha256");
-  hash.update(JSON.stringify([versions, flavour, FLAGS, process.platform, process.arch]));
-  hash.update(readFileSync(import.meta.path));
-  for (const name of readdirSync(shimSources).sort()) {
-    if (/\.(cpp|hpp|h)$/.test(name)) hash.update(name).update(readFileSync(join(shimSources, name)));
-  }
-  return hash.digest("hex").slice(0, 12);
+function fingerprint(flavour: Flavour): string {
+  const content = [versions, flavour, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 
 /** `lib/current` names the set that runs from source use. */

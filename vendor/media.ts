@@ -11,10 +11,10 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { makeFolder, requireTools, run, step } from "./run.ts";
+import { compiler, compileShim, CXX_FLAGS, inParallel, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {
@@ -23,21 +23,12 @@ export interface MtmdObjects {
   readonly id: string;
 }
 
-const root = join(import.meta.dir, "..");
-const out = join(root, "vendor/.build/media");
-const shimSources = join(root, "ffi/media");
-const mac = process.platform === "darwin";
-const suffix = mac ? "dylib" : "so";
-const compiler = mac ? "clang++" : "g++";
-const COMMON_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
+const out = join(import.meta.dir, ".build/media");
 // Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
-const MTMD_FLAGS = [...COMMON_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
-const SHIM_FLAGS = [...COMMON_FLAGS, "-O3", "-Wall", "-Wextra"];
+const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
 /** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
-/** What the library links against; compute backends are found at run time. */
-const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
 /**
  * Builds the media library and puts it beside the llama shim, so that development runs find it there. Takes one to four
@@ -45,12 +36,21 @@ const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\
  */
 export async function buildMedia(flavour: Flavour): Promise<string> {
   const { sources, libraries } = await buildLlama(flavour);
-  const name = `libsvc_media.${suffix}`;
-  const target = join(out, `${flavour}-${shimFingerprint(sources, libraries)}`);
+  const name = libraryName("media");
+  const linked = linkedLibraries(libraries);
+  const sizes = linked.map((path) => [basename(path), statSync(path).size]);
+  const self = readFileSync(import.meta.path, "utf8");
+  const target = join(
+    out,
+    `${flavour}-${fingerprint([versions, self, mtmdUnits(sources), shimFingerprint("media"), sizes])}`,
+  );
   if (!existsSync(target)) {
     const mtmd = await compileMtmd(sources);
     await step("compiled the media shim", () =>
-      makeFolder(target, (temporary) => linkShim(sources, libraries, mtmd, temporary, name)),
+      makeFolder(target, (temporary) => {
+        const includes = INCLUDES.map((include) => join(sources, include));
+        return compileShim({ name: "media", includes, parts: [...mtmd.objects, ...linked] }, temporary);
+      }),
     );
   }
   place(join(target, name), join(libraries, name));
@@ -94,13 +94,6 @@ export async function compileUnit(sources: string, unit: string, object: string)
   renameSync(temporary, object);
 }
 
-/** The libraries in `folder` to link against. */
-export const linkedLibraries = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((name) => LINKED.test(name))
-    .sort()
-    .map((name) => join(folder, name));
-
 /** Gives `target` the content of `source`; whoever has the old file open keeps it. */
 export function place(source: string, target: string): void {
   if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
@@ -114,22 +107,6 @@ export function place(source: string, target: string): void {
   renameSync(temporary, target);
   // Renaming does nothing when both names are links to one file.
   rmSync(temporary, { force: true });
-}
-
-async function linkShim(sources: string, libraries: string, mtmd: MtmdObjects, folder: string, name: string) {
-  const includes = INCLUDES.flatMap((include) => ["-isystem", join(sources, include)]);
-  const units = shimUnits();
-  const objectOf = (unit: string) => join(folder, `${basename(unit, ".cpp")}.o`);
-  await inParallel(units, async (unit) => {
-    await run([compiler, ...SHIM_FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objectOf(unit)]);
-  });
-  const objects = units.map(objectOf);
-  const platform = mac
-    ? ["-dynamiclib", `-Wl,-install_name,@rpath/${name}`, "-Wl,-dead_strip", "-Wl,-rpath,@loader_path"]
-    : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,-rpath,$ORIGIN"];
-  const parts = [...objects, ...mtmd.objects, ...linkedLibraries(libraries)];
-  await run([compiler, ...platform, "-pthread", ...parts, "-o", join(folder, name)]);
-  for (const object of objects) rmSync(object);
 }
 
 /** What mtmd's own build file lists, plus the hash functions it needs. */
@@ -149,29 +126,5 @@ function mtmdUnits(sources: string): string[] {
   return units.sort((a, b) => size(b) - size(a) || (a < b ? -1 : 1));
 }
 
-const shimUnits = (): string[] =>
-  readdirSync(shimSources)
-    .filter((name) => name.endsWith(".cpp"))
-    .sort();
-
-function shimFingerprint(sources: string, libraries: string): string {
-  const files = readdirSync(shimSources)
-    .filter((name) => /\.(cpp|hpp|h)$/.test(name))
-    .sort();
-  const contents = files.map((name) => [name, readFileSync(join(shimSources, name), "utf8")]);
-  const linked = linkedLibraries(libraries).map((path) => [basename(path), statSync(path).size]);
-  const self = readFileSync(import.meta.path, "utf8");
-  return fingerprint([versions, process.platform, process.arch, self, mtmdUnits(sources), contents, linked]);
-}
-
 const fingerprint = (content: unknown): string =>
   new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
-
-/** One compiler a core: each needs up to a gigabyte. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
-}

@@ -4,12 +4,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { compileMtmd, compileUnit, linkedLibraries, place } from "./media.ts";
+import { compileMtmd, compileUnit, place } from "./media.ts";
 import { makeFolder, run, step } from "./run.ts";
+import { compiler, linkedLibraries, origin } from "./shim.ts";
 
 const out = join(import.meta.dir, ".build/media");
-const mac = process.platform === "darwin";
-const compiler = mac ? "clang++" : "g++";
 const UNIT = "tools/mtmd/mtmd-cli.cpp";
 
 /** Builds the program, or returns at once when it was built before. Returns its path; throws BuildError. */
@@ -26,7 +25,7 @@ export async function buildMtmdCli(flavour: Flavour): Promise<string> {
         // Beside the program, where it searches for compute backends.
         const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
         for (const library of set) place(join(libraries, library), join(folder, library));
-        const rpath = `-Wl,-rpath,${mac ? "@loader_path" : "$ORIGIN"}`;
+        const rpath = `-Wl,-rpath,${origin}`;
         const objects = [object, ...mtmd.objects];
         await run([compiler, ...objects, ...linkedLibraries(folder), rpath, "-pthread", "-o", join(folder, name)]);
       }),

@@ -49,7 +49,7 @@ extern "C" {
 
 int32_t svc_adapters_set(const int32_t * ids, const float * scales, int32_t count) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         Choice chosen;
         for (int32_t i = 0; i < count; i++) {
             if (ids[i] < 0 || ids[i] >= static_cast<int32_t>(state.adapters.size())) return fail("there is no such adapter");

@@ -77,6 +77,8 @@ void take_constraint(AnswerFormat & format, const common_chat_params & params, c
     for (const auto & trigger : params.grammar_triggers) format.triggers.push_back(as_token(trigger, format.preserved));
 }
 
+Failure invalid_grammar() { return {SVC_ERROR_BAD_GRAMMAR, "the grammar is not valid GBNF"}; }
+
 // The same request with tools whose arguments are any object: the grammar for names and frame is always small.
 common_chat_params apply_with_loose_tools(common_chat_templates_inputs inputs) {
     bool loosened = loosen(inputs);
@@ -120,7 +122,9 @@ std::shared_ptr<llama_sampler> compile(const AnswerFormat & format) {
         const std::string piece = common_token_to_piece(state.vocab, tokens[i], true);
         // Some tokenizers put a space before the first token.
         if (i == 0 && !piece.empty() && is_space(piece[0]) && !is_space(written[0])) continue;
-        if (watch.seconds() - before > MOST_SECONDS) throw AmbiguousBeginning();
+        if (watch.seconds() - before > MOST_SECONDS) {
+            throw Failure(SVC_ERROR_PREFILL_AMBIGUOUS, "the prefill can be read in too many ways");
+        }
         llama_sampler_accept(sampler.get(), tokens[i]);
     }
     return sampler;
@@ -150,7 +154,7 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
     format->stops = params.additional_stops;
     if (constrain && request.contains("grammar")) {
         const auto grammar = request.at("grammar").get<std::string>();
-        if (!compiles(grammar)) throw InvalidGrammar();
+        if (!compiles(grammar)) throw invalid_grammar();
         format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
     } else if (constrain) {
         take_constraint(*format, params, calls ? COMMON_GRAMMAR_TYPE_TOOL_CALLS : COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT);
@@ -165,7 +169,9 @@ FormatPtr build_format(const common_json & request, const common_chat_templates_
     }
     if (constrain && loosened) format->unconstrained = true;
     // The grammar would take it in bracket by bracket, each time with all that are open.
-    if (!format->grammar.empty() && !format->lazy && nests_too_deep(*format)) throw DeepBeginning();
+    if (!format->grammar.empty() && !format->lazy && nests_too_deep(*format)) {
+        throw Failure(SVC_ERROR_PREFILL_TOO_DEEP, "the prefill nests too deep");
+    }
     format->compiled = compile(*format);
     return format;
 }
@@ -204,7 +210,7 @@ FormatPtr text_format(const common_json & request) {
         format->grammar = common_grammar(COMMON_GRAMMAR_TYPE_USER, grammar);
         format->compiled = compile(*format);
     } else if (request.contains("grammar")) {
-        throw InvalidGrammar();
+        throw invalid_grammar();
     } else {
         format->unconstrained = true;
     }

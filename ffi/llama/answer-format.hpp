@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -37,21 +36,6 @@ struct AnswerFormat {
 };
 
 using FormatPtr = std::shared_ptr<const AnswerFormat>;
-
-// The request's own grammar is not GBNF, or too large.
-struct InvalidGrammar : std::runtime_error {
-    InvalidGrammar() : std::runtime_error("the grammar is not valid GBNF") {}
-};
-
-// The template has written the beginning of a constrained answer, and it nests deeper than any parser goes.
-struct DeepBeginning : std::runtime_error {
-    DeepBeginning() : std::runtime_error("the beginning of the answer nests too deep") {}
-};
-
-// The same, and its grammar can be read in so many ways that a token of it takes seconds.
-struct AmbiguousBeginning : std::runtime_error {
-    AmbiguousBeginning() : std::runtime_error("the beginning of the answer is too ambiguous") {}
-};
 
 // Whether a text can still become what the format says. Any thread.
 bool follows(const common_chat_parser_params & parser, const std::string & text);

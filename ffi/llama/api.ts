@@ -1,5 +1,25 @@
 // The typed face of the llama shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
 
+import type { LoadState, LogLine } from "../runtime/library.ts";
+import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
+
+/** Why a native call failed; see svc_error in shim.h. */
+export const LLAMA_ERRORS = [
+  "failed",
+  "no-room",
+  "unknown-token",
+  "no-infill",
+  "bad-grammar",
+  "prefill-too-deep",
+  "prefill-ambiguous",
+] as const;
+export type LlamaErrorCode = (typeof LLAMA_ERRORS)[number];
+
+/** A native call failed; the message is for the log, not for clients. */
+export class LlamaError extends NativeError<LlamaErrorCode> {
+  override readonly name = "LlamaError";
+}
+
 /** See svc_load_start in shim.h. */
 export interface LoadConfig {
   readonly path: string;
@@ -31,14 +51,19 @@ export interface AdapterScale {
   readonly scale: number;
 }
 
-/** See svc_model_info in shim.h. */
-export interface LoadedModel {
+/** What there is to know about every kind of model. */
+export interface ModelDescription {
   readonly description: string;
   readonly architecture: string;
   readonly parameters: number;
   readonly bytes: number;
   readonly vocabulary: number;
   readonly trainedContext: number;
+  readonly device: string;
+}
+
+/** See svc_model_info in shim.h. */
+export interface LoadedModel extends ModelDescription {
   readonly context: number;
   readonly contextPerSequence: number;
   /** Sequence ids. */
@@ -53,7 +78,6 @@ export interface LoadedModel {
     readonly thinking: boolean;
     readonly system: boolean;
   };
-  readonly device: string;
   readonly canRemovePartial: boolean;
   /** The tokens of the last few steps can be removed. */
   readonly canRollBack: boolean;
@@ -199,7 +223,7 @@ export type PromptResult =
       /** Of a prompt with a sampler; to be freed by whoever takes the result. */
       readonly sampler?: SamplerId;
     }
-  | { readonly job: number; readonly error: string; readonly badGrammar: boolean };
+  | ({ readonly job: number } & NativeFailure<LlamaErrorCode>);
 
 /** What an answer has more than at the last look; strings are to be appended. See svc_answer_read in shim.h. */
 export interface AnswerNews {
@@ -213,11 +237,6 @@ export interface AnswerNews {
   }[];
   readonly failed?: true;
 }
-
-export type LoadState =
-  | { readonly state: "loading"; readonly progress: number }
-  | { readonly state: "ready" }
-  | { readonly state: "failed"; readonly error: string };
 
 /** Branded so that a sampler slot cannot be mistaken for a sequence id. */
 export type SamplerId = number & { readonly __sampler: unique symbol };
@@ -262,10 +281,11 @@ export interface Drafted {
 /** As the owner of a batch: any request's abort may stop it. */
 export const ANY_OWNER = -1;
 
-export type DecodeResult = "done" | "no-room" | "aborted";
-
-/** "paused": there is more to compute. */
-export type ChunkResult = DecodeResult | "paused";
+/** How a computation ended, and of a chunk, whether there is more to compute; see svc_decoded in shim.h. */
+export const DECODE_RESULTS = ["done", "no-room", "aborted"] as const;
+export const CHUNK_RESULTS = [...DECODE_RESULTS, "paused"] as const;
+export type DecodeResult = (typeof DECODE_RESULTS)[number];
+export type ChunkResult = (typeof CHUNK_RESULTS)[number];
 
 export interface Llama {
   readonly version: string;
@@ -318,10 +338,5 @@ export interface Llama {
   kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean;
   kvClear(): void;
   /** Log lines since the last call. */
-  drainLog(): { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
-}
-
-/** A native call failed; the message is for the log, not for clients. */
-export class LlamaError extends Error {
-  override readonly name = "LlamaError";
+  drainLog(): LogLine[];
 }

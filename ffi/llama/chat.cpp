@@ -24,14 +24,17 @@ std::string short_id(const std::string & id) {
     return out;
 }
 
-std::vector<common_chat_msg> parse_messages(const common_json & json) {
-    std::vector<common_chat_msg> messages;
+// What `parse` makes of them. llama.cpp's own sentences quote what it refuses, and prompts are private.
+template <typename Parse> auto in_shape(const char * things, Parse parse, const common_json & json) {
     try {
-        messages = common_chat_msgs_parse_oaicompat(json);
+        return parse(json);
     } catch (const std::exception &) {
-        // The original sentence quotes the message, and prompts are private.
-        throw std::runtime_error("the messages are not in the shape of the chat API");
+        throw std::runtime_error(std::string("the ") + things + " are not in the shape of the chat API");
     }
+}
+
+std::vector<common_chat_msg> parse_messages(const common_json & json) {
+    auto messages = in_shape("messages", common_chat_msgs_parse_oaicompat, json);
     if (!chat_template.short_ids) return messages;
     for (auto & message : messages) {
         for (auto & call : message.tool_calls) call.id = short_id(call.id);
@@ -43,7 +46,7 @@ std::vector<common_chat_msg> parse_messages(const common_json & json) {
 common_chat_templates_inputs read_inputs(const common_json & request) {
     common_chat_templates_inputs inputs;
     inputs.messages = parse_messages(request.at("messages"));
-    inputs.tools = common_chat_tools_parse_oaicompat(request.at("tools"));
+    inputs.tools = in_shape("tools", common_chat_tools_parse_oaicompat, request.at("tools"));
     const auto choice = request.at("toolChoice").get<std::string>();
     inputs.tool_choice = common_chat_tool_choice_parse_oaicompat(choice);
     inputs.parallel_tool_calls = request.at("parallelToolCalls").get<bool>();

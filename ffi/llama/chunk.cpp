@@ -78,7 +78,7 @@ class Chunk {
     bool is_begun() const { return phase != Phase::idle; }
 
     void begin(Rows && with) {
-        if (!started) start_thread([](void * self) { static_cast<Chunk *>(self)->serve(); }, this);
+        if (!started) start_thread([this] { serve(); });
         started = true;
         rows = std::move(with);
         phase = Phase::paused;
@@ -127,6 +127,8 @@ class Chunk {
     bool is_stopped() const { return abandoned || abort_requested(nullptr); }
 
     int32_t result = 0;
+    // Why, when that is negative.
+    std::string failure;
 
   private:
     enum class Phase { idle, paused, running, ended };
@@ -143,16 +145,21 @@ class Chunk {
         for (;;) {
             changed.wait(lock, [&] { return phase == Phase::running; });
             lock.unlock();
-            const int32_t computed = guarded<int32_t>(-1, [&] { return is_stopped() ? 2 : compute(); });
+            try {
+                if (!is_stopped()) compute();
+            } catch (...) {
+                result = -1;
+                failure = caught().what();
+            }
             // A callback that says no ends the graph, but not as a failure.
-            result = is_stopped() ? 2 : computed;
+            if (is_stopped()) result = SVC_DECODED_ABORTED;
             lock.lock();
             phase = Phase::ended;
             changed.notify_all();
         }
     }
 
-    int32_t compute() {
+    void compute() {
         const size_t count = rows.tokens.size();
         std::vector<int32_t> counts(count, 1);
         std::vector<llama_seq_id *> sequences;
@@ -165,7 +172,9 @@ class Chunk {
         batch.n_seq_id = counts.data();
         batch.seq_id = sequences.data();
         batch.logits = outputs.data();
-        return llama_decode(context, batch);
+        forget_complaint();
+        result = llama_decode(context, batch);
+        if (result < 0) failure = with_complaint("llama_decode returned " + std::to_string(result));
     }
 
     void remove_cells() {
@@ -245,7 +254,7 @@ extern "C" {
 
 int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
-        if (!state.ready || state.chunk_rows == 0) return fail("no model is loaded whose chunks can be paused");
+        if (!is_loaded() || state.chunk_rows == 0) return fail("no model is loaded whose chunks can be paused");
         if (chunk.is_begun()) return fail("a chunk is begun already");
         if (count < 1 || count > state.chunk_rows) return fail("the chunk is empty or too large");
         for (int32_t i = 0; i < count; i++) {
@@ -262,12 +271,10 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
 int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!chunk.is_begun()) return fail("no chunk is begun");
-        forget_complaint();
         const AbortScope scope(owner);
         const std::chrono::duration<double, std::milli> slice(milliseconds);
-        if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return 3;
-        if (chunk.result >= 0) return chunk.result;
-        return fail(with_complaint("llama_decode returned " + std::to_string(chunk.result)));
+        if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return SVC_DECODED_PAUSED;
+        return chunk.result >= 0 ? chunk.result : fail(chunk.failure);
     });
 }
 

@@ -72,7 +72,7 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
     step++;
     sampled.clear();
     int32_t rows = 0;
-    if (!state.ready) return "no model is loaded";
+    if (!is_loaded()) return "no model is loaded";
     if (count < 1 || count > state.n_batch) return "the batch is empty or too large";
     for (int32_t i = 0; i < count; i++) {
         if (tokens[i] < 0 || tokens[i] >= state.n_vocab) return "a token is not in the vocabulary";
@@ -95,14 +95,14 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
 // What svc_kv_save writes: a sequence, or the one behind all others that stands for a part.
 int32_t chosen = 0;
 
-// Returns what llama_decode does.
+// Returns what svc_decode does: llama_decode has the same numbers.
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
     use_adapters(state.context);
     const AbortScope scope(owner);
-    const int32_t result = scope.aborted_already() ? 2 : llama_decode(state.context, batch);
+    const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
     state.may_plan = false;
-    return result;
+    return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
 }
 
 void sample(const std::vector<Sampling> & rows) {
@@ -158,7 +158,7 @@ struct Decoding {
             rows[i].out = out + i;
         }
         const auto count = static_cast<int32_t>(rows.size());
-        if (compute(columns.batch(columns.tokens.data(), columns.positions.data(), count), owner) != 0) {
+        if (compute(columns.batch(columns.tokens.data(), columns.positions.data(), count), owner) != SVC_DECODED_DONE) {
             llama_memory_t memory = llama_get_memory(state.context);
             for (size_t i = 0; i < rows.size(); i++) llama_memory_seq_rm(memory, sequences[i], columns.positions[i], -1);
             return false;
@@ -186,8 +186,7 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         Decoding decoding = {columns, rows, owner};
         if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
         const int32_t result = compute(columns.batch(tokens, positions, count), owner);
-        if (result == 1 || result == 2) return result;
-        if (result != 0) return fail(with_complaint("llama_decode returned " + std::to_string(result)));
+        if (result != SVC_DECODED_DONE) return result;
         sample(rows);
         if (steps <= 1) return 0;
         std::fill_n(out_tokens + count, static_cast<size_t>(count) * static_cast<size_t>(steps - 1), LLAMA_TOKEN_NULL);
@@ -203,38 +202,32 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
 int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                               int32_t non_causal, int32_t owner) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         if (embeddings == 0 || count < 1 || count > state.n_batch) return fail("the batch is empty or too large");
         if (sequence < 0 || sequence >= state.n_seq_max) return fail("a sequence id is out of range");
         static BatchColumns & columns = *new BatchColumns;
         const auto size = static_cast<size_t>(count);
         const std::vector<int32_t> sequences(size, sequence), samplers(size, -1);
         columns.prepare(sequences.data(), samplers.data(), count);
-        llama_batch batch = {};
-        batch.n_tokens = count;
+        llama_batch batch = columns.batch(nullptr, positions, count);
         batch.embd = reinterpret_cast<float *>(static_cast<uintptr_t>(embeddings));
-        batch.pos = const_cast<llama_pos *>(positions);
-        batch.n_seq_id = columns.counts.data();
-        batch.seq_id = columns.sequences.data();
-        batch.logits = columns.outputs.data();
         if (non_causal) llama_set_causal_attn(state.context, false);
         const int32_t result = compute(batch, owner);
         if (non_causal) llama_set_causal_attn(state.context, true);
-        if (result == 1 || result == 2) return result;
-        return result == 0 ? 0 : fail(with_complaint("llama_decode returned " + std::to_string(result)));
+        return result;
     });
 }
 
 int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max) return 0;
         return llama_memory_seq_rm(llama_get_memory(state.context), sequence, from, to) ? 1 : 0;
     });
 }
 
 int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return fail("a sequence id is out of range");
         if (from == to || length < 1) return fail("there is nothing to copy");
         llama_memory_t memory = llama_get_memory(state.context);
@@ -251,7 +244,7 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
 
 double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to) {
     return guarded<double>(0, [&]() -> double {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max) return 0;
+        if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max) return 0;
         chosen = sequence;
         finish_copies();
         if (from > 0 || to >= 0) {
@@ -267,7 +260,7 @@ double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to) {
 
 double svc_kv_save(uint8_t * out, double capacity) {
     return guarded<double>(-1, [&]() -> double {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         const size_t written = llama_state_seq_get_data(state.context, out, static_cast<size_t>(capacity), chosen);
         if (chosen == state.n_seq_max) llama_memory_seq_rm(llama_get_memory(state.context), chosen, -1, -1);
         return written > 0 ? static_cast<double>(written) : fail("a sequence could not be saved");
@@ -276,7 +269,7 @@ double svc_kv_save(uint8_t * out, double capacity) {
 
 int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
+        if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
         finish_copies();
         const auto size = static_cast<size_t>(length);
         const int32_t target = first ? sequence : state.n_seq_max;
@@ -290,7 +283,7 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
 }
 
 void svc_kv_clear(void) {
-    if (!state.ready) return;
+    if (!is_loaded()) return;
     abandon_chunk();
     llama_memory_clear(llama_get_memory(state.context), true);
 }

@@ -50,11 +50,7 @@ std::string difference(const llama_vocab * model, const llama_vocab * other) {
 }
 
 // One sequence in a call of svc_draft.
-struct Job {
-    llama_seq_id sequence;
-    llama_pos position;
-    int32_t length;
-    int32_t wanted;
+struct Job : svc_draft_job {
     const llama_token * tokens;
     llama_token * out;
     int32_t * drafted;
@@ -85,16 +81,13 @@ struct Job {
     }
 };
 
-constexpr int32_t JOB_NUMBERS = 4;
-constexpr int32_t NO_ROOM = -2;
-
 // What is wrong with the jobs, or null; reads them.
-const char * read_jobs(const int32_t * numbers, int32_t count, const int32_t * tokens, int32_t * out, int32_t * counts,
-                       std::vector<Job> & jobs) {
+const char * read_jobs(const svc_draft_job * given, int32_t count, const int32_t * tokens, int32_t * out,
+                       int32_t * counts, std::vector<Job> & jobs) {
     if (!draft.context) return "no draft model is loaded";
     int32_t rows = 0;
-    for (int32_t i = 0; i < count; i++, numbers += JOB_NUMBERS) {
-        Job job = {numbers[0], numbers[1], numbers[2], numbers[3], tokens + rows, out, counts + i, -1};
+    for (int32_t i = 0; i < count; i++) {
+        Job job = {given[i], tokens + rows, out, counts + i, -1};
         if (job.sequence < 0 || job.sequence >= state.n_seq_max) return "a sequence id is out of range";
         if (job.position < 0 || job.length < 0 || job.wanted < 0) return "a position or a length is negative";
         if (job.wanted > 0 && job.length == 0) return "there is nothing to draft from";
@@ -148,11 +141,12 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_draft(const int32_t * numbers, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts) {
+int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * tokens, int32_t * out_tokens,
+                  int32_t * out_counts) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Job> & jobs = *new std::vector<Job>;
         jobs.clear();
-        const char * reason = read_jobs(numbers, count, tokens, out_tokens, out_counts, jobs);
+        const char * reason = read_jobs(given, count, tokens, out_tokens, out_counts, jobs);
         if (reason) return fail(reason);
         llama_memory_t memory = llama_get_memory(draft.context);
         common_batch_clear(draft.batch);
@@ -168,9 +162,9 @@ int32_t svc_draft(const int32_t * numbers, int32_t count, const int32_t * tokens
         forget_complaint();
         for (; draft.batch.n_tokens > 0; rounds++) {
             const int32_t result = llama_decode(draft.context, draft.batch);
-            if (result == 1) {
+            if (result == SVC_DECODED_NO_ROOM) {
                 for (const Job & job : jobs) llama_memory_seq_rm(memory, job.sequence, -1, -1);
-                return NO_ROOM;
+                return fail("the KV cache of the draft model is full", SVC_ERROR_NO_ROOM);
             }
             if (result != 0) return fail(with_complaint("llama_decode of the draft returned " + std::to_string(result)));
             common_batch_clear(draft.batch);

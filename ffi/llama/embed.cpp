@@ -2,6 +2,8 @@
 
 #include "state.hpp"
 
+#include "../common/flash-attention.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -60,6 +62,7 @@ void add_row(llama_token token, int32_t position, int32_t sequence) {
 }
 
 int32_t compute() {
+    forget_complaint();
     llama_memory_t memory = llama_get_memory(state.context);
     if (memory) llama_memory_clear(memory, false);
     const bool encoder_alone = llama_model_has_encoder(state.model) && !llama_model_has_decoder(state.model);
@@ -122,7 +125,7 @@ extern "C" {
 
 int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.ready || !embedding.allocated) return fail("no embedding model is loaded");
+        if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
         common_json info = describe_model();
         info["dimensions"] = embedding.dimensions;
         info["pooling"] = std::string(pooling_name(llama_pooling_type(state.context)));
@@ -144,15 +147,15 @@ int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
 int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_special, int32_t parse_special, int32_t * out,
                            int32_t capacity) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready) return fail("no embedding model is loaded");
+        if (!is_loaded()) return fail("no embedding model is loaded");
         return llama_tokenize(state.vocab, reinterpret_cast<const char *>(text), length, out, capacity, add_special != 0,
                               parse_special != 0);
     });
 }
 
 int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count, int32_t owner, float * out) {
-    return guarded<int32_t>(-1, [&] {
-        if (!state.ready || !embedding.allocated) return fail("no embedding model is loaded");
+    return guarded<int32_t>(-1, [&]() -> int32_t {
+        if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
         if (count < 1 || count > state.n_seq_max) return fail("too many inputs at once");
         embedding.batch.n_tokens = 0;
         for (int32_t sequence = 0; sequence < count; sequence++) {
@@ -164,9 +167,9 @@ int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count
             }
         }
         AbortScope scope(owner);
-        if (scope.aborted_already()) return 2;
+        if (scope.aborted_already()) return SVC_DECODED_ABORTED;
         const int32_t result = compute();
-        if (result == 2 || scope.aborted_already()) return 2;
+        if (result == SVC_DECODED_ABORTED || scope.aborted_already()) return SVC_DECODED_ABORTED;
         if (result != 0) return fail(with_complaint("the computation failed with " + std::to_string(result)));
         llama_synchronize(state.context);
         for (int32_t sequence = 0; sequence < count; sequence++) {

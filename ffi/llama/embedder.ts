@@ -1,38 +1,20 @@
 // Embedding models through the same library: vectors and relevance scores instead of text.
 
-import { dlopen } from "bun:ffi";
-import { join } from "node:path";
-import type { LoadState } from "./api.ts";
-import { LIBRARY, openLlama, type NativeLlama } from "./binding.ts";
-import { symbols } from "./symbols.ts";
+import { joined, type LoadState, type LogLine } from "../runtime/library.ts";
+import { DECODE_RESULTS, type LoadConfig, type ModelDescription } from "./api.ts";
+import { LlamaLibrary } from "./library.ts";
+
+type Common = "path" | "batch" | "sequences" | "threads" | "gpuLayers" | "flashAttention" | "mmap" | "mlock" | "warmup";
 
 /** See svc_load_start in shim.h. */
-export interface EmbedderConfig {
-  readonly path: string;
-  readonly embedding: "embed" | "rank";
-  readonly batch: number;
-  readonly sequences: number;
-  readonly threads: number;
-  readonly gpuLayers: number;
-  readonly flashAttention: "auto" | "on" | "off";
-  readonly mmap: boolean;
-  readonly mlock: boolean;
-  readonly warmup: boolean;
-}
+export type EmbedderConfig = Pick<LoadConfig, Common> & { readonly embedding: "embed" | "rank" };
 
 /** See svc_embed_info in shim.h. */
-export interface LoadedEmbedder {
-  readonly description: string;
-  readonly architecture: string;
-  readonly parameters: number;
-  readonly bytes: number;
-  readonly vocabulary: number;
-  readonly trainedContext: number;
+export interface LoadedEmbedder extends ModelDescription {
   readonly dimensions: number;
   readonly pooling: "mean" | "cls" | "last" | "rank";
   readonly batch: number;
   readonly sequences: number;
-  readonly device: string;
   readonly bos: number;
   readonly eos: number;
   readonly sep: number;
@@ -59,47 +41,21 @@ export interface Embedder {
   embed(inputs: readonly Int32Array[], owner: number): Float32Array | undefined;
   listenForAborts(fd: number): void;
   unload(): void;
-  drainLog: NativeLlama["drainLog"];
+  drainLog(): LogLine[];
 }
-
-const INFO_BYTES = 64 * 1024;
-const ABORTED = 2;
-
-const { svc_embed, svc_embed_info, svc_embed_tokenize, svc_load_start } = symbols;
-const table = { svc_embed, svc_embed_info, svc_embed_tokenize, svc_load_start } as const;
-type Native = ReturnType<typeof dlopen<typeof table>>["symbols"];
 
 /** Loads the library set in `directory`, as openLlama does, for an embedding model. Throws LlamaError. */
-export function openEmbedder(directory: string): Embedder {
-  const llama = openLlama(directory);
-  return new Binding(llama, dlopen(join(directory, LIBRARY), table).symbols);
-}
+export const openEmbedder = (directory: string): Embedder => new Binding(directory);
 
-class Binding implements Embedder {
-  private readonly encoder = new TextEncoder();
+class Binding extends LlamaLibrary<EmbedderConfig> implements Embedder {
   private known: LoadedEmbedder | undefined;
 
-  constructor(
-    private readonly llama: NativeLlama,
-    private readonly native: Native,
-  ) {}
-
-  loadStart(config: EmbedderConfig): void {
-    const json = this.encoder.encode(JSON.stringify(config));
-    this.llama.check(this.native.svc_load_start(json, json.length), "start loading");
-  }
-
-  loadPoll(): LoadState {
-    return this.llama.loadPoll();
-  }
-
   model(): LoadedEmbedder {
-    return (this.known ??= this.readModel());
+    return (this.known ??= this.readJson(this.native.svc_embed_info, "describe the model") as LoadedEmbedder);
   }
 
   tokenize(text: string, special: "none" | "around" | "parsed"): Int32Array {
-    // One byte and one token more: an empty array has no address.
-    const bytes = this.encoder.encode(`${text.toWellFormed()} `);
+    const bytes = this.bytes(text);
     const size = bytes.length - 1;
     const run = (out: Int32Array) =>
       this.native.svc_embed_tokenize(
@@ -116,38 +72,18 @@ class Binding implements Embedder {
       out = new Int32Array(-count);
       count = run(out);
     }
-    return out.subarray(0, count);
+    return out.subarray(0, this.check(count, "tokenize"));
   }
 
   embed(inputs: readonly Int32Array[], owner: number): Float32Array | undefined {
     const lengths = Int32Array.from(inputs, (input) => input.length);
-    const tokens = new Int32Array(lengths.reduce((sum, length) => sum + length, 0));
-    let at = 0;
-    for (const input of inputs) {
-      tokens.set(input, at);
-      at += input.length;
-    }
     const out = new Float32Array(inputs.length * this.model().dimensions);
-    const result = this.native.svc_embed(tokens, lengths, inputs.length, owner, out);
-    return this.llama.check(result, "embed") === ABORTED ? undefined : out;
+    const result = this.native.svc_embed(joined(inputs), lengths, inputs.length, owner, out);
+    return this.named(DECODE_RESULTS, result, "embed") === "aborted" ? undefined : out;
   }
 
-  listenForAborts(fd: number): void {
-    this.llama.listenForAborts(fd);
-  }
-
-  unload(): void {
-    this.llama.unload();
+  override unload(): void {
+    super.unload();
     this.known = undefined;
-  }
-
-  drainLog(): ReturnType<NativeLlama["drainLog"]> {
-    return this.llama.drainLog();
-  }
-
-  private readModel(): LoadedEmbedder {
-    const text = new Uint8Array(INFO_BYTES);
-    const length = this.llama.check(this.native.svc_embed_info(text, INFO_BYTES), "describe the model");
-    return JSON.parse(new TextDecoder().decode(text.subarray(0, length))) as LoadedEmbedder;
   }
 }

@@ -1,6 +1,6 @@
 #include "grammar-watch.hpp"
 
-#include "state.hpp"
+#include "../common/threads.hpp"
 
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ std::list<std::pair<Handling, int>> & watches = *new std::list<std::pair<Handlin
 std::mutex & mutex = *new std::mutex;
 bool started = false;
 
-void serve(void *) {
+void serve() {
     for (;;) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         std::lock_guard<std::mutex> lock(mutex);
@@ -42,7 +42,7 @@ double thread_seconds() {
 GrammarWatch::GrammarWatch(Handling handling, bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
     if (!is_needed) return;
     std::lock_guard<std::mutex> lock(mutex);
-    if (!started) start_thread(serve, nullptr);
+    if (!started) start_thread(serve);
     started = true;
     entry = watches.insert(watches.end(), {handling, 0});
 }

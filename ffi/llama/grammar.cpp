@@ -35,12 +35,11 @@ int32_t svc_schema_grammar(const uint8_t * schema, int32_t length, uint8_t * out
 
 int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_length, const uint8_t * text, int32_t text_length) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
-        if (!state.ready) return fail("no model is loaded");
-        const std::string source(reinterpret_cast<const char *>(grammar), static_cast<size_t>(grammar_length));
-        const std::string words(reinterpret_cast<const char *>(text), static_cast<size_t>(text_length));
+        if (!is_loaded()) return fail("no model is loaded");
+        const std::string source = text_of(grammar, grammar_length);
         llama_sampler * sampler = llama_sampler_init_grammar(state.vocab, source.c_str(), "root");
         if (!sampler) return fail("the grammar is not valid GBNF");
-        const bool result = accepts(sampler, common_tokenize(state.vocab, words, false, false));
+        const bool result = accepts(sampler, common_tokenize(state.vocab, text_of(text, text_length), false, false));
         llama_sampler_free(sampler);
         return result ? 1 : 0;
     });

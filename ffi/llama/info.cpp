@@ -106,7 +106,7 @@ extern "C" {
 
 int32_t svc_model_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         common_json info = describe_model();
         info["context"] = llama_n_ctx(state.context);
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
@@ -123,17 +123,17 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
     });
 }
 
-uint64_t svc_model_pointer(void) { return state.ready ? reinterpret_cast<uintptr_t>(state.model) : 0; }
+uint64_t svc_model_pointer(void) { return is_loaded() ? reinterpret_cast<uintptr_t>(state.model) : 0; }
 
 int32_t svc_token_piece(int32_t token, int32_t special, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(0, [&] {
-        if (!state.ready || token < 0 || token >= state.n_vocab) return 0;
+        if (!is_loaded() || token < 0 || token >= state.n_vocab) return 0;
         return llama_token_to_piece(state.vocab, token, reinterpret_cast<char *>(out), capacity, 0, special != 0);
     });
 }
 
 int32_t svc_token_is_end(int32_t token) {
-    return state.ready && token >= 0 && token < state.n_vocab && llama_vocab_is_eog(state.vocab, token);
+    return is_loaded() && token >= 0 && token < state.n_vocab && llama_vocab_is_eog(state.vocab, token);
 }
 
 } // extern "C"

@@ -4,28 +4,18 @@
 #include "chat-template.hpp"
 #include "draft.hpp"
 
+#include "../common/flash-attention.hpp"
+
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
 
 namespace svc {
 
-llama_flash_attn_type flash_attention(const std::string & name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    return LLAMA_FLASH_ATTN_TYPE_AUTO;
-}
-
 namespace {
 
-enum class Phase { idle, loading, ready, failed };
-
-std::atomic<Phase> phase{Phase::idle};
-std::atomic<float> load_progress{0};
-std::string & load_error = *new std::string;
 // Created by the CPU variant, and freed by it.
 ggml_threadpool * threadpool = nullptr;
 
@@ -37,11 +27,6 @@ ggml_type kv_type(const std::string & name) {
     throw std::runtime_error("unknown KV cache type " + name);
 }
 
-bool on_progress(float share, void *) {
-    load_progress = share;
-    return true;
-}
-
 llama_model_params model_params(const common_json & config) {
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = config.at("gpuLayers").get<int>();
@@ -49,7 +34,7 @@ llama_model_params model_params(const common_json & config) {
     const bool mlock = config.at("mlock").get<bool>();
     params.load_mode = mmap ? (mlock ? LLAMA_LOAD_MODE_MMAP_MLOCK : LLAMA_LOAD_MODE_AUTO)
                             : (mlock ? LLAMA_LOAD_MODE_MLOCK : LLAMA_LOAD_MODE_NONE);
-    params.progress_callback = on_progress;
+    params.progress_callback = on_load_progress;
     return params;
 }
 
@@ -141,8 +126,33 @@ void prepare(llama_context * context, bool warm_up) {
     llama_memory_clear(llama_get_memory(context), true);
 }
 
+void load_for_embedding(const common_json & config) {
+    open_model(config);
+    create_embedding_context(config);
+    create_threadpool();
+    prepare(state.context, false);
+    if (config.at("warmup").get<bool>()) warm_up_embedding();
+}
+
+void load(const common_json & config) {
+    state.threads = std::max(1, config.at("threads").get<int>());
+    if (config.contains("embedding")) return load_for_embedding(config);
+    load_model(config);
+    // Before the contexts: these plan for them.
+    load_adapters(config.at("adapters").get<std::vector<std::string>>());
+    const llama_context_params params = create_context(config);
+    create_threadpool();
+    make_chunk_context(params, threadpool);
+    state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
+    prepare(state.context, config.at("warmup").get<bool>());
+    if (config.contains("draft")) {
+        prepare(load_draft(config.at("draft"), model_params(config), context_params(config)), config.at("warmup").get<bool>());
+    }
+}
+
+} // namespace
+
 void unload() {
-    state.ready = false;
     forget_prompts();
     forget_formats();
     forget_chat_template();
@@ -161,91 +171,12 @@ void unload() {
     state.vocab = nullptr;
 }
 
-void load_for_embedding(const common_json & config) {
-    open_model(config);
-    create_embedding_context(config);
-    create_threadpool();
-    prepare(state.context, false);
-    if (config.at("warmup").get<bool>()) warm_up_embedding();
-    state.ready = true;
-}
-
-void load(const common_json & config) {
-    forget_complaint();
-    state.threads = std::max(1, config.at("threads").get<int>());
-    if (config.contains("embedding")) return load_for_embedding(config);
-    load_model(config);
-    // Before the contexts: these plan for them.
-    load_adapters(config.at("adapters").get<std::vector<std::string>>());
-    const llama_context_params params = create_context(config);
-    create_threadpool();
-    make_chunk_context(params, threadpool);
-    state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
-    prepare(state.context, config.at("warmup").get<bool>());
-    if (config.contains("draft")) {
-        prepare(load_draft(config.at("draft"), model_params(config), context_params(config)), config.at("warmup").get<bool>());
-    }
-    state.ready = true;
-}
-
-void load_on_thread(void * argument) {
-    const std::unique_ptr<common_json> config(static_cast<common_json *>(argument));
-    std::string reason = "unknown native exception";
-    try {
-        load(*config);
-        phase = Phase::ready;
-        return;
-    } catch (const std::exception & error) {
-        reason = error.what();
-    } catch (...) {
-    }
-    unload();
-    load_error = reason;
-    phase = Phase::failed;
-}
-
-} // namespace
 } // namespace svc
 
 using namespace svc;
 
-extern "C" {
-
-int32_t svc_load_start(const uint8_t * config, int32_t config_length) {
+extern "C" int32_t svc_load_start(const uint8_t * config, int32_t config_length) {
     return guarded<int32_t>(-1, [&] {
-        if (phase == Phase::loading || phase == Phase::ready) return fail("this process has a model already");
-        auto parsed = std::make_unique<common_json>(parse_json(config, config_length));
-        load_progress = 0;
-        phase = Phase::loading;
-        try {
-            start_thread(load_on_thread, parsed.get());
-        } catch (...) {
-            phase = Phase::idle;
-            throw;
-        }
-        parsed.release();
-        return 0;
+        return start_load([config = parse_json(config, config_length)] { load(config); });
     });
 }
-
-int32_t svc_load_poll(void) {
-    switch (phase.load()) {
-        case Phase::loading: return 0;
-        case Phase::ready:   return 1;
-        case Phase::failed:  return fail(load_error);
-        default:             return fail("no load was started");
-    }
-}
-
-double svc_load_progress(void) { return load_progress.load(); }
-
-int32_t svc_unload(void) {
-    return guarded<int32_t>(-1, [&] {
-        if (phase == Phase::loading) return fail("the model is still loading");
-        unload();
-        phase = Phase::idle;
-        return 0;
-    });
-}
-
-} // extern "C"

@@ -10,7 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
+#include <optional>
 
 namespace svc {
 namespace {
@@ -20,8 +20,7 @@ struct Prompt {
     std::string text;
     std::unique_ptr<Sampler> sampler;
     common_json details = common_json::object();
-    std::string error;
-    bool bad_grammar = false;
+    std::optional<Failure> failure;
 };
 
 struct Prompts {
@@ -62,7 +61,7 @@ Prompt render_messages(const common_json & request) {
 std::vector<llama_token> fill_gap(const std::string & before, const std::string & after) {
     const llama_token prefix = llama_vocab_fim_pre(state.vocab), suffix = llama_vocab_fim_suf(state.vocab),
                       middle = llama_vocab_fim_mid(state.vocab);
-    if (std::min({prefix, suffix, middle}) < 0) throw std::runtime_error("the model has no tokens for filling gaps");
+    if (std::min({prefix, suffix, middle}) < 0) throw Failure(SVC_ERROR_NO_INFILL, "the model has no tokens for filling gaps");
     std::vector<llama_token> tokens = {prefix};
     const auto append = [&](const std::string & text) {
         const auto more = common_tokenize(state.vocab, text, false, false);
@@ -86,7 +85,9 @@ std::vector<llama_token> read_tokens(const common_json & request) {
     std::vector<llama_token> tokens;
     for (const auto & id : request.at("tokens")) {
         tokens.push_back(id.get<int>());
-        if (tokens.back() < 0 || tokens.back() >= state.n_vocab) throw std::runtime_error("a token is not in the vocabulary");
+        if (tokens.back() < 0 || tokens.back() >= state.n_vocab) {
+            throw Failure(SVC_ERROR_UNKNOWN_TOKEN, "a token is not in the vocabulary");
+        }
     }
     return tokens;
 }
@@ -102,21 +103,16 @@ Prompt tokenize_text(const common_json & request) {
 }
 
 Prompt process(const common_json & request) {
-    Prompt failed;
     try {
         return request.contains("messages") ? render_messages(request) : tokenize_text(request);
-    } catch (const InvalidGrammar & error) {
-        failed.error = error.what();
-        failed.bad_grammar = true;
-    } catch (const std::exception & error) {
-        failed.error = error.what();
     } catch (...) {
+        Prompt failed;
+        failed.failure = caught();
+        return failed;
     }
-    if (failed.error.empty()) failed.error = "unknown native exception";
-    return failed;
 }
 
-void work(void *) {
+void work() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     for (;;) {
         prompts.submitted.wait(lock, [] { return !prompts.queue.empty(); });
@@ -151,10 +147,10 @@ extern "C" {
 
 int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
     return guarded<int32_t>(-1, [&] {
-        if (!state.ready) return fail("no model is loaded");
+        if (!is_loaded()) return fail("no model is loaded");
         common_json parsed = parse_json(request, request_length);
         std::lock_guard<std::mutex> lock(prompts.mutex);
-        if (!prompts.worker_started) start_thread(work, nullptr);
+        if (!prompts.worker_started) start_thread(work);
         prompts.worker_started = true;
         const int32_t job = prompts.next_job;
         prompts.next_job = job == INT32_MAX ? 1 : job + 1;
@@ -180,11 +176,10 @@ int32_t svc_prompt_tokens_count(int32_t job) {
         std::lock_guard<std::mutex> lock(prompts.mutex);
         const auto found = prompts.results.find(job);
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
-        if (found->second.error.empty()) return static_cast<int32_t>(found->second.tokens.size());
-        set_error(found->second.error);
-        const int32_t code = found->second.bad_grammar ? -2 : -1;
+        if (!found->second.failure) return static_cast<int32_t>(found->second.tokens.size());
+        fail(*found->second.failure);
         prompts.results.erase(found);
-        return code;
+        return -1;
     });
 }
 
@@ -203,12 +198,9 @@ int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, 
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
         Prompt & prompt = found->second;
         if (static_cast<int32_t>(prompt.tokens.size()) > tokens_capacity) return fail("the token buffer is too small");
-        common_json details = prompt.details;
-        const bool samples = prompt.sampler != nullptr;
-        const int32_t slot = samples ? place_sampler(std::move(prompt.sampler)) : -1;
-        if (samples) details["sampler"] = slot;
-        const int32_t length = copy_out(details.dump_safe(), json, json_capacity);
-        if (length < 0) return fail("the JSON buffer is too small");
+        if (prompt.sampler) prompt.details["sampler"] = place_sampler(std::move(prompt.sampler));
+        const int32_t length = copy_out(prompt.details.dump_safe(), json, json_capacity);
+        if (length < 0) return length;
         std::copy(prompt.tokens.begin(), prompt.tokens.end(), tokens);
         prompts.results.erase(found);
         return length;

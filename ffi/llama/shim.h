@@ -1,31 +1,39 @@
 // The native surface of the llama engine: a flat C ABI over llama.cpp and its common library.
 //
-// Rules: scalars, pointers and pointer + length only; no struct by value, no callback into JavaScript, no exception
-// across the border. Functions that can fail return a negative number (or 0 for handles) and leave a sentence for
-// svc_last_error. Unless stated otherwise every function belongs to the one thread that calls svc_decode.
-// One process holds one model and one context, so there is no handle for them.
+// The rules and what is not particular to it are in ../common/library.h. Unless stated otherwise every function belongs to
+// the one thread that calls svc_decode. One process holds one model and one context, so there is no handle for them.
 #pragma once
-#include <stdint.h>
+#include "../common/library.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 6
-#define SVC_API __attribute__((visibility("default")))
+#define SVC_ABI_VERSION 7
+
+// Why a call failed; the last six are about what a request asks for.
+enum svc_error {
+    SVC_ERROR_FAILED,
+    // The KV cache of the draft model is full.
+    SVC_ERROR_NO_ROOM,
+    // A token id is not in the vocabulary.
+    SVC_ERROR_UNKNOWN_TOKEN,
+    // The vocabulary has no tokens for a prompt with a suffix.
+    SVC_ERROR_NO_INFILL,
+    // The grammar is no GBNF, or too large.
+    SVC_ERROR_BAD_GRAMMAR,
+    // The assistant prefill nests deeper than any parser of constrained answers goes.
+    SVC_ERROR_PREFILL_TOO_DEEP,
+    // The grammar can read the assistant prefill in so many ways that a token of it takes seconds.
+    SVC_ERROR_PREFILL_AMBIGUOUS
+};
 
 // ---- library ----
 
-// Version of this header; the binding refuses any other.
-SVC_API int32_t svc_abi_version(void);
 // "llama.cpp 0.5.0 (<commit>)"; static.
 SVC_API const char * svc_library_version(void);
 // Loads the compute backends found in `backend_dir` and nothing from anywhere else. 0, or negative.
 SVC_API int32_t svc_init(const char * backend_dir);
-// Copies the last failure's sentence (UTF-8, no terminator). Returns its length in bytes, cut to `capacity`.
-SVC_API int32_t svc_last_error(uint8_t * out, int32_t capacity);
-// Moves log lines of llama.cpp (level, tab, text, newline each) out of a ring. Returns bytes written. Any thread.
-SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 
 // ---- model and context ----
 
@@ -35,19 +43,12 @@ SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 // guesses for this one, see svc_draft}. 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
 // input), sequences (inputs at once), threads, gpuLayers, flashAttention, mmap, mlock, warmup}. Of all functions below only
-// those about embeddings, svc_load_*, svc_unload and svc_abort_listen are for such a model.
+// those about embeddings are for such a model.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
-// 0 still loading, 1 ready, negative failed.
-SVC_API int32_t svc_load_poll(void);
-// Share of the weights loaded, 0 to 1.
-SVC_API double svc_load_progress(void);
-// Frees model, context, samplers and prompts, so that another model can be loaded. Not while one is loading.
-SVC_API int32_t svc_unload(void);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
 // canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
-// Returns the length, or negative (also when it does not fit).
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
 // The llama_model *, for other native libraries in this process; 0 when none is loaded. Valid until svc_unload.
 SVC_API uint64_t svc_model_pointer(void);
@@ -73,21 +74,19 @@ SVC_API uint64_t svc_model_pointer(void);
 SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
-// Number of tokens of a finished job, or negative with its error in svc_last_error: -2 when its `grammar` is at fault.
-// A failed job is freed by this.
+// Number of tokens of a finished job, or negative with why it failed; a failed job is freed by this.
 SVC_API int32_t svc_prompt_tokens_count(int32_t job);
-// Copies the rendered text of a finished job for messages. Returns its length, or the negated length needed.
+// Copies the rendered text of a finished job for messages.
 SVC_API int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar is at work, unconstrained: one
 // was wanted but could not be built (of a tool's arguments, or at all), preserved: [special tokens that are text here],
 // thinkingEnds: [text that ends reasoning]}, and {sampler: slot} when a sampler was asked for.
-// Returns the length of the JSON, or negative.
 SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
 
 // ---- tokens ----
 
-// Text of a token as raw bytes; control tokens as nothing, unless `special`. Returns the length, or the negated length needed.
+// Text of a token as raw bytes; control tokens as nothing, unless `special`.
 SVC_API int32_t svc_token_piece(int32_t token, int32_t special, uint8_t * out, int32_t capacity);
 // 1 when the token ends a generation.
 SVC_API int32_t svc_token_is_end(int32_t token);
@@ -108,18 +107,26 @@ SVC_API int32_t svc_answer_push(int32_t sampler, const uint8_t * bytes, int32_t 
 // Reads the text so far and writes what is new in it since the last call as JSON: {reasoning?, content?, calls?: [{index,
 // name and id in a call's first appearance (id may be ""), arguments?}], failed?: true}, the strings being what is to be
 // appended. `final`: the text is complete; `failed` then says that it does not follow the format: what it contains beyond
-// tool calls is content. Returns the length, 0 when nothing is new, or the negated length needed (call again).
+// tool calls is content. Returns 0 when nothing is new.
 SVC_API int32_t svc_answer_read(int32_t sampler, int32_t final, uint8_t * out, int32_t capacity);
 
 // ---- grammars ----
 
-// Writes the GBNF that llama.cpp makes of a JSON schema. Returns the length, or negative (-1: see svc_last_error).
+// Writes the GBNF that llama.cpp makes of a JSON schema.
 SVC_API int32_t svc_schema_grammar(const uint8_t * schema, int32_t length, uint8_t * out, int32_t capacity);
 // 1 when the whole text follows the grammar, 0 when not, negative when the grammar is invalid.
 SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_length, const uint8_t * text, int32_t text_length);
 
 // ---- decode ----
 
+enum svc_decoded {
+    SVC_DECODED_DONE,
+    // The KV cache has no room, and is as before.
+    SVC_DECODED_NO_ROOM,
+    SVC_DECODED_ABORTED,
+    // Of a chunk: there is more to compute.
+    SVC_DECODED_PAUSED
+};
 // Decodes one batch of `count` tokens and samples the rows whose `samplers[i]` is ≥ 0 with that sampler, which accepts
 // its token. Several rows in a row with one sampler are guesses: each but the first holds the token that the one before
 // is expected to give. They are sampled in order up to the first that is not as guessed, ends the turn or is the last that
@@ -130,8 +137,8 @@ SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_len
 // `steps` > 1 asks for so many decode steps on end, each with the tokens that the one before gave; every row must have a
 // sampler of its own. They stop early behind a step in which any row's turn ends, and at one that cannot be computed.
 // `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
-// Returns 0 done · 1 no room in the KV cache, which is as before · 2 aborted: a part of the batch may be in the cache,
-// finished from its front (see svc_kv_remove) · negative failed or refused.
+// Returns svc_decoded, or negative. Of an aborted batch a part may be in the cache, finished from its front (see
+// svc_kv_remove).
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                            const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens);
 // Decodes `count` embeddings of a medium (the address and the positions that the media library gives; four numbers a
@@ -139,14 +146,22 @@ SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, co
 // sampled. Returns what svc_decode does.
 SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                                       int32_t non_causal, int32_t owner);
-// Lets the draft model go on with `count` sequences, which are its own and have the model's ids. For each, `numbers` holds
-// four: sequence id, position, length and how many tokens are wanted at most. What the sequence holds from the position on
-// is forgotten; then it is fed the next `length` of `tokens` and writes on, greedily, up to the end of a turn or a token that
-// is less probable than pMin. All sequences are computed together; `length`s add up to the batch size at most. Each
-// sequence has as many places in `out_tokens` as it wants, and `out_counts` says how many it took: -1 if a token is not in
-// the draft's vocabulary, and nothing was fed. Afterwards it holds what it was fed and all that it wrote but the last token.
-// Returns the number of decode calls · -2 no room: these sequences are empty now · other negative numbers failed or refused.
-SVC_API int32_t svc_draft(const int32_t * numbers, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
+
+// What the draft model is to do with one of its sequences, which are its own and have the model's ids: forget what it holds
+// from the position on, take in the next `length` tokens, then write on, greedily, for `wanted` tokens at most, up to the end
+// of a turn or a token that is less probable than pMin.
+typedef struct svc_draft_job {
+    int32_t sequence;
+    int32_t position;
+    int32_t length;
+    int32_t wanted;
+} svc_draft_job;
+// Does `count` of these together; `tokens` holds what each takes in, one after the other, at most the batch size in all.
+// Each job has as many places in `out_tokens` as it wants, and `out_counts` says how many it took: -1 if a token is not in
+// the draft's vocabulary, and nothing was taken in. Afterwards a sequence holds what it took in and all that it wrote but the
+// last token. Returns the number of decode calls, or negative; with SVC_ERROR_NO_ROOM, these sequences are empty now.
+SVC_API int32_t svc_draft(const svc_draft_job * jobs, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
+
 // ---- chunks: rows of prompts, none of them sampled, whose computation pauses while others' steps are made ----
 
 // Begins a chunk of `count` rows, at most svc_model_info's `chunk`; one at a time. Nothing is computed yet. Until the chunk
@@ -154,16 +169,11 @@ SVC_API int32_t svc_draft(const int32_t * numbers, int32_t count, const int32_t 
 SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count);
 // Computes it for about so long: a node of the graph that would not end in time is left to the next call, unless it is the
 // first. An abort request for `owner` (see
-// svc_decode) stops it. Returns 3 paused: call again · 0 done · 1 no room in the KV cache · 2 aborted · negative failed. In
-// the last three cases the chunk has ended and the cache is as before it.
+// svc_decode) stops it. Returns svc_decoded, or negative. If paused: call again; else the chunk has ended, and unless it is done, the
+// cache is as before it.
 SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);
 // Ends the chunk, if one is begun: the cache is then as before it.
 SVC_API void svc_chunk_abandon(void);
-
-// Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
-// batch of this owner", the running one or else the next; ends the process when the pipe closes, because then the parent
-// is gone. 0, or negative.
-SVC_API int32_t svc_abort_listen(int32_t fd);
 
 // ---- LoRA adapters ----
 
@@ -193,7 +203,7 @@ SVC_API void svc_kv_clear(void);
 
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext, dimensions
 // (1 for rank), pooling: "mean"|"cls"|"last"|"rank", batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep,
-// stripsAccents: its tokenizer is BERT's, for text without accents, rerankTemplate?}. Returns the length, or negative.
+// stripsAccents: its tokenizer is BERT's, for text without accents, rerankTemplate?}.
 SVC_API int32_t svc_embed_info(uint8_t * out, int32_t capacity);
 // Token ids of a text. `add_special`: with those that the model puts around an input; `parse_special`: those spelt in the
 // text count. Returns their number, or the negated number needed.
@@ -201,7 +211,7 @@ SVC_API int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t
                                    int32_t * out, int32_t capacity);
 // Computes `count` inputs together, whose tokens lie one after the other in `tokens`: at most `sequences` inputs and
 // `batch` tokens. Writes `dimensions` numbers each: vectors of length 1, or the score. An abort request for `owner` stops it,
-// as in svc_decode. Returns 0 done, 2 aborted, negative failed.
+// as in svc_decode. Returns svc_decoded, or negative.
 SVC_API int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count, int32_t owner, float * out);
 
 #ifdef __cplusplus

@@ -1,7 +1,14 @@
-// What the translation units of the shim share: the one model, its context, and how failures leave the library.
+// What the translation units of the shim share: the one model and its context.
 #pragma once
 
 #include "shim.h"
+
+#include "../common/abort.hpp"
+#include "../common/buffers.hpp"
+#include "../common/errors.hpp"
+#include "../common/load.hpp"
+#include "../common/log.hpp"
+#include "../common/threads.hpp"
 
 #include "common.h"
 #include "json.h"
@@ -10,15 +17,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <vector>
 
 namespace svc {
 
 struct State {
-    // Set last by the loading thread: whoever sees it may use the rest.
-    std::atomic<bool> ready{false};
     llama_model * model = nullptr;
     llama_context * context = nullptr;
     // Freed with the model.
@@ -39,51 +43,8 @@ struct State {
     bool offloads = false;
 };
 
-// This and every other object with a destructor is leaked on purpose: native threads still use them while the process
-// exits.
+// Filled by svc_load_start; whoever sees is_loaded() may use it.
 extern State & state;
-
-// ---- failures ----
-
-// The caller's last failure; one for each thread, because only the thread that failed asks for it.
-void set_error(const std::string & sentence);
-
-// Sets the sentence and returns the code for "failed".
-int32_t fail(const std::string & sentence);
-
-// Nothing may throw across the C border: runs `body`, or leaves a sentence and returns `failed`.
-template <typename Result, typename Body> Result guarded(Result failed, Body && body) noexcept {
-    try {
-        return body();
-    } catch (const std::exception & error) {
-        set_error(error.what());
-    } catch (...) {
-        set_error("unknown native exception");
-    }
-    return failed;
-}
-
-// ---- log ----
-
-// Starts watching for error lines of llama.cpp: the first one names the cause, the others repeat it.
-void forget_complaint();
-
-// `sentence`, and that first line, without its function name, if there is one.
-std::string with_complaint(const std::string & sentence);
-
-// ---- aborts ----
-
-// Brackets one computation, so that an abort request can find it.
-class AbortScope {
-  public:
-    explicit AbortScope(int32_t owner);
-    ~AbortScope();
-    // True when the owner was aborted before the computation began.
-    bool aborted_already() const;
-};
-
-// llama.cpp's abort callback; called between graph nodes.
-bool abort_requested(void *);
 
 // ---- LoRA adapters ----
 
@@ -111,15 +72,11 @@ void forget_prompts();
 
 // ---- embeddings ----
 
-llama_flash_attn_type flash_attention(const std::string & name);
 void create_embedding_context(const common_json & config);
 void warm_up_embedding();
 void forget_embedding();
 
 // ---- helpers ----
-
-// Runs `body` on a detached thread with a stack that deep templates and regular expressions fit in.
-void start_thread(void (*body)(void *), void * argument);
 
 // Whether the tokens of the last few steps can be taken back.
 bool can_roll_back(const llama_model * model);
@@ -139,11 +96,6 @@ std::string meta(const char * key);
 // A function of the CPU variant that was chosen at run time; null when there is none.
 void * cpu_function(const char * name);
 
-// Copies bytes into a caller's buffer. Returns the length, or the negated length needed.
-int32_t copy_out(const std::string & bytes, uint8_t * out, int32_t capacity);
-
-inline common_json parse_json(const uint8_t * bytes, int32_t length) {
-    return common_json::parse(std::string(reinterpret_cast<const char *>(bytes), static_cast<size_t>(length)));
-}
+inline common_json parse_json(const uint8_t * bytes, int32_t length) { return common_json::parse(text_of(bytes, length)); }
 
 } // namespace svc

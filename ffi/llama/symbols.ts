@@ -1,22 +1,25 @@
-// The dlopen table of shim.h; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array
-// itself, so that it stays alive for the call.
+// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
+// that it stays alive for the call.
 
 import type { FFIFunction } from "bun:ffi";
+import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
+
+export const ABI_VERSION = 7;
+
+/** Names of 0 and what follows. */
+export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
+
+/** Fields of 32 bits, in order. */
+export const structs = { svc_draft_job: ["sequence", "position", "length", "wanted"] } as const;
 
 const i32 = "i32";
 const buffer = "buffer";
 
 export const symbols = {
-  svc_abi_version: { args: [], returns: i32 },
   svc_library_version: { args: [], returns: "cstring" },
   svc_init: { args: ["cstring"], returns: i32 },
-  svc_last_error: { args: [buffer, i32], returns: i32 },
-  svc_log_drain: { args: [buffer, i32], returns: i32 },
 
   svc_load_start: { args: [buffer, i32], returns: i32 },
-  svc_load_poll: { args: [], returns: i32 },
-  svc_load_progress: { args: [], returns: "f64" },
-  svc_unload: { args: [], returns: i32 },
   svc_model_info: { args: [buffer, i32], returns: i32 },
   svc_model_pointer: { args: [], returns: "u64" },
 
@@ -45,7 +48,6 @@ export const symbols = {
   svc_chunk_resume: { args: [i32, "f64"], returns: i32 },
   svc_chunk_abandon: { args: [], returns: "void" },
   svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },
-  svc_abort_listen: { args: [i32], returns: i32 },
 
   svc_adapters_set: { args: [buffer, buffer, i32], returns: i32 },
 

@@ -1,13 +1,13 @@
 #include "workers.hpp"
 
-#include "state.hpp"
+#include "../common/threads.hpp"
 
 namespace svc {
 
 Workers::Workers(int threads) {
     try {
         while (helpers < threads - 1) {
-            start_thread([](void * self) { static_cast<Workers *>(self)->serve(); }, this);
+            start_thread([this] { serve(); });
             helpers++;
         }
     } catch (const std::exception &) {

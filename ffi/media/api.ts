@@ -1,5 +1,17 @@
 // The typed face of the media shim: what `binding.ts` implements with bun:ffi and a fake implements in tests.
 
+import type { LoadState } from "../runtime/library.ts";
+import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
+
+/** Why a native call failed; see svc_media_error in shim.h. */
+export const MEDIA_ERRORS = ["failed", "bad-medium"] as const;
+export type MediaErrorCode = (typeof MEDIA_ERRORS)[number];
+
+/** A native call failed; the message is for the log, unless a medium is at fault. */
+export class MediaError extends NativeError<MediaErrorCode> {
+  override readonly name = "MediaError";
+}
+
 /** See svc_media_load_start in shim.h. */
 export interface ProjectorConfig {
   readonly path: string;
@@ -39,11 +51,6 @@ export interface Projector {
   /** The text that stands for a medium in a prompt. */
   readonly marker: string;
 }
-
-export type ProjectorState =
-  | { readonly state: "loading"; readonly progress: number }
-  | { readonly state: "ready" }
-  | { readonly state: "failed"; readonly error: string };
 
 export type Medium =
   | {
@@ -90,15 +97,9 @@ export interface MediaChunk {
 
 export type PromptChunk = TextChunk | MediaChunk;
 
-export type MediaState =
-  /** Tokens and lengths are not known yet. */
-  | "preparing"
-  | "prepared"
-  | "encoding"
-  /** All embeddings are there. */
-  | "encoded"
-  /** `badMedium`: a medium is at fault, as the error says. */
-  | { readonly error: string; readonly badMedium: boolean };
+/** Tokens and lengths are known from "prepared" on, and "encoded" has all embeddings; see svc_media_stage in shim.h. */
+export const MEDIA_STAGES = ["open", "preparing", "prepared", "encoding", "encoded"] as const;
+export type MediaState = (typeof MEDIA_STAGES)[number] | NativeFailure<MediaErrorCode>;
 
 /** Branded so that it cannot be mistaken for a job of the llama shim. */
 export type MediaJob = number & { readonly __media: unique symbol };
@@ -107,13 +108,13 @@ export type MediaJob = number & { readonly __media: unique symbol };
 export interface Media {
   /** `model`: address of the loaded llama_model. */
   loadStart(model: bigint, config: ProjectorConfig): void;
-  loadPoll(): ProjectorState;
+  loadPoll(): LoadState;
   projector(): Projector;
   /** Lets go of the projector, all jobs and the cache; before the model is unloaded. */
   unload(): void;
   /**
    * Queues a prompt: a rendered chat template with one marker for each medium, in order. Throws MediaError, with
-   * `badMedium` when a medium is at fault.
+   * "bad-medium" when a medium is at fault.
    */
   submit(text: string, media: readonly Medium[]): MediaJob;
   /** Queues the encoding of a prepared job. False: it is encoded already, and `wait` will not tell again. */
@@ -135,15 +136,4 @@ export interface Media {
   positions(job: MediaJob, chunk: number, first: number, offset: number, count: number): Int32Array;
   /** At any time; work on the job stops. */
   release(job: MediaJob): void;
-}
-
-/** A native call failed; the message is for the log, unless a medium is at fault. */
-export class MediaError extends Error {
-  override readonly name = "MediaError";
-  readonly badMedium: boolean;
-
-  constructor(message: string, badMedium = false) {
-    super(message);
-    this.badMedium = badMedium;
-  }
 }

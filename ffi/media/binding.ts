@@ -1,28 +1,25 @@
 // The media shim through bun:ffi: a typed API on top, no JSON above this file, and no pointer but those that go on to the
 // other library.
 
-import { dlopen, toArrayBuffer, type Pointer } from "bun:ffi";
-import { join } from "node:path";
+import { toArrayBuffer, type Pointer } from "bun:ffi";
+import { NativeLibrary } from "../runtime/library.ts";
 import {
+  MEDIA_ERRORS,
+  MEDIA_STAGES,
   MediaError,
   type Media,
   type MediaChunk,
+  type MediaErrorCode,
   type MediaJob,
   type MediaState,
   type Medium,
   type Projector,
   type ProjectorConfig,
-  type ProjectorState,
   type PromptChunk,
 } from "./api.ts";
-import { symbols } from "./symbols.ts";
+import { ABI_VERSION, symbols } from "./symbols.ts";
 
-/** What this file was written for; the library must say the same. */
-const ABI_VERSION = 1;
-const LIBRARY = process.platform === "darwin" ? "libsvc_media.dylib" : "libsvc_media.so";
-const TEXT_BYTES = 64 * 1024;
-/** What the shim returns when a medium is at fault. */
-const BAD_MEDIUM = -2;
+const shim = { name: "media", abi: ABI_VERSION, symbols, errors: MEDIA_ERRORS, Failure: MediaError };
 const FLOAT_BYTES = 4;
 
 /** See svc_media_stats in shim.h. */
@@ -40,57 +37,26 @@ export interface NativeMedia extends Media {
   copyEmbeddings(job: MediaJob, chunk: number): Float32Array;
 }
 
-type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
 type Description = { readonly kind: "text"; readonly tokens: number } | MediaChunk;
 
 /**
  * Loads the media library in `directory`, after the llama shim of the same folder. Once a process.
  * Throws MediaError naming the path when it is missing or of another version.
  */
-export function openMedia(directory: string): NativeMedia {
-  const path = join(directory, LIBRARY);
-  const native = load(path);
-  const version = native.svc_media_abi_version();
-  if (version !== ABI_VERSION) {
-    throw new MediaError(`${path} has interface version ${version}, this program needs ${ABI_VERSION}: rebuild it`);
+export const openMedia = (directory: string): NativeMedia => new Binding(directory);
+
+class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements NativeMedia {
+  constructor(directory: string) {
+    super(directory, shim);
   }
-  return new Binding(native);
-}
-
-function load(path: string): Native {
-  try {
-    return dlopen(path, symbols).symbols;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MediaError(`cannot load the native library ${path}: ${reason}`);
-  }
-}
-
-class Binding implements NativeMedia {
-  private text = new Uint8Array(TEXT_BYTES);
-  private readonly decoder = new TextDecoder();
-  private readonly encoder = new TextEncoder();
-
-  constructor(private readonly native: Native) {}
 
   loadStart(model: bigint, config: ProjectorConfig): void {
-    const json = this.encoder.encode(JSON.stringify(config));
+    const json = this.json(config);
     this.check(this.native.svc_media_load_start(model, json, json.length), "start loading a projector");
   }
 
-  loadPoll(): ProjectorState {
-    const state = this.native.svc_media_load_poll();
-    if (state === 0) return { state: "loading", progress: this.native.svc_media_load_progress() };
-    return state === 1 ? { state: "ready" } : { state: "failed", error: this.lastError() };
-  }
-
   projector(): Projector {
-    const length = this.native.svc_media_info(this.text, this.text.length);
-    return this.parse(this.check(length, "describe the projector")) as Projector;
-  }
-
-  unload(): void {
-    this.check(this.native.svc_media_unload(), "unload the projector");
+    return this.readJson(this.native.svc_media_info, "describe the projector") as Projector;
   }
 
   submit(text: string, media: readonly Medium[]): MediaJob {
@@ -116,11 +82,8 @@ class Binding implements NativeMedia {
   }
 
   state(job: MediaJob): MediaState {
-    const state = this.native.svc_media_state(job);
-    if (state < 0) return { error: this.lastError(), badMedium: state === BAD_MEDIUM };
-    if (state === 2) return "prepared";
-    if (state === 3) return "encoding";
-    return state === 4 ? "encoded" : "preparing";
+    const stage = this.native.svc_media_state(job);
+    return stage < 0 ? this.failure() : this.named(MEDIA_STAGES, stage, "look at a job");
   }
 
   chunks(job: MediaJob): PromptChunk[] {
@@ -152,8 +115,7 @@ class Binding implements NativeMedia {
   }
 
   stats(): MediaStats {
-    const length = this.native.svc_media_stats(this.text, this.text.length);
-    return this.parse(this.check(length, "count media")) as MediaStats;
+    return this.readJson(this.native.svc_media_stats, "count media") as MediaStats;
   }
 
   copyEmbeddings(job: MediaJob, chunk: number): Float32Array {
@@ -175,35 +137,8 @@ class Binding implements NativeMedia {
   }
 
   private describe(job: MediaJob): { readonly chunks: readonly Description[] } {
-    let length = this.native.svc_media_describe(job, this.text, this.text.length);
-    if (length < -1) {
-      this.text = new Uint8Array(-length);
-      length = this.native.svc_media_describe(job, this.text, this.text.length);
-    }
-    return this.parse(this.check(length, "describe a prompt")) as { chunks: Description[] };
-  }
-
-  /** Returns `result`, or throws with the library's own sentence when it is negative. */
-  private check(result: number, action: string): number {
-    if (result >= 0) return result;
-    const reason = this.lastError();
-    // What is wrong with a medium is for clients, who do not care what the program was doing.
-    if (result === BAD_MEDIUM) throw new MediaError(reason, true);
-    throw new MediaError(`cannot ${action}: ${reason}`);
-  }
-
-  private parse(length: number): unknown {
-    return JSON.parse(this.decoder.decode(this.text.subarray(0, length)));
-  }
-
-  private lastError(): string {
-    const length = this.native.svc_media_last_error(this.text, this.text.length);
-    return this.decoder.decode(this.text.subarray(0, length));
-  }
-
-  /** UTF-8, and one byte more: an empty array has no address. */
-  private bytes(text: string): Uint8Array {
-    return this.encoder.encode(`${text.toWellFormed()}\0`);
+    const json = this.readJson((out, size) => this.native.svc_media_describe(job, out, size), "describe a prompt");
+    return json as { chunks: Description[] };
   }
 }
 

@@ -15,12 +15,12 @@ thread_local int nodes = 0;
 
 // Null when the job was released meanwhile; what was computed by then is worthless.
 EmbeddingsPtr encode_chunk(const Job & job, const Chunk & chunk) {
-    Complaint complaint;
+    forget_complaint();
     encoding = &job;
     const int32_t result = mtmd_encode_chunk(state.context, chunk.source);
     encoding = nullptr;
     if (job.released) return nullptr;
-    if (result != 0) throw std::runtime_error(complaint.added_to("a medium cannot be encoded"));
+    if (result != 0) throw std::runtime_error(with_complaint("a medium cannot be encoded"));
     const auto count = static_cast<size_t>(chunk.tokens) * static_cast<size_t>(state.width);
     return std::make_shared<Embeddings>(mtmd_get_output_embd(state.context), count);
 }

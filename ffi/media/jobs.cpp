@@ -2,6 +2,8 @@
 
 #include "jobs.hpp"
 
+#include "../common/threads.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -19,7 +21,7 @@ using JobPtr = std::shared_ptr<Job>;
 struct Lane {
     // What to do, and the stage that it leads to.
     void (*work)(Job &);
-    Stage next;
+    svc_media_stage next;
     std::deque<JobPtr> queue;
     std::condition_variable submitted;
     bool started = false;
@@ -38,41 +40,30 @@ struct Table {
     std::deque<int32_t> unreported;
     std::condition_variable finished;
     int32_t last = 0;
-    Lane preparing{prepare_job, PREPARED, {}, {}};
-    Lane encoding{encode_prompt, ENCODED, {}, {}};
+    Lane preparing{prepare_job, SVC_MEDIA_STAGE_PREPARED, {}, {}};
+    Lane encoding{encode_prompt, SVC_MEDIA_STAGE_ENCODED, {}, {}};
 };
 Table & table = *new Table;
 
 std::atomic<int32_t> & living = *new std::atomic<int32_t>(0);
 
-struct Outcome {
-    int32_t failure = 0;
-    std::string error;
-};
-
-Outcome run(const Lane & lane, Job & job) {
+std::optional<Failure> run(const Lane & lane, Job & job) {
     try {
         lane.work(job);
-        return {};
-    } catch (const MediumError & error) {
-        return {BAD_MEDIUM, error.what()};
-    } catch (const std::exception & error) {
-        return {FAILED, error.what()};
+        return std::nullopt;
     } catch (...) {
-        return {FAILED, "unknown native exception"};
+        return caught();
     }
 }
 
-void settle(const Lane & lane, Job & job, Outcome && outcome) {
-    job.failure = outcome.failure;
-    job.error = std::move(outcome.error);
-    job.stage = job.prompt.is_encoded() ? ENCODED : lane.next;
-    if (job.stage == ENCODED || job.failure != 0) job.prompt.source.reset();
+void settle(const Lane & lane, Job & job, const std::optional<Failure> & failure) {
+    job.failure = failure;
+    job.stage = job.prompt.is_encoded() ? SVC_MEDIA_STAGE_ENCODED : lane.next;
+    if (job.stage == SVC_MEDIA_STAGE_ENCODED || failure) job.prompt.source.reset();
     if (!job.released) table.unreported.push_back(job.number);
 }
 
-void serve(void * pointer) {
-    Lane & lane = *static_cast<Lane *>(pointer);
+void serve(Lane & lane) {
     std::unique_lock<std::mutex> lock(jobs_mutex);
     for (;;) {
         lane.submitted.wait(lock, [&] { return !lane.queue.empty(); });
@@ -80,9 +71,9 @@ void serve(void * pointer) {
         lane.queue.pop_front();
         lane.busy = true;
         lock.unlock();
-        Outcome outcome = job->released ? Outcome{} : run(lane, *job);
+        const std::optional<Failure> failure = job->released ? std::nullopt : run(lane, *job);
         lock.lock();
-        settle(lane, *job, std::move(outcome));
+        settle(lane, *job, failure);
         table.finished.notify_all();
         // The last one to hold a released job frees megabytes, which others should not wait for.
         lock.unlock();
@@ -94,8 +85,8 @@ void serve(void * pointer) {
 }
 
 // Called with the mutex held.
-void enqueue(Lane & lane, const JobPtr & job, Stage stage) {
-    if (!lane.started) start_thread(serve, &lane);
+void enqueue(Lane & lane, const JobPtr & job, svc_media_stage stage) {
+    if (!lane.started) start_thread([&lane] { serve(lane); });
     lane.started = true;
     job->stage = stage;
     lane.queue.push_back(job);
@@ -112,7 +103,7 @@ const JobPtr & job_at(int32_t number) {
 // As above, for what is known of a prepared job only.
 const Prompt & prompt_of(int32_t number) {
     const Job & job = *job_at(number);
-    if (job.failure != 0 || job.stage < PREPARED) throw std::runtime_error("the job is not prepared");
+    if (job.failure || job.stage < SVC_MEDIA_STAGE_PREPARED) throw std::runtime_error("the job is not prepared");
     return job.prompt;
 }
 
@@ -146,7 +137,7 @@ Job::~Job() { living--; }
 int32_t add_medium(int32_t number, Medium && medium) {
     std::lock_guard<std::mutex> lock(jobs_mutex);
     const JobPtr & job = job_at(number);
-    if (job->stage != OPEN) return fail("the job takes no more media");
+    if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job takes no more media");
     job->media.push_back(std::move(medium));
     return 0;
 }
@@ -168,9 +159,9 @@ using namespace media;
 extern "C" {
 
 int32_t svc_media_open(void) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
-        if (!state.ready) return fail("no projector is loaded");
+        if (!is_loaded()) return fail("no projector is loaded");
         table.last = table.last == INT32_MAX ? 1 : table.last + 1;
         table.jobs[table.last] = std::make_shared<Job>(table.last);
         return table.last;
@@ -178,24 +169,24 @@ int32_t svc_media_open(void) {
 }
 
 int32_t svc_media_prepare(int32_t number, const uint8_t * text, int32_t text_length) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         const JobPtr & job = job_at(number);
-        if (job->stage != OPEN) return fail("the job has been prepared already");
-        job->text.assign(reinterpret_cast<const char *>(text), static_cast<size_t>(text_length));
-        enqueue(table.preparing, job, PREPARING);
+        if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job has been prepared already");
+        job->text = text_of(text, text_length);
+        enqueue(table.preparing, job, SVC_MEDIA_STAGE_PREPARING);
         return 0;
     });
 }
 
 int32_t svc_media_encode(int32_t number) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         prompt_of(number);
         const JobPtr & job = job_at(number);
-        if (job->stage == ENCODED) return 0;
-        if (job->stage != PREPARED) return fail("the job is being encoded already");
-        enqueue(table.encoding, job, ENCODING);
+        if (job->stage == SVC_MEDIA_STAGE_ENCODED) return 0;
+        if (job->stage != SVC_MEDIA_STAGE_PREPARED) return fail("the job is being encoded already");
+        enqueue(table.encoding, job, SVC_MEDIA_STAGE_ENCODING);
         return 1;
     });
 }
@@ -216,10 +207,10 @@ int32_t svc_media_wait(int32_t timeout_ms) {
 }
 
 int32_t svc_media_state(int32_t number) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         const JobPtr & job = job_at(number);
-        return job->failure == 0 ? static_cast<int32_t>(job->stage) : fail(job->error, job->failure);
+        return job->failure ? fail(*job->failure) : static_cast<int32_t>(job->stage);
     });
 }
 
@@ -237,7 +228,7 @@ void svc_media_release(int32_t number) {
 }
 
 int32_t svc_media_describe(int32_t number, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         common_json chunks = common_json::array();
         for (const Chunk & chunk : prompt_of(number).chunks) chunks.push_back(describe(chunk, *job_at(number)));
@@ -248,7 +239,7 @@ int32_t svc_media_describe(int32_t number, uint8_t * out, int32_t capacity) {
 }
 
 int32_t svc_media_tokens(int32_t number, int32_t * out, int32_t capacity) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         const std::vector<llama_token> & tokens = prompt_of(number).tokens;
         if (static_cast<int32_t>(tokens.size()) > capacity) return fail("the token buffer is too small");
@@ -267,14 +258,14 @@ uint64_t svc_media_embeddings(int32_t number, int32_t chunk) {
 
 int32_t svc_media_positions(int32_t number, int32_t chunk, int32_t first, int32_t offset, int32_t count,
                             int32_t * out) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         return write_positions(chunk_of(number, chunk), first, offset, count, out);
     });
 }
 
 int32_t svc_media_stats(uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         const EmbeddingCache::Size cache = state.cache.size();
         const common_json stats = {
             {"jobs", living.load()},
@@ -282,8 +273,7 @@ int32_t svc_media_stats(uint8_t * out, int32_t capacity) {
             {"cachedChunks", cache.chunks},
             {"heldBytes", Embeddings::held_bytes()},
         };
-        const int32_t length = copy_out(stats.dump_safe(), out, capacity);
-        return length < 0 ? fail("the JSON buffer is too small") : length;
+        return copy_out(stats.dump_safe(), out, capacity);
     });
 }
 

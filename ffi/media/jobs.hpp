@@ -6,12 +6,11 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace media {
-
-enum Stage : int32_t { OPEN = 0, PREPARING = 1, PREPARED = 2, ENCODING = 3, ENCODED = 4 };
 
 struct Medium {
     bool is_audio = false;
@@ -69,10 +68,8 @@ struct Job {
     std::vector<Medium> media;
 
     // The rest is protected by `jobs_mutex`, but for what the encoding thread alone writes: it may read it without.
-    Stage stage = OPEN;
-    // 0, or the code of the failure that `error` describes.
-    int32_t failure = 0;
-    std::string error;
+    svc_media_stage stage = SVC_MEDIA_STAGE_OPEN;
+    std::optional<Failure> failure;
     Prompt prompt;
 };
 

@@ -2,7 +2,10 @@
 
 #include "jobs.hpp"
 
+#include "../common/flash-attention.hpp"
+
 #include "gguf.h"
+#include "mtmd-helper.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -11,23 +14,22 @@
 namespace media {
 namespace {
 
-struct Loading {
-    std::mutex mutex;
-    // 0 while loading, 1 when ready, negative when it failed.
-    int32_t result = FAILED;
-    std::string error = "no projector has been loaded";
-    std::atomic<float> progress{0};
+struct Sink {
+    ggml_log_callback callback = nullptr;
+    void * user_data = nullptr;
 };
-Loading & loading = *new Loading;
+Sink & sink = *new Sink;
 
-struct Request {
-    const llama_model * model;
-    common_json config;
-};
+// Sends mtmd's log lines to ggml's log, but for debug lines: those contain prompts.
+void on_log(ggml_log_level level, const char * text, void *) {
+    if (!text || level == GGML_LOG_LEVEL_DEBUG || level == GGML_LOG_LEVEL_CONT) return;
+    note_complaint(level, text);
+    if (sink.callback) sink.callback(level, text, sink.user_data);
+}
 
-llama_flash_attn_type flash_attention(const std::string & name) {
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    return name == "off" ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_AUTO;
+void forward_log() {
+    ggml_log_get(&sink.callback, &sink.user_data);
+    mtmd_helper_log_set(on_log, nullptr);
 }
 
 // A text that no client can guess: whoever could write it into a message would shift the media behind it.
@@ -40,11 +42,6 @@ std::string random_marker() {
         marker += digits;
     }
     return marker + "__>";
-}
-
-bool on_progress(float share, void *) {
-    loading.progress = share;
-    return true;
 }
 
 // mtmd reads past the end of half a file without noticing, and says little about a file of another kind.
@@ -83,47 +80,26 @@ mtmd_context_params parameters(const common_json & config) {
     params.print_timings = false;
     params.media_marker = state.marker.c_str();
     params.cb_eval = on_node;
-    params.progress_callback = on_progress;
+    params.progress_callback = on_load_progress;
     return params;
 }
 
-void load(const Request & request) {
-    Complaint complaint;
+void load(const llama_model * model, const common_json & config) {
     forward_log();
     state.marker = random_marker();
-    const std::string path = request.config.at("path").get<std::string>();
+    const std::string path = config.at("path").get<std::string>();
     check_file(path);
-    mtmd_context * context = mtmd_init_from_file(path.c_str(), request.model, parameters(request.config));
-    if (!context) throw std::runtime_error(complaint.added_to("cannot load the projector " + path));
+    mtmd_context * context = mtmd_init_from_file(path.c_str(), model, parameters(config));
+    if (!context) throw std::runtime_error(with_complaint("cannot load the projector " + path));
     state.context = context;
-    state.width = llama_model_n_embd_inp(request.model);
+    state.width = llama_model_n_embd_inp(model);
     state.vision = mtmd_support_vision(context);
     state.audio = mtmd_support_audio(context);
     state.sample_rate = state.audio ? mtmd_get_audio_sample_rate(context) : 0;
-    state.audio_seconds = request.config.at("audioSeconds").get<int>();
+    state.audio_seconds = config.at("audioSeconds").get<int>();
     state.mrope = mtmd_decode_use_mrope(context);
     state.non_causal = mtmd_decode_use_non_causal(context, nullptr);
-    state.cache.set_limit(static_cast<size_t>(request.config.at("cacheBytes").get<long>()));
-}
-
-void finish(int32_t result, const std::string & error) {
-    std::lock_guard<std::mutex> lock(loading.mutex);
-    loading.result = result;
-    loading.error = error;
-    state.ready = result == 1;
-}
-
-void load_on_thread(void * pointer) {
-    const std::unique_ptr<Request> request(static_cast<Request *>(pointer));
-    std::string error = "unknown native exception";
-    try {
-        load(*request);
-        return finish(1, "");
-    } catch (const std::exception & caught) {
-        error = caught.what();
-    } catch (...) {
-    }
-    finish(FAILED, error);
+    state.cache.set_limit(static_cast<size_t>(config.at("cacheBytes").get<long>()));
 }
 
 } // namespace
@@ -131,38 +107,30 @@ void load_on_thread(void * pointer) {
 
 using namespace media;
 
+State & media::state = *new State;
+
+void svc::unload() {
+    forget_jobs();
+    state.cache.clear();
+    mtmd_free(state.context);
+    state.context = nullptr;
+}
+
 extern "C" {
 
+int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
+
 int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length) {
-    return guarded<int32_t>(FAILED, [&] {
+    return guarded<int32_t>(-1, [&] {
         if (model == 0) return fail("no model is loaded");
-        const std::string text(reinterpret_cast<const char *>(config), static_cast<size_t>(config_length));
-        auto request = std::make_unique<Request>(
-            Request{reinterpret_cast<const llama_model *>(model), common_json::parse(text)});
-        std::lock_guard<std::mutex> lock(loading.mutex);
-        if (loading.result == 0) return fail("a projector is loading already");
-        if (state.context) return fail("a projector is loaded already");
-        start_thread(load_on_thread, request.get());
-        request.release();
-        loading.result = 0;
-        loading.progress = 0;
-        return 0;
+        return start_load([model = reinterpret_cast<const llama_model *>(model),
+                           config = common_json::parse(text_of(config, config_length))] { load(model, config); });
     });
 }
-
-int32_t svc_media_load_poll(void) {
-    return guarded<int32_t>(FAILED, [&] {
-        std::lock_guard<std::mutex> lock(loading.mutex);
-        if (loading.result < 0) set_error(loading.error);
-        return loading.result;
-    });
-}
-
-double svc_media_load_progress(void) { return static_cast<double>(loading.progress.load()); }
 
 int32_t svc_media_info(uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(FAILED, [&] {
-        if (!state.ready) return fail("no projector is loaded");
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no projector is loaded");
         const common_json info = {
             {"vision", state.vision},
             {"audio", state.audio},
@@ -172,23 +140,7 @@ int32_t svc_media_info(uint8_t * out, int32_t capacity) {
             {"nonCausal", state.non_causal},
             {"marker", state.marker},
         };
-        const int32_t length = copy_out(info.dump_safe(), out, capacity);
-        return length < 0 ? fail("the JSON buffer is too small") : length;
-    });
-}
-
-int32_t svc_media_unload(void) {
-    return guarded<int32_t>(FAILED, [&] {
-        std::lock_guard<std::mutex> lock(loading.mutex);
-        if (loading.result == 0) return fail("a projector is loading");
-        state.ready = false;
-        forget_jobs();
-        state.cache.clear();
-        mtmd_free(state.context);
-        state.context = nullptr;
-        loading.result = FAILED;
-        loading.error = "no projector has been loaded";
-        return 0;
+        return copy_out(info.dump_safe(), out, capacity);
     });
 }
 

@@ -77,14 +77,14 @@ Chunk make_chunk(const mtmd_input_chunk * source, const Job & job, const Bitmaps
 }
 
 Prompt tokenize(const Job & job, const Bitmaps & bitmaps) {
-    Complaint complaint;
+    forget_complaint();
     Prompt prompt;
     prompt.source.reset(mtmd_input_chunks_init());
     const mtmd_input_text text{job.text.data(), job.text.size(), /* add_special */ true, /* parse_special */ true};
     std::vector<const mtmd_bitmap *> list;
     for (const auto & bitmap : bitmaps.list) list.push_back(bitmap.get());
     const int32_t result = mtmd_tokenize(state.context, prompt.source.get(), &text, list.data(), list.size());
-    if (result != 0) throw MediumError(complaint.added_to("the media cannot be prepared"));
+    if (result != 0) throw MediumError(with_complaint("the media cannot be prepared"));
 
     std::vector<int32_t> parts(job.media.size(), 0);
     for (size_t index = 0; index < mtmd_input_chunks_size(prompt.source.get()); index++) {
@@ -151,14 +151,14 @@ extern "C" {
 
 int32_t svc_media_add_image(int32_t job, const uint8_t * id, int32_t id_length, int32_t width, int32_t height,
                             const uint8_t * rgb, int32_t bytes) {
-    return guarded<int32_t>(FAILED, [&] {
-        if (width < 1 || height < 1) return fail("the image has no pixels", BAD_MEDIUM);
+    return guarded<int32_t>(-1, [&] {
+        if (width < 1 || height < 1) return fail("the image has no pixels", SVC_MEDIA_ERROR_BAD_MEDIUM);
         if (int64_t{3} * width * height != bytes) return fail("the image's bytes are not width x height x 3");
         if (width / height >= LARGEST_ASPECT || height / width >= LARGEST_ASPECT) {
-            return fail("the image is " + std::to_string(LARGEST_ASPECT) + " times as long as wide", BAD_MEDIUM);
+            return fail("the image is " + std::to_string(LARGEST_ASPECT) + " times as long as wide", SVC_MEDIA_ERROR_BAD_MEDIUM);
         }
         Medium medium;
-        medium.id.assign(reinterpret_cast<const char *>(id), static_cast<size_t>(id_length));
+        medium.id = text_of(id, id_length);
         medium.bytes.assign(rgb, rgb + bytes);
         medium.width = width;
         medium.height = height;
@@ -167,11 +167,11 @@ int32_t svc_media_add_image(int32_t job, const uint8_t * id, int32_t id_length, 
 }
 
 int32_t svc_media_add_audio(int32_t job, const uint8_t * id, int32_t id_length, const uint8_t * file, int32_t bytes) {
-    return guarded<int32_t>(FAILED, [&] {
-        if (bytes < 1) return fail("the audio is empty", BAD_MEDIUM);
+    return guarded<int32_t>(-1, [&] {
+        if (bytes < 1) return fail("the audio is empty", SVC_MEDIA_ERROR_BAD_MEDIUM);
         Medium medium;
         medium.is_audio = true;
-        medium.id.assign(reinterpret_cast<const char *>(id), static_cast<size_t>(id_length));
+        medium.id = text_of(id, id_length);
         medium.bytes.assign(file, file + bytes);
         return add_medium(job, std::move(medium));
     });

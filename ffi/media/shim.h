@@ -1,10 +1,9 @@
 // The native surface of image and audio input: a flat C ABI over llama.cpp's mtmd, in a library of its own beside the
 // llama shim.
 //
-// Rules: scalars, pointers and pointer + length only; no struct by value, no callback into JavaScript, no exception
-// across the border. Functions that can fail return a negative number (or 0 for handles and addresses) and leave a
-// sentence for svc_media_last_error. Any thread may call any function. One process holds one projector, so there is no
-// handle for it.
+// The rules and what is not particular to it are in ../common/library.h. Any thread may call any function. One process holds
+// one projector, so there is no handle for it. Its log lines go where ggml's go, and nothing listens for aborts: a job's
+// work stops when it is released.
 //
 // Two native threads do the work: one prepares prompts (tokens and counts, fast), one encodes media (slow), so that a
 // prompt's length is known while another's images are still being encoded. Nobody who decodes has to wait for either.
@@ -14,21 +13,20 @@
 // Embeddings are shared with a cache, which keeps those used last so that an image of an earlier turn is not encoded
 // again; what a job holds stays valid for it even when the cache has dropped it.
 #pragma once
-#include <stdint.h>
+#include "../common/library.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SVC_MEDIA_ABI_VERSION 1
-#define SVC_API __attribute__((visibility("default")))
+#define SVC_ABI_VERSION 2
 
-// ---- library ----
-
-// Version of this header; the binding refuses any other.
-SVC_API int32_t svc_media_abi_version(void);
-// Copies the calling thread's last failure's sentence (UTF-8, no terminator). Returns its length, cut to `capacity`.
-SVC_API int32_t svc_media_last_error(uint8_t * out, int32_t capacity);
+// Why a call or a job failed.
+enum svc_media_error {
+    SVC_MEDIA_ERROR_FAILED,
+    // A medium is at fault: its format, length or kind.
+    SVC_MEDIA_ERROR_BAD_MEDIUM
+};
 
 // ---- projector: the model part that turns images and audio into embeddings ----
 
@@ -36,43 +34,44 @@ SVC_API int32_t svc_media_last_error(uint8_t * out, int32_t capacity);
 // (svc_model_pointer), which must outlive it; compute backends must have been loaded by then. `config` is JSON: {path,
 // threads, gpu: bool, flashAttention ("auto"|"on"|"off"), imageMinTokens, imageMaxTokens (for models with a dynamic
 // resolution; 0: as the file says), cacheBytes (bound of the embedding cache), audioSeconds (longest audio taken)}.
-// Log lines go where ggml's go. 0, or negative.
+// 0, or negative.
 SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length);
-// 0 still loading, 1 ready, negative failed.
-SVC_API int32_t svc_media_load_poll(void);
-// Share of the weights loaded, 0 to 1; counts from 0 again for audio when a file has both.
-SVC_API double svc_media_load_progress(void);
 // Writes JSON about the loaded projector: {vision, audio, sampleRate (Hz, 0 without audio), width (floats of a token's
 // embedding), mrope (positions have four numbers a token), nonCausal (true: image chunks are, see svc_media_describe),
 // marker (the text that stands for a medium in a prompt; random, so that no client can know it)}.
-// Returns the length, or negative (also when it does not fit).
 SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);
-// Stops all work, releases all jobs and frees cache and projector, so that another can be loaded; addresses taken from
-// jobs become invalid. Before the model is freed, and not while a projector is loading. 0, or negative.
-SVC_API int32_t svc_media_unload(void);
+// svc_unload stops all work, releases all jobs and frees cache and projector: addresses taken from jobs become invalid. It
+// must come before the model is freed.
 
 // ---- jobs: one prompt with its media ----
 
 // Opens a job. Returns its number > 0, or negative.
 SVC_API int32_t svc_media_open(void);
 // Adds an image: `bytes` = width · height · 3, RGB rows from the top. `id` names exactly these pixels (a hash of them),
-// because equal ids share embeddings. 0, or negative: -2 when the image is at fault.
+// because equal ids share embeddings. 0, or negative.
 SVC_API int32_t svc_media_add_image(int32_t job, const uint8_t * id, int32_t id_length, int32_t width, int32_t height,
                                     const uint8_t * rgb, int32_t bytes);
-// Adds a whole WAV, MP3 or FLAC file; it is decoded later. 0, or negative: -2 when the file is at fault.
+// Adds a whole WAV, MP3 or FLAC file; it is decoded later. 0, or negative.
 SVC_API int32_t svc_media_add_audio(int32_t job, const uint8_t * id, int32_t id_length, const uint8_t * file,
                                     int32_t bytes);
 // Queues the prompt: `text` is a rendered chat template with one marker for each medium, in order. Special tokens in it
 // are parsed, and begin and end tokens added as the model wants them. No more media after this. 0, or negative.
 SVC_API int32_t svc_media_prepare(int32_t job, const uint8_t * text, int32_t text_length);
-// Queues the encoding of a prepared job. 1: queued, svc_media_wait will tell · 0: nothing is left to encode, the job's
-// state is 4 already · negative failed.
+// Queues the encoding of a prepared job. 1: queued, svc_media_wait will tell · 0: nothing is left to encode, it is
+// encoded already · negative failed.
 SVC_API int32_t svc_media_encode(int32_t job);
 // Waits up to `timeout_ms` (0 = not at all) for any job's preparation or encoding to end, each of which is told once.
 // Returns the job, or 0. Released jobs are not told.
 SVC_API int32_t svc_media_wait(int32_t timeout_ms);
-// 0 open · 1 in preparation · 2 prepared · 3 in encoding · 4 encoded, or nothing to encode · negative failed with the
-// sentence in svc_media_last_error: -2 when a medium is at fault (its format, length or kind), -1 otherwise.
+enum svc_media_stage {
+    SVC_MEDIA_STAGE_OPEN,
+    SVC_MEDIA_STAGE_PREPARING,
+    SVC_MEDIA_STAGE_PREPARED,
+    SVC_MEDIA_STAGE_ENCODING,
+    // Or nothing is to be encoded.
+    SVC_MEDIA_STAGE_ENCODED
+};
+// Where a job stands (svc_media_stage), or negative when it failed.
 SVC_API int32_t svc_media_state(int32_t job);
 // Frees the job, or stops the work on it and lets that free it. A number that is unknown does nothing.
 SVC_API void svc_media_release(int32_t job);
@@ -85,7 +84,6 @@ SVC_API void svc_media_release(int32_t job);
 // job, `part` the chunks of one medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in
 // one micro-batch with llama_set_causal_attn(false); cached: its embeddings had been encoded before; seconds: of the
 // whole audio.
-// Returns the length, -1, or the negated length needed when that is more than the capacity.
 SVC_API int32_t svc_media_describe(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens of all text chunks, one chunk after the other. Returns their number, or negative (also when they do
 // not fit).
@@ -102,7 +100,6 @@ SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, i
 // ---- memory ----
 
 // Writes JSON: {jobs: not yet freed, cachedBytes, cachedChunks, heldBytes: of all embeddings, in the cache or not}.
-// Returns the length, or negative.
 SVC_API int32_t svc_media_stats(uint8_t * out, int32_t capacity);
 
 #ifdef __cplusplus

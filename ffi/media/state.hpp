@@ -1,25 +1,26 @@
-// What the translation units of the media shim share: the one projector, how failures leave the library, and threads.
+// What the translation units of the media shim share: the one projector, and what is wrong with a medium.
 #pragma once
 
 #include "shim.h"
 
+#include "../common/buffers.hpp"
+#include "../common/errors.hpp"
+#include "../common/load.hpp"
+#include "../common/log.hpp"
 #include "cache.hpp"
 
 #include "json.h"
 #include "llama.h"
 #include "mtmd.h"
 
-#include <atomic>
 #include <cstdint>
-#include <exception>
-#include <stdexcept>
 #include <string>
 
 namespace media {
 
+using namespace svc;
+
 struct State {
-    // Set last by the loading thread: whoever sees it may use the rest.
-    std::atomic<bool> ready{false};
     mtmd_context * context = nullptr;
     std::string marker;
     // Floats of one token's embedding.
@@ -33,62 +34,11 @@ struct State {
     EmbeddingCache cache;
 };
 
-// This and every other object with a destructor is leaked on purpose: native threads still use them while the process
-// exits.
+// Filled by svc_media_load_start; whoever sees is_loaded() may use it.
 extern State & state;
 
-// ---- failures ----
-
-// The medium is what is wrong, not the program.
-struct MediumError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+struct MediumError : Failure {
+    explicit MediumError(const std::string & sentence) : Failure(SVC_MEDIA_ERROR_BAD_MEDIUM, sentence) {}
 };
-
-constexpr int32_t FAILED = -1;
-constexpr int32_t BAD_MEDIUM = -2;
-
-// The caller's last failure; one for each thread, because only the thread that failed asks for it.
-void set_error(const std::string & sentence);
-
-// Sets the sentence and returns `code`.
-int32_t fail(const std::string & sentence, int32_t code = FAILED);
-
-// Nothing may throw across the C border: runs `body`, or leaves a sentence and returns `failed`.
-template <typename Result, typename Body> Result guarded(Result failed, Body && body) noexcept {
-    try {
-        return body();
-    } catch (const std::exception & error) {
-        set_error(error.what());
-    } catch (...) {
-        set_error("unknown native exception");
-    }
-    return failed;
-}
-
-// ---- log ----
-
-// Sends mtmd's log lines to ggml's log, but for debug lines: those contain prompts.
-void forward_log();
-
-// Collects the first error line of this thread while it lives: the first one names the cause, the others repeat it.
-class Complaint {
-  public:
-    Complaint();
-    ~Complaint();
-    // `sentence`, and that line, without its function name, if there is one.
-    std::string added_to(const std::string & sentence) const;
-
-  private:
-    friend void on_log(ggml_log_level, const char *, void *);
-    std::string line;
-};
-
-// ---- helpers ----
-
-// Runs `body` on a detached thread with a stack of a known size.
-void start_thread(void (*body)(void *), void * argument);
-
-// Copies bytes into a caller's buffer. Returns the length, or the negated length needed.
-int32_t copy_out(const std::string & bytes, uint8_t * out, int32_t capacity);
 
 } // namespace media

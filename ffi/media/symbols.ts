@@ -1,21 +1,21 @@
-// The dlopen table of shim.h; `test/native/media.test.ts` compares the two. `buffer` arguments take the typed array
-// itself, so that it stays alive for the call.
+// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
+// that it stays alive for the call.
 
 import type { FFIFunction } from "bun:ffi";
+import { MEDIA_ERRORS, MEDIA_STAGES } from "./api.ts";
+
+export const ABI_VERSION = 2;
+
+/** Names of 0 and what follows. */
+export const enums = { svc_media_error: MEDIA_ERRORS, svc_media_stage: MEDIA_STAGES } as const;
 
 const i32 = "i32";
 const u64 = "u64";
 const buffer = "buffer";
 
 export const symbols = {
-  svc_media_abi_version: { args: [], returns: i32 },
-  svc_media_last_error: { args: [buffer, i32], returns: i32 },
-
   svc_media_load_start: { args: [u64, buffer, i32], returns: i32 },
-  svc_media_load_poll: { args: [], returns: i32 },
-  svc_media_load_progress: { args: [], returns: "f64" },
   svc_media_info: { args: [buffer, i32], returns: i32 },
-  svc_media_unload: { args: [], returns: i32 },
 
   svc_media_open: { args: [], returns: i32 },
   svc_media_add_image: { args: [i32, buffer, i32, i32, i32, buffer, i32], returns: i32 },

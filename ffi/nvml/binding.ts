@@ -1,7 +1,8 @@
 // NVIDIA's management library, when the machine has it: power, utilisation and memory bandwidth of the GPUs. The
 // signatures are those of nvml.h; every function returns 0 when it succeeds.
 
-import { dlopen, type FFIFunction } from "bun:ffi";
+import type { FFIFunction } from "bun:ffi";
+import { openSymbols, type Native as Opened } from "../runtime/library.ts";
 
 const handle = "u64";
 const i32 = "i32";
@@ -17,6 +18,8 @@ const symbols = {
 } as const satisfies Record<string, FFIFunction>;
 
 const MEMORY_CLOCK = 2;
+/** Places in nvmlUtilization_t. */
+const UTILIZATION = { gpu: 0, memory: 1 };
 const NAME_BYTES = 96;
 
 /** The GPUs that were named when this was opened; null is what they do not tell. */
@@ -34,7 +37,7 @@ export function openGpus(names: string, library = "libnvidia-ml.so.1"): Gpus | u
   const devices = handles(native).filter((device) => names.includes(nameOf(native, device)));
   if (devices.length === 0) return undefined;
   const numbers = new Uint32Array(2);
-  const number = (status: number) => (status === 0 ? (numbers[0] as number) : null);
+  const number = (status: number, at = 0) => (status === 0 ? (numbers[at] as number) : null);
   const all = (read: (device: bigint) => number | null) => {
     const values = devices.map(read).filter((value) => value !== null);
     return values.length === devices.length ? values : null;
@@ -47,18 +50,18 @@ export function openGpus(names: string, library = "libnvidia-ml.so.1"): Gpus | u
   return {
     read() {
       const milliwatts = all((device) => number(native.nvmlDeviceGetPowerUsage(device, numbers)));
-      const percents = all((device) => number(native.nvmlDeviceGetUtilizationRates(device, numbers)));
+      const percents = all((device) => number(native.nvmlDeviceGetUtilizationRates(device, numbers), UTILIZATION.gpu));
       return { watts: milliwatts && sum(milliwatts) / 1000, share: percents && Math.max(...percents) / 100 };
     },
     peakBandwidth: sumOrNull(all(bandwidth)),
   };
 }
 
-type Native = ReturnType<typeof dlopen<typeof symbols>>["symbols"];
+type Native = Opened<typeof symbols>;
 
 function load(library: string): Native | undefined {
   try {
-    return dlopen(library, symbols).symbols;
+    return openSymbols(library, symbols);
   } catch {
     return undefined;
   }

@@ -56,7 +56,7 @@ test("what fails right after it was dropped is not told", () => {
   const library = new CachedLibrary();
   const prompts = new MediaPrompts<string>(library);
   prompts.submit("", [], "counted");
-  library.ended.push([1 as MediaJob, { error: "no memory", badMedium: false }]);
+  library.ended.push([1 as MediaJob, { error: "no memory", code: "failed" }]);
   const told: string[] = [];
   for (const { tag, state } of prompts.take()) {
     told.push(state);

@@ -79,9 +79,7 @@ describe("an answer that goes on from the last message", () => {
 
   test("cannot be constrained behind a million levels: its grammar would hold them all, for each token", () => {
     const asked = { continueLast: true, toolChoice: "required" } as const;
-    expect(() => read("", asked, goOn(call("[".repeat(MILLION))))).toThrow(
-      "the beginning of the answer nests too deep",
-    );
+    expect(() => read("", asked, goOn(call("[".repeat(MILLION))))).toThrow("the prefill nests too deep");
     expect(goingOn({ toolChoice: "required" })).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
   });
 });
@@ -91,7 +89,7 @@ test("a schema that can be read in many ways is refused behind what doubles them
   const schema = { $defs: { a: { anyOf: [list({}), list({ minItems: 1 })] } }, $ref: "#/$defs/a" };
   const asked = { schema, continueLast: true } as const;
   const behind = (content: string) => prompt(llama, chat(goOn(content), asked)).sampler;
-  expect(() => behind("[".repeat(40))).toThrow("the beginning of the answer is too ambiguous");
+  expect(() => behind("[".repeat(40))).toThrow("the prefill can be read in too many ways");
   const sampler = behind("[[");
   expect(sampler).toBeNumber();
   if (sampler !== undefined) llama.freeSampler(sampler);

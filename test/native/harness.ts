@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import {
+  LlamaError,
   SAMPLER_DEFAULTS,
   type Batch,
   type ChatPrompt,
@@ -56,12 +57,12 @@ export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}
   }
 }
 
-/** Tokens, answer format and sampler of one prompt. Throws when it fails. */
+/** Tokens, answer format and sampler of one prompt. Throws LlamaError when it fails. */
 export function prompt(llama: NativeLlama, request: PromptRequest) {
   const job = llama.submitPrompt(request);
   const result = llama.takePrompt(10_000);
   if (!result || result.job !== job) throw new Error("no result for this prompt");
-  if ("error" in result) throw new Error(result.error);
+  if ("error" in result) throw new LlamaError(result.error, result.code);
   return result;
 }
 

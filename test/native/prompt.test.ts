@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { symbols as common } from "../../ffi/common/symbols.ts";
+import type { PromptRequest } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
+import { symbols } from "../../ffi/llama/symbols.ts";
+import { developmentLibraries } from "../../ffi/runtime/libraries.ts";
+import { fileName, openSymbols } from "../../ffi/runtime/library.ts";
 import { chat as conversation, library, load, prompt, textOf, tokenize } from "./harness.ts";
 import { readAnswer } from "./templates/reading.ts";
 
@@ -104,6 +110,51 @@ describe("chat templates", () => {
     const broken = [{ role: "user", secret: "swordfish" }];
     expect(() => chat(broken)).toThrow("shape");
     expect(() => chat(broken)).not.toThrow("swordfish");
+  });
+
+  test("what llama.cpp quotes of a prompt is left out of its failure", () => {
+    const said = (action: () => unknown) => {
+      try {
+        action();
+      } catch (error) {
+        return String(error);
+      }
+      return "nothing";
+    };
+    const messages = [{ role: "user", content: "Hi" }];
+    const tools = [{ type: "swordfish", function: { name: "a", parameters: {} } }];
+    expect(said(() => prompt(llama, conversation(messages, { tools })))).toMatch(/the tools .* shape of the chat API$/);
+    const prefill = [...messages, { role: "assistant", content: "swordfish" }];
+    const schema = { type: "object" };
+    const refused = said(() => prompt(llama, conversation(prefill, { continueLast: true, schema })));
+    expect(refused).toMatch(/^LlamaError: .*grammar stack$/);
+    expect(llama.takePrompt(0)).toBeUndefined();
+  });
+
+  test("a request that is no JSON fails without being quoted", () => {
+    const native = openSymbols(join(developmentLibraries(), fileName("llama")), { ...common, ...symbols });
+    const request = Buffer.from('{"text": "swordfish\x01"}');
+    expect(native.svc_prompt_submit(request, request.length)).toBe(-1);
+    const sentence = Buffer.alloc(1000);
+    const length = native.svc_last_error(sentence, sentence.length);
+    expect(sentence.toString("utf8", 0, length)).toMatch(/parse error.*[^ ;]$/);
+    expect(sentence.toString("utf8", 0, length)).not.toContain("swordfish");
+  });
+
+  test("a failure that clients are told of has a code", () => {
+    const codeOf = (request: PromptRequest) => {
+      const job = llama.submitPrompt(request);
+      const result = llama.takePrompt(10_000);
+      return result?.job === job && "code" in result ? result.code : undefined;
+    };
+    const { sampler } = conversation([]);
+    const text = { text: "a", parseSpecial: false, addSpecial: false, sampler };
+    expect(codeOf({ tokens: [1, 999_999] })).toBe("unknown-token");
+    expect(codeOf({ ...text, suffix: "b" })).toBe("no-infill");
+    expect(codeOf({ ...text, grammar: "no grammar" })).toBe("bad-grammar");
+    const messages = [{ role: "user", content: "Hi" }];
+    expect(codeOf(conversation(messages, { grammar: "no grammar" }))).toBe("bad-grammar");
+    expect(codeOf(conversation([{ role: "user", secret: "" }]))).toBe("failed");
   });
 
   test("jobs come back in order, each with its own number", () => {

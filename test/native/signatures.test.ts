@@ -1,8 +1,10 @@
-// The C header and the table that bun:ffi reads must say the same; nothing else would notice a difference.
+// The C headers and the tables that the bindings read must say the same; nothing else would notice a difference.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { symbols } from "../../ffi/llama/symbols.ts";
+import * as common from "../../ffi/common/symbols.ts";
+import * as llama from "../../ffi/llama/symbols.ts";
+import * as media from "../../ffi/media/symbols.ts";
 
 const TYPES: Readonly<Record<string, string>> = { int32_t: "i32", uint64_t: "u64", double: "f64", void: "void" };
 
@@ -12,15 +14,59 @@ function ffiType(type: string): string {
   return type.endsWith("*") ? "buffer" : (TYPES[type] ?? `unknown C type ${type}`);
 }
 
-test("symbols.ts says what shim.h declares", async () => {
-  const header = await Bun.file(join(import.meta.dir, "../../ffi/llama/shim.h")).text();
-  const declared: Record<string, { args: string[]; returns: string }> = {};
-  for (const [, returns = "", name = "", list = ""] of header.matchAll(/^SVC_API ([\w* ]+?)(svc_\w+)\(([^)]*)\);/gm)) {
-    const parameters = list.trim() === "void" ? [] : list.split(",");
-    const args = parameters.map((parameter) => ffiType(parameter.trim().replace(/\w+$/, "").trim()));
-    declared[name] = { args, returns: ffiType(returns.trim()) };
-  }
-  expect(Object.keys(declared).length).toBeGreaterThan(20);
-  const table = Object.entries(symbols).map(([name, { args, returns }]) => [name, { args: [...args], returns }]);
-  expect(Object.fromEntries(table)).toEqual(declared);
+const declaration = (text: string) => text.trim().replace(/\w+$/, "").trim();
+
+function functionsOf(header: string) {
+  const found = [...header.matchAll(/^SVC_API ([\w* ]+?)(svc_\w+)\(([^)]*)\);/gm)];
+  const declared = found.map(([, returns = "", name = "", list = ""]) => {
+    const args = list.trim() === "void" ? [] : list.split(",").map((parameter) => ffiType(declaration(parameter)));
+    return [name, { args, returns: ffiType(returns.trim()) }] as const;
+  });
+  return Object.fromEntries(declared);
+}
+
+/** Names of each enum without its own, as TypeScript spells them; none of the values is written out. */
+function enumsOf(header: string) {
+  const code = header.replace(/\/\/.*$/gm, "");
+  const found = [...code.matchAll(/\benum (\w+) \{([^}]*)\}/g)].map(([, name = "", list = ""]) => {
+    const names = list.split(",").map((entry) => entry.trim().replace(`${name.toUpperCase()}_`, ""));
+    return [name, names.map((entry) => entry.toLowerCase().replaceAll("_", "-"))] as const;
+  });
+  return Object.fromEntries(found);
+}
+
+function structsOf(header: string) {
+  const found = [...header.matchAll(/^typedef struct (\w+) \{([^}]*)\} \1;/gm)];
+  return Object.fromEntries(found.map(([, name = "", fields = ""]) => [name, fields.match(/(?<=int32_t )\w+(?=;)/g)]));
+}
+
+describe.each([
+  ["common/library.h", { structs: {}, ...common }],
+  ["llama/shim.h", llama],
+  ["media/shim.h", { structs: {}, ...media }],
+])("%s declares", (file, tables) => {
+  const header = Bun.file(join(import.meta.dir, "../../ffi", file));
+
+  test("the functions that symbols.ts has", async () => {
+    const text = await header.text();
+    const declared = functionsOf(text);
+    expect(Object.keys(declared)).toHaveLength(text.match(/^SVC_API /gm)?.length ?? 0);
+    const table = Object.entries(tables.symbols).map(([name, { args, returns }]) => [
+      name,
+      { args: [...args], returns },
+    ]);
+    expect(Object.fromEntries(table)).toEqual(declared);
+  });
+
+  test("the same enums and structs", async () => {
+    const text = await header.text();
+    expect<object>(enumsOf(text)).toEqual(tables.enums);
+    expect<object>(structsOf(text)).toEqual(tables.structs);
+    expect(text).not.toMatch(/^ *SVC_\w+ = /m);
+  });
+
+  test("the same version", async () => {
+    const version = /^#define SVC_ABI_VERSION (\d+)$/m.exec(await header.text())?.[1];
+    expect(version && Number(version)).toBe("ABI_VERSION" in tables ? tables.ABI_VERSION : undefined);
+  });
 });

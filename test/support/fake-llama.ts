@@ -13,6 +13,7 @@ import {
   type Drafted,
   type DraftJob,
   type Llama,
+  type LlamaErrorCode,
   type PromptRequest,
   type PromptResult,
   type SamplerConfig,
@@ -20,6 +21,7 @@ import {
   type TextPrompt,
   type TokenPrompt,
 } from "../../ffi/llama/api.ts";
+import type { NativeFailure } from "../../ffi/runtime/native-error.ts";
 
 export const END = 256;
 const encoder = new TextEncoder();
@@ -33,7 +35,7 @@ export class FakeLlama implements Llama {
   /** Whether wrong guesses can be taken back. */
   canRollBack = true;
   /** What is said of the prompt "bad template"; it is not even taken when this is an exception. */
-  complaint: string | LlamaError = "template says no";
+  complaint: NativeFailure<LlamaErrorCode> | LlamaError = { error: "template says no", code: "failed" };
   /** Sequences that were saved so far. */
   saves = 0;
   /** Whether restoring fails. */
@@ -97,8 +99,8 @@ export class FakeLlama implements Llama {
       "messages" in request ? (request.messages.at(-1) as { content: string }) : { content: textOf(request) };
     if ("messages" in request) this.chats.push(request);
     if (last.content === "bad template") {
-      if (typeof this.complaint !== "string") throw this.complaint;
-      this.finished.push({ job, error: this.complaint, badGrammar: false });
+      if (this.complaint instanceof LlamaError) throw this.complaint;
+      this.finished.push({ job, ...this.complaint });
       return job;
     }
     const tokens = Int32Array.from(encoder.encode(last.content));

@@ -5,12 +5,14 @@ import {
   LlamaError,
   type AnswerFormat,
   type Llama,
+  type LlamaErrorCode,
   type PromptRequest,
   type PromptResult,
   type SamplerConfig,
   type SamplerId,
 } from "../../../../ffi/llama/api.ts";
-import { MediaError, type Media as MediaLibrary } from "../../../../ffi/media/api.ts";
+import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../../../../ffi/media/api.ts";
+import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { Refusal, RequestKey } from "../../process/protocol.ts";
@@ -53,20 +55,39 @@ type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accept
 type Prepared = ReadyPrompt & { readonly counts?: true };
 type Rendered = Extract<PromptResult, { tokens: Int32Array }>;
 
-/** What the shim says of a prompt with a suffix when the vocabulary has no tokens for that. */
-const NO_GAPS = "the model has no tokens for filling gaps";
-/** And of a prompt of token ids with a wrong one. */
-const BAD_TOKEN = "a token is not in the vocabulary";
-/** And of a last message that a constrained answer goes on from. */
-const DEEP_BEGINNING = "the beginning of the answer nests too deep";
-const AMBIGUOUS_BEGINNING = "the beginning of the answer is too ambiguous";
 /** Token ids that are looked up between two steps; reading one for the first time takes about a microsecond. */
 const DETOKENIZED_AT_ONCE = 4096;
 /** What stands for a medium where a prompt is only shown. */
 const MEDIUM = "<__media__>";
-const UNSUPPORTED = "unsupported_parameter";
-/** Where llama.cpp's sentences begin to quote what they are about. */
-const QUOTE = /[;:,]? *(last read:|tools = |after accepting piece:)[^]*$/;
+
+/** Prompts that a request itself makes impossible. */
+const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
+  "unknown-token": {
+    code: "invalid_value",
+    message: "'prompt' has a token id that the model does not know.",
+    param: "prompt",
+  },
+  "no-infill": {
+    code: "unsupported_parameter",
+    message: "'suffix': the loaded model cannot fill gaps.",
+    param: "suffix",
+  },
+  "bad-grammar": {
+    code: "invalid_value",
+    message: "'grammar' must be a GBNF grammar with a rule named root.",
+    param: "grammar",
+  },
+  "prefill-too-deep": {
+    code: "invalid_value",
+    message: "The last message has more than 200 values inside one another; the answer cannot go on from it.",
+    param: "messages",
+  },
+  "prefill-ambiguous": {
+    code: "invalid_value",
+    message: "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
+    param: "messages",
+  },
+};
 
 export class Intake {
   /** Generations received so far. */
@@ -149,7 +170,7 @@ export class Intake {
       this.jobs.set(this.llama.submitPrompt(prompt), job);
     } catch (error) {
       if (!(error instanceof LlamaError)) throw error;
-      this.handlers.warn(`the native library refused a request: ${withoutQuote(error.message)}`);
+      this.handlers.warn(`the native library refused a request: ${error.message}`);
       this.refuse(job.key, "This request cannot be handed to the model.");
     }
   }
@@ -174,7 +195,7 @@ export class Intake {
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
-      if (job) this.refuseRendering(job.key, done.error, done.badGrammar);
+      if (job) this.refuseRendering(job.key, done);
     } else if (job?.kind === "generate" && done.sampler !== undefined) {
       this.prepare(job, done, done.sampler);
     } else {
@@ -197,13 +218,13 @@ export class Intake {
       this.media?.submit(text, entry.request.media ?? [], entry);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      this.refuseMedia(entry, error.message, error.badMedium);
+      this.refuseMedia(entry, error.message, error.code);
     }
   }
 
   private hear(news: MediaNews<WithMedia>): void {
     const entry = news.tag;
-    if (news.state === "failed") return this.refuseMedia(entry, news.error, news.badMedium);
+    if (news.state === "failed") return this.refuseMedia(entry, news.error, news.code);
     const prompt = { ...entry, tokens: news.prompt.tokens, media: news.prompt };
     if (news.state === "encoded") return this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
@@ -242,33 +263,15 @@ export class Intake {
     return { code: "invalid_value", message, param: "messages" };
   }
 
-  private refuseRendering(key: RequestKey, error: string, badGrammar: boolean): void {
-    if (error === BAD_TOKEN) {
-      return this.refuse(key, "'prompt' has a token id that the model does not know.", "invalid_value", "prompt");
-    }
-    if (error === NO_GAPS)
-      return this.refuse(key, "'suffix': the loaded model cannot fill gaps.", UNSUPPORTED, "suffix");
-    if (error === DEEP_BEGINNING) {
-      return this.refuse(
-        key,
-        "The last message has more than 200 values inside one another; the answer cannot go on from it.",
-      );
-    }
-    if (error === AMBIGUOUS_BEGINNING) {
-      return this.refuse(
-        key,
-        "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
-      );
-    }
-    if (badGrammar) {
-      const message = "'grammar' must be a GBNF grammar with a rule named root.";
-      return this.refuse(key, message, "invalid_value", "grammar");
-    }
-    this.handlers.warn(`the model's chat template refused a request: ${withoutQuote(error)}`);
+  private refuseRendering(key: RequestKey, { error, code }: NativeFailure<LlamaErrorCode>): void {
+    const refusal = REFUSALS[code];
+    if (refusal) return this.handlers.refused(key, refusal);
+    this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
 
-  private refuseMedia({ key, sampler, accepted }: WithMedia, error: string, badMedium: boolean): void {
+  private refuseMedia({ key, sampler, accepted }: WithMedia, error: string, code: MediaErrorCode): void {
+    const badMedium = code === "bad-medium";
     if (!accepted) this.llama.freeSampler(sampler);
     if (!badMedium) this.handlers.warn(`media could not be prepared: ${error}`);
     this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
@@ -278,6 +281,3 @@ export class Intake {
     this.handlers.refused(key, { code, message, param });
   }
 }
-
-/** Prompts are private: nothing of one may be in a log. */
-const withoutQuote = (sentence: string): string => sentence.replace(QUOTE, "");

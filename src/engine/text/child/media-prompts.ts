@@ -1,6 +1,7 @@
 // Prompts with images or sound on their way through the media library: cut into text and media, then encoded.
 
-import type { Media as MediaLibrary, MediaChunk, MediaJob, Medium } from "../../../../ffi/media/api.ts";
+import type { Media as MediaLibrary, MediaChunk, MediaErrorCode, MediaJob, Medium } from "../../../../ffi/media/api.ts";
+import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import type { Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
@@ -15,7 +16,7 @@ export interface MediaPrompt {
 /** What became of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
 export type MediaNews<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
-  | { readonly tag: Tag; readonly state: "failed"; readonly error: string; readonly badMedium: boolean };
+  | ({ readonly tag: Tag; readonly state: "failed" } & NativeFailure<MediaErrorCode>);
 
 /** Makes a number of 32 bits negative. */
 const SIGN = 1 << 31;

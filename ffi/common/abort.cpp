@@ -1,22 +1,21 @@
-// Stopping a computation from outside: JavaScript cannot run while one is under way, so requests come through a pipe.
+#include "abort.hpp"
 
-#include "state.hpp"
+#include "errors.hpp"
+#include "threads.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <fcntl.h>
 #include <mutex>
 
 namespace svc {
 namespace {
-
-// A batch of several requests that any of them may stop.
-constexpr int32_t ANYONE = -1;
 
 // Requests that came while their owner was not being computed; more than these are not worth keeping.
 constexpr size_t MOST_PENDING = 64;
@@ -24,7 +23,7 @@ constexpr size_t MOST_PENDING = 64;
 struct Aborts {
     std::mutex mutex;
     std::deque<int32_t> pending;
-    // The request that fills the running batch alone, ANYONE, or 0 when it must not be stopped or nothing runs.
+    // Of the running computation; 0 also when there is none.
     int32_t running = 0;
     std::atomic<bool> stop{false};
 };
@@ -32,11 +31,11 @@ Aborts & aborts = *new Aborts;
 
 void request_abort(int32_t owner) {
     std::lock_guard<std::mutex> lock(aborts.mutex);
-    if (owner != 0 && (owner == aborts.running || aborts.running == ANYONE)) {
+    if (owner != 0 && (owner == aborts.running || aborts.running == AbortScope::ANYONE)) {
         aborts.stop = true;
         return;
     }
-    // It may arrive just before the owner's batch starts.
+    // It may arrive just before the owner's computation starts.
     if (aborts.pending.size() == MOST_PENDING) aborts.pending.pop_front();
     aborts.pending.push_back(owner);
 }
@@ -89,8 +88,7 @@ using namespace svc;
 extern "C" int32_t svc_abort_listen(int32_t fd) {
     return guarded<int32_t>(-1, [&] {
         if (fcntl(fd, F_GETFD) < 0) return fail("cannot listen for aborts: " + std::string(std::strerror(errno)));
-        start_thread([](void * argument) { listen(static_cast<int>(reinterpret_cast<intptr_t>(argument))); },
-                     reinterpret_cast<void *>(static_cast<intptr_t>(fd)));
+        start_thread([fd] { listen(fd); });
         return 0;
     });
 }

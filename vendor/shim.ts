@@ -1,0 +1,77 @@
+// Compiles a native library of ours: the sources in its folder below ffi, and those that all of them share.
+
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { basename, join } from "node:path";
+import { run } from "./run.ts";
+
+export interface Shim {
+  /** Of its folder; the library is called after it. */
+  readonly name: string;
+  /** Folders with the headers of what it is built on. */
+  readonly includes: readonly string[];
+  /** Objects and libraries to link with. */
+  readonly parts: readonly string[];
+}
+
+const mac = process.platform === "darwin";
+const ffi = join(import.meta.dir, "../ffi");
+export const suffix = mac ? "dylib" : "so";
+export const compiler = mac ? "clang++" : "g++";
+/** Where a library looks for its siblings: beside itself. */
+export const origin = mac ? "@loader_path" : "$ORIGIN";
+/** Of all code in our libraries, also that of others. */
+export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
+const FLAGS = [...CXX_FLAGS, "-O3", "-Wall", "-Wextra"];
+const LINK_FLAGS = mac
+  ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
+  : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
+/** What a shim links against of llama.cpp's libraries; compute backends are found at run time. */
+const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
+
+export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
+
+/** Compiles the library into `folder`. Throws BuildError with the compiler's sentences. */
+export async function compileShim({ name, includes, parts }: Shim, folder: string): Promise<void> {
+  const system = includes.flatMap((include) => ["-isystem", include]);
+  const units = shimFiles(name).filter((path) => path.endsWith(".cpp"));
+  const objectOf = (unit: string) => join(folder, `${basename(join(unit, ".."))}-${basename(unit, ".cpp")}.o`);
+  await inParallel(units, async (unit) => {
+    await run([compiler, ...FLAGS, ...system, "-c", unit, "-o", objectOf(unit)]);
+  });
+  const library = libraryName(name);
+  const path = [`-Wl,-rpath,${origin}`, ...(mac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
+  const objects = units.map(objectOf);
+  await run([compiler, ...LINK_FLAGS, ...path, ...objects, ...parts, "-o", join(folder, library)]);
+  for (const object of objects) rmSync(object);
+}
+
+/** Everything that the library depends on here: sources, headers and how they are compiled. */
+export const shimFingerprint = (name: string): unknown => [
+  [FLAGS, LINK_FLAGS, process.platform, process.arch],
+  [...shimFiles(name), import.meta.path].map((path) => [basename(path), readFileSync(path, "utf8")]),
+];
+
+/** The libraries of llama.cpp in `folder` to link against. */
+export const linkedLibraries = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => LINKED.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+
+/** One compiler a core: each needs up to a gigabyte. */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+const shimFiles = (name: string): string[] =>
+  ["common", name].flatMap((folder) =>
+    readdirSync(join(ffi, folder))
+      .filter((file) => /\.(cpp|hpp|h)$/.test(file))
+      .sort()
+      .map((file) => join(ffi, folder, file)),
+  );
