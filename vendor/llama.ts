@@ -15,7 +15,7 @@ import {
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
-import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
+import { BuildError, inParallel, makeFolder, requireTools, run, step } from "./run.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal"] as const;
@@ -38,7 +38,9 @@ const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Compute backends end in .so on every system. */
 const LIBRARY = /\.(so|dylib)$/;
 const suffix = mac ? "dylib" : "so";
-const FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
+const FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"];
+/** What runs for each token; of the rest, optimizing it only costs time to compile. */
+const HOT = /^(answer|chunk|decode|draft|embed|grammar-watch|sampler|workers)\.cpp$/;
 /** What the shim links against; everything else in the set is found by llama.cpp at run time. */
 const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
@@ -129,12 +131,12 @@ async function compileShim(sources: string, libraries: string): Promise<void> {
     join(sources, folder),
   ]);
   const units = readdirSync(shimSources).filter((name) => name.endsWith(".cpp"));
-  const objects = units.map((unit) => join(libraries, `${basename(unit, ".cpp")}.o`));
-  await Promise.all(
-    units.map((unit, index) =>
-      run([compiler, ...FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objects[index] as string]),
-    ),
-  );
+  const objectOf = (unit: string) => join(libraries, `${basename(unit, ".cpp")}.o`);
+  await inParallel(units, async (unit) => {
+    const level = HOT.test(unit) ? "-O3" : "-O1";
+    await run([compiler, level, ...FLAGS, ...includes, "-c", join(shimSources, unit), "-o", objectOf(unit)]);
+  });
+  const objects = units.map(objectOf);
   const linked = readdirSync(libraries)
     .filter((name) => LINKED.test(name))
     .map((name) => join(libraries, name));

@@ -11,10 +11,9 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { makeFolder, requireTools, run, step } from "./run.ts";
+import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {
@@ -33,7 +32,7 @@ const COMMON_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", 
 // Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
 const MTMD_FLAGS = [...COMMON_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
 const SHIM_FLAGS = [...COMMON_FLAGS, "-O3", "-Wall", "-Wextra"];
-/** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
+/** Most of mtmd builds graphs, where more than -O1 only costs time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
 /** What the library links against; compute backends are found at run time. */
@@ -60,7 +59,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 /** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
 export async function compileMtmd(sources: string): Promise<MtmdObjects> {
   const units = mtmdUnits(sources);
-  const id = fingerprint([versions, units, MTMD_FLAGS, String(HOT)]);
+  const id = fingerprint([versions, units, MTMD_FLAGS, "-O1", String(HOT)]);
   const folder = join(out, `mtmd-${id}`);
   const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
   const missing = units.filter((unit) => !existsSync(objectOf(unit)));
@@ -84,7 +83,7 @@ export async function compileUnit(sources: string, unit: string, object: string)
     compiler,
     ...language,
     ...flags,
-    HOT.test(unit) ? "-O3" : "-O2",
+    HOT.test(unit) ? "-O3" : "-O1",
     ...INCLUDES.map((folder) => `-I${join(sources, folder)}`),
     "-c",
     join(sources, unit),
@@ -166,12 +165,3 @@ function shimFingerprint(sources: string, libraries: string): string {
 
 const fingerprint = (content: unknown): string =>
   new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
-
-/** One compiler a core: each needs up to a gigabyte. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
-}
