@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { makeFolder, requireTools, run, step } from "./run.ts";
-import { compiler, compileShim, CXX_FLAGS, inParallel, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
+import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
+import { compiler, compileShim, CXX_FLAGS, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {
@@ -26,7 +26,7 @@ export interface MtmdObjects {
 const out = join(import.meta.dir, ".build/media");
 // Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
 const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
-/** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
+/** Most of mtmd builds graphs, where more than -O1 only costs time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
 
@@ -60,7 +60,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 /** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
 export async function compileMtmd(sources: string): Promise<MtmdObjects> {
   const units = mtmdUnits(sources);
-  const id = fingerprint([versions, units, MTMD_FLAGS, String(HOT)]);
+  const id = fingerprint([versions, units, MTMD_FLAGS, "-O1", String(HOT)]);
   const folder = join(out, `mtmd-${id}`);
   const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
   const missing = units.filter((unit) => !existsSync(objectOf(unit)));
@@ -84,7 +84,7 @@ export async function compileUnit(sources: string, unit: string, object: string)
     compiler,
     ...language,
     ...flags,
-    HOT.test(unit) ? "-O3" : "-O2",
+    HOT.test(unit) ? "-O3" : "-O1",
     ...INCLUDES.map((folder) => `-I${join(sources, folder)}`),
     "-c",
     join(sources, unit),

@@ -1,6 +1,7 @@
 // What every build step needs: tools with errors that say what to do, folders made whole, and a line about it.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 
 /** A sentence for the person who runs the build; no stack trace helps. */
 export class BuildError extends Error {
@@ -51,4 +52,13 @@ export async function step<T>(what: string, work: () => Promise<T>): Promise<T> 
   const result = await work();
   console.log(`${what} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
   return result;
+}
+
+/** One compiler a core: each needs up to a gigabyte. */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }

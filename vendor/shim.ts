@@ -1,9 +1,8 @@
 // Compiles a native library of ours: the sources in its folder below ffi, and those that all of them share.
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
-import { run } from "./run.ts";
+import { inParallel, run } from "./run.ts";
 
 export interface Shim {
   /** Of its folder; the library is called after it. */
@@ -12,6 +11,8 @@ export interface Shim {
   readonly includes: readonly string[];
   /** Objects and libraries to link with. */
   readonly parts: readonly string[];
+  /** Files whose speed counts; the others are compiled in less time. Absent: all. */
+  readonly hot?: RegExp;
 }
 
 const mac = process.platform === "darwin";
@@ -22,7 +23,7 @@ export const compiler = mac ? "clang++" : "g++";
 export const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Of all code in our libraries, also that of others. */
 export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
-const FLAGS = [...CXX_FLAGS, "-O3", "-Wall", "-Wextra"];
+const FLAGS = [...CXX_FLAGS, "-Wall", "-Wextra"];
 const LINK_FLAGS = mac
   ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
   : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
@@ -32,12 +33,13 @@ const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 
 /** Compiles the library into `folder`. Throws BuildError with the compiler's sentences. */
-export async function compileShim({ name, includes, parts }: Shim, folder: string): Promise<void> {
+export async function compileShim({ name, includes, parts, hot = /./ }: Shim, folder: string): Promise<void> {
   const system = includes.flatMap((include) => ["-isystem", include]);
   const units = shimFiles(name).filter((path) => path.endsWith(".cpp"));
   const objectOf = (unit: string) => join(folder, `${basename(join(unit, ".."))}-${basename(unit, ".cpp")}.o`);
   await inParallel(units, async (unit) => {
-    await run([compiler, ...FLAGS, ...system, "-c", unit, "-o", objectOf(unit)]);
+    const level = hot.test(basename(unit)) ? "-O3" : "-O1";
+    await run([compiler, level, ...FLAGS, ...system, "-c", unit, "-o", objectOf(unit)]);
   });
   const library = libraryName(name);
   const path = [`-Wl,-rpath,${origin}`, ...(mac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
@@ -58,15 +60,6 @@ export const linkedLibraries = (folder: string): string[] =>
     .filter((name) => LINKED.test(name))
     .sort()
     .map((name) => join(folder, name));
-
-/** One compiler a core: each needs up to a gigabyte. */
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
-}
 
 const shimFiles = (name: string): string[] =>
   ["common", name].flatMap((folder) =>

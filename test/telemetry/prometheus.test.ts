@@ -60,8 +60,9 @@ interface Changes extends Partial<typeof levels> {
 }
 
 function start(model = "tiny") {
-  const time = { ms: 0 };
-  const clock = { now: () => time.ms, wall: () => 1_700_000_000_000 + time.ms };
+  // A machine's clock does not begin with the server.
+  const time = { ms: 123_456 };
+  const clock = { now: () => time.ms, wall: () => 1_700_000_000_000 };
   const metrics = new PrometheusMetrics(clock);
   const subject = { kind: "text", model };
   const requests = metrics.of(subject);
@@ -190,6 +191,16 @@ const EVERYTHING = {
   "stored_file_bytes batch": 4096,
 };
 
+const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
+const FIRST_TOKEN = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640,
+];
+const INTER_TOKEN = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80,
+];
+const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
+const STEP = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 function histogram(name: string, sum: number, count = 1, label = ""): Record<string, number> {
   return { [`${name}_sum${label}`]: sum, [`${name}_count${label}`]: count };
 }
@@ -205,7 +216,7 @@ describe("the exposition", () => {
 
   test("has vLLM's names behind our prefix, each with what was measured of it", () => {
     const { requests, metrics, scrape, time } = start();
-    time.ms = 100_000;
+    time.ms += 100_000;
     tellOnce({ metrics, requests });
     const steps = noSteps();
     countStep(steps, "decode", 0.25);
@@ -228,6 +239,28 @@ describe("the exposition", () => {
       return [[name.slice("svc_".length), ...own].join(" "), value] as const;
     });
     expect(Object.fromEntries(told.filter(([name]) => !name.includes("_bucket")))).toEqual(EVERYTHING);
+  });
+
+  test("has vLLM's buckets, so that its dashboards and alerts mean the same", () => {
+    const buckets = [...start().scrape()].flatMap(([name, { samples }]) => {
+      const bounds = samples.flatMap(({ labels }) => (labels["le"] === undefined ? [] : [Number(labels["le"])]));
+      return bounds.length === 0 ? [] : [[name.slice("svc_".length), [...new Set(bounds)].slice(0, -1)] as const];
+    });
+    expect(Object.fromEntries(buckets)).toEqual({
+      time_to_first_token_seconds: FIRST_TOKEN,
+      inter_token_latency_seconds: INTER_TOKEN,
+      request_time_per_output_token_seconds: INTER_TOKEN,
+      request_queue_time_seconds: SECONDS,
+      request_prefill_time_seconds: SECONDS,
+      request_decode_time_seconds: SECONDS,
+      request_inference_time_seconds: SECONDS,
+      e2e_request_latency_seconds: SECONDS,
+      request_prompt_tokens: TOKENS,
+      request_generation_tokens: TOKENS,
+      engine_step_duration_seconds: STEP,
+      stream_pause_seconds: STEP,
+      prefill_chunk_tokens: [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
+    });
   });
 
   test("names the model on everything but what belongs to the process", () => {
@@ -373,9 +406,30 @@ describe("what is measured", () => {
     expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
   });
 
+  test("an answer of one token has no time between tokens, one of two has", () => {
+    const { read, requests } = start();
+    requests.finished("stop", { ...usage, completionTokens: 1 }, 5);
+    expect(read("svc_request_time_per_output_token_seconds_count")).toBe(0);
+    requests.finished("stop", { ...usage, completionTokens: 2 }, 5);
+    expect(read("svc_request_time_per_output_token_seconds_sum")).toBe(1.9);
+  });
+
+  test("throughput counts from the start, each second as far as it has gone, and forgets after ten", () => {
+    const { read, requests, time } = start();
+    const rate = () => read("svc_avg_generation_throughput_toks_per_s");
+    const forward = (ms: number) => {
+      time.ms += ms;
+      return rate();
+    };
+    expect(rate()).toBe(0);
+    for (let token = 0; token < 30; token++) requests.interToken(1);
+    expect([rate(), forward(1000), forward(500), forward(500), forward(7000)]).toEqual([30, 30, 20, 15, 30 / 9]);
+    expect([forward(999), forward(1)]).toEqual([30 / 9.999, 0]);
+  });
+
   test("throughput is over the last seconds and shows while a generation still runs", () => {
     const { requests, read, time } = start();
-    time.ms = 100_000;
+    time.ms += 100_000;
     for (let token = 0; token < 400; token++) {
       time.ms += 25;
       requests.interToken(25);

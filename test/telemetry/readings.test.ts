@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpus } from "node:os";
 import { between, readProcess, samplesOf, type Reading } from "../../src/telemetry/readings.ts";
 
 const start: Reading = {
@@ -10,20 +11,25 @@ const start: Reading = {
   cpuJoules: 10,
   dramJoules: null,
   gpu: undefined,
-  reads: { bytes: 0, ms: 0 },
+  reads: { bytes: 1e9, ms: 500 },
 };
 const later = (changes: Partial<Reading>): Reading => ({ ...start, ...changes });
 
 describe("between two readings", () => {
   test("rates are differences over time", () => {
     const end = later({ at: 7000, processCpuMs: 2100, busyMs: 4000, totalMs: 8000, cpuJoules: 110 });
-    expect(between(start, { ...end, reads: { bytes: 6e9, ms: 1500 } }, 2)).toEqual({
+    expect(between(start, { ...end, reads: { bytes: 7e9, ms: 2000 } }, 2)).toEqual({
       bandwidth: 4e9,
       cpuShare: 0.5,
       systemCpuShare: 0.75,
       cpuWatts: 50,
       dramWatts: null,
     });
+  });
+
+  test("shares are from 0 to 1, and what only one of them knows has no rate", () => {
+    const end = later({ at: 6000, processCpuMs: 9000, busyMs: 900, totalMs: 4001, cpuJoules: null, dramJoules: 5 });
+    expect(between(start, end, 1)).toMatchObject({ cpuShare: 1, systemCpuShare: 0, cpuWatts: null, dramWatts: null });
   });
 
   test("what did not happen, or in no time, has no rate", () => {
@@ -50,11 +56,20 @@ test("each sample tells of the time since the one before, and of its own instant
   ]);
 });
 
-test("a process that works takes CPU time", () => {
-  const before = readProcess();
+test("a reading of this process is what the system says at that moment", () => {
+  const look = () => {
+    const { user, system } = process.cpuUsage();
+    const times = cpus().map((cpu) => cpu.times);
+    const sum = (of: (time: (typeof times)[number]) => number) => times.reduce((all, time) => all + of(time), 0);
+    const busyMs = sum(({ user: own, nice, sys, irq }) => own + nice + sys + irq);
+    return { processCpuMs: user / 1000 + system / 1000, busyMs, totalMs: busyMs + sum(({ idle }) => idle) };
+  };
   for (const until = performance.now() + 50; performance.now() < until;);
-  const after = readProcess();
-  expect(after.processCpuMs).toBeGreaterThan(before.processCpuMs);
-  expect(after.totalMs).toBeGreaterThanOrEqual(before.totalMs);
-  expect(after.residentBytes).toBeGreaterThan(1e6);
+  const before = look();
+  const reading = readProcess();
+  const after = look();
+  for (const name of ["processCpuMs", "busyMs", "totalMs"] as const) {
+    expect(reading[name]).toBeWithin(before[name], after[name] + 1);
+  }
+  expect(reading.residentBytes).toBeGreaterThan(1e6);
 });
