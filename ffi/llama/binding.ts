@@ -144,9 +144,9 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 
   grammarAccepts(grammar: string, text: string): boolean {
-    const source = this.encoder.encode(grammar);
+    const source = this.bytes(grammar);
     const words = this.bytes(text);
-    const result = this.native.svc_grammar_accepts(source, source.length, words, words.length - 1);
+    const result = this.native.svc_grammar_accepts(source, source.length - 1, words, words.length - 1);
     return this.check(result, "use a grammar") === 1;
   }
 

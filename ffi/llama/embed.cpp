@@ -146,7 +146,7 @@ int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
 
 int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_special, int32_t parse_special, int32_t * out,
                            int32_t capacity) {
-    return guarded<int32_t>(0, [&] {
+    return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no embedding model is loaded");
         return llama_tokenize(state.vocab, reinterpret_cast<const char *>(text), length, out, capacity, add_special != 0,
                               parse_special != 0);

@@ -11,7 +11,7 @@ extern "C" {
 
 #define SVC_ABI_VERSION 7
 
-// Why a call failed; the last six are about what a request asks for.
+// Why a call failed; the last five are the fault of a request.
 enum svc_error {
     SVC_ERROR_FAILED,
     // The KV cache of the draft model is full.

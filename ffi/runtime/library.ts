@@ -43,8 +43,8 @@ export function openSymbols<Symbols extends Table>(path: string, table: Symbols)
 
 export abstract class NativeLibrary<Symbols extends Table, Code extends string> {
   protected readonly native: Native<Symbols>;
-  protected readonly decoder = new TextDecoder();
-  protected readonly encoder = new TextEncoder();
+  private readonly decoder = new TextDecoder();
+  private readonly encoder = new TextEncoder();
   private readonly common: Native<typeof symbols>;
   /** For whatever is read out as text. */
   private text = new Uint8Array(TEXT_BYTES);

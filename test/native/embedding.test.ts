@@ -161,6 +161,8 @@ test("a query with a placeholder of the prompt in it is text as any other", asyn
 
 test("a file that does not load says why, and the next one loads", async () => {
   expect(await load(join(folder, "nothing.gguf"))).toContain("nothing.gguf");
+  expect(() => embedder.tokenize("a", "none")).toThrow("no embedding model");
+  expect(() => embedder.model()).toThrow("no embedding model");
   expect(await loadKind("mean")).toBeUndefined();
 });
 
