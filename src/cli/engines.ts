@@ -1,6 +1,6 @@
 // The engines that a Config asks for. None is started here.
 
-import { nativeFiles, type NativeFiles } from "../../ffi/runtime/libraries.ts";
+import { nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";

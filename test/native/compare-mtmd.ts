@@ -12,7 +12,7 @@ import { ANY_OWNER } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { PROJECTOR_DEFAULTS, type MediaJob, type Medium } from "../../ffi/media/api.ts";
 import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
-import { developmentLibraries } from "../../ffi/runtime/libraries.ts";
+import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
 import { picture, pngFile, wavFile } from "../models/media-files.ts";
 import { decode, library, load, prefill, sampler } from "./harness.ts";

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmbedder, type Embedder, type EmbedderConfig } from "../../ffi/llama/embedder.ts";
-import { developmentLibraries, nativeFiles } from "../../ffi/runtime/libraries.ts";
+import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
 import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";

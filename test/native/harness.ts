@@ -12,7 +12,7 @@ import {
   type SamplerId,
 } from "../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../ffi/llama/binding.ts";
-import { developmentLibraries } from "../../ffi/runtime/libraries.ts";
+import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 
 export const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 
