@@ -7,6 +7,7 @@ import type { EnginePort } from "../engine/text/port.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import type { GenerationService } from "../service/generation.ts";
+import type { Pause } from "../service/batch/pause.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import type { StoredModels } from "../service/stored-models.ts";
@@ -49,6 +50,8 @@ export interface AppDeps {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
+  /** How batches wait before they ask again; absent: as long as they are told to. */
+  readonly pause?: Pause;
   readonly version: string;
 }
 

@@ -13,6 +13,7 @@ import { NoEngine } from "../../src/engine/text/none.ts";
 import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { pause } from "../../src/service/batch/pause.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { EmbeddingModels } from "../../src/service/embedding-models.ts";
@@ -167,7 +168,7 @@ const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
 
-/** Starts a server that the end of the test stops. */
+/** Starts a server that the end of the test stops. Its batches ask again twenty times as soon as they are told to. */
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
@@ -224,6 +225,7 @@ export function serve(
     metrics,
     log,
     clock,
+    pause: (ms, signal) => pause(ms / 20, signal),
     version: "0.0.0-test",
   });
   server = listen(app, config, generation);
