@@ -110,7 +110,13 @@ function services({ config, launch, engine, system, embeddingFiles }: Parts): Se
   };
   const engines = [...(engine ? [engine] : []), ...(system === engine ? [] : [system]), ...embedders];
   return {
-    ...{ config, log, clock, metrics, requests, router, engines },
+    config,
+    log,
+    clock,
+    metrics,
+    requests,
+    router,
+    engines,
     engine: engine ?? new NoEngine(),
     generation: new GenerationService({ router, requests, clock, mediaLimits }),
     embeddings: new EmbeddingService({ router, requests }),

@@ -9,7 +9,6 @@ import { UpstreamFailure } from "./upstream-failure.ts";
 /** Rounds through all replicas, and the longest pause between two. */
 const ROUNDS = 3;
 const LONGEST_PAUSE_MS = 2000;
-const FIRST_PAUSE_MS = 100;
 
 /** Of several failures the first of these is told: what waiting helps, then what another request helps. */
 const TOLD_FIRST: readonly ErrorCode[] = [
@@ -66,7 +65,8 @@ export class Attempts {
       }
       const again = [...this.failures].filter(([, failure]) => mayPass(failure));
       if (round === ROUNDS || again.length === 0) throw this.told();
-      await pause(Math.max(FIRST_PAUSE_MS * 2 ** round, ...again.map(([, failure]) => busyMs(failure))), signal);
+      const roundMs = this.upstream.firstPauseMs * 2 ** round;
+      await pause(Math.max(roundMs, ...again.map(([, failure]) => busyMs(failure))), signal);
       for (const [one] of again) this.tried.delete(one);
     }
   }

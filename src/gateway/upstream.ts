@@ -10,6 +10,7 @@ import { traitsOf } from "./server-kind.ts";
 const LOAD_BOUND = 1.25;
 /** Below this, a replica is never too busy for its own conversations. */
 const LEAST_BOUND = 2;
+const FIRST_PAUSE_MS = 100;
 
 /** What an engine says of itself that has no process here. */
 export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
@@ -20,6 +21,8 @@ export class Upstream {
     readonly replicas: readonly Replica[],
     /** Named by the operator: it counts also while nothing is heard of it. */
     readonly isConfigured: boolean,
+    /** Half of the pause between the first two rounds through its replicas; each further one is twice as long. */
+    readonly firstPauseMs = FIRST_PAUSE_MS,
   ) {}
 
   /** The models of all replicas, each once, in the order in which they are told; its context is the longest that one has. */

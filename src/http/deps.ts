@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
+import type { Pause } from "../service/batch/pause.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
@@ -27,5 +28,7 @@ export interface AppDeps {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
+  /** How batches wait before they try again; absent: for as long as they are told to. */
+  readonly pause?: Pause;
   readonly version: string;
 }

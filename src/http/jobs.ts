@@ -6,6 +6,7 @@ import { BatchesService } from "../service/batch/batches.ts";
 import { FilesService } from "../service/batch/files.ts";
 import { JobFolder } from "../service/batch/job-folder.ts";
 import { jobLevels } from "../service/batch/job-levels.ts";
+import { pause } from "../service/batch/pause.ts";
 import type { JobLevels } from "../telemetry/metrics.ts";
 import { answerOrigin } from "./answer-origin.ts";
 import type { AppDeps } from "./deps.ts";
@@ -28,6 +29,7 @@ export function createJobs(deps: AppDeps): Jobs {
   const batches = new BatchesService({
     folder,
     clock,
+    pause: deps.pause ?? pause,
     log,
     metrics,
     keepSeconds,

@@ -48,7 +48,10 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       log: silent,
       clock: systemClock,
     },
-    ...{ start: "eager", idleMs: 0, stores: false, ...policy },
+    start: "eager",
+    idleMs: 0,
+    stores: false,
+    ...policy,
   });
   if (policy.start !== "lazy") engine.start();
   engines.push(engine);

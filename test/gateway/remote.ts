@@ -1,6 +1,6 @@
 // A gateway over fixture servers, and what a generation through it gives.
 
-import { systemClock } from "../../src/domain/clock.ts";
+import { systemClock, type Clock } from "../../src/domain/clock.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { Replica } from "../../src/gateway/replica.ts";
@@ -8,17 +8,24 @@ import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
+/** Rounds through replicas pause less than they do for clients. */
+const FIRST_PAUSE_MS = 10;
+
 export interface RemoteOptions {
   readonly silenceMs?: number;
   readonly key?: string;
+  readonly clock?: Clock;
 }
 
 /** The upstream `far` with a replica at each address, asked once what it has. */
-export async function remote(urls: readonly string[], { silenceMs = 5000, key }: RemoteOptions = {}) {
+export async function remote(
+  urls: readonly string[],
+  { silenceMs = 5000, key, clock = systemClock }: RemoteOptions = {},
+) {
   const timeouts = { connectMs: 1000, silenceMs };
   const address = (url: string) => ({ url, ...(key !== undefined && { key }) });
-  const replicas = urls.map((url) => new Replica(address(url), timeouts, systemClock));
-  const upstream = new Upstream("up", replicas, true);
+  const replicas = urls.map((url) => new Replica(address(url), timeouts, clock));
+  const upstream = new Upstream("up", replicas, true, FIRST_PAUSE_MS);
   const log = new RecordingLog();
   const gateway = new Gateway({ configured: [upstream], clock: systemClock, log });
   await gateway.start();

@@ -213,7 +213,9 @@ describe("a line with a model of another server", () => {
         posts++;
         answer(socket);
       });
-      const server = serve(hello, {}, [(await remote([url])).gateway]);
+      // A server that broke is left alone for seconds.
+      const clock = { now: () => 20 * performance.now(), wall: () => Date.now() };
+      const server = serve(hello, {}, [(await remote([url], { clock })).gateway]);
       const { id } = await create(server, [lineOf(0, { model: "up/far", messages }), lineOf(1)]);
       const done = await untilStatus(server, id, "completed");
       expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });

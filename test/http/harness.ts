@@ -14,6 +14,7 @@ import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../../src/engine/embedding/fake.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
+import { pause } from "../../src/service/batch/pause.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { EmbeddingModels } from "../../src/service/embedding-models.ts";
@@ -165,7 +166,7 @@ const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
 
-/** Starts a server that the end of the test stops. */
+/** Starts a server that the end of the test stops. Its batches ask again twenty times as soon as they are told to. */
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
@@ -212,6 +213,7 @@ export function serve(
     metrics,
     log,
     clock,
+    pause: (ms, signal) => pause(ms / 20, signal),
     version: "0.0.0-test",
   });
   server = listen(app, config, requests);

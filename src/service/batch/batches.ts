@@ -13,12 +13,14 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { pause } from "./pause.ts";
+import { pause, type Pause } from "./pause.ts";
 import { Slots } from "./slots.ts";
 
 export interface BatchOptions {
   readonly folder: JobFolder;
   readonly answer: AnswerLine;
+  /** Waits before a line is asked again. */
+  readonly pause: Pause;
   readonly clock: Clock;
   readonly log: Logger;
   /** Lines that are under way at once, of all batches. */

@@ -6,12 +6,14 @@ import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import { pause } from "./pause.ts";
+import type { Pause } from "./pause.ts";
 import type { Place, Slots } from "./slots.ts";
 
 export interface LineDeps {
   readonly slots: Slots;
   readonly answer: AnswerLine;
+  /** Waits before a line is asked again. */
+  readonly pause: Pause;
   /** Told when a line begins to wait for what has nothing to do with it, and when it is asked again. */
   readonly onWait: (waits: boolean) => void;
   /** Told about a failure of a line that nobody foresaw. */
@@ -31,7 +33,7 @@ const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstrea
  * `place` and gives that back; while it waits to be asked again, it keeps nobody from one.
  */
 export async function answerLine(
-  { slots, answer, onWait, onUnexpected }: LineDeps,
+  { slots, answer, pause, onWait, onUnexpected }: LineDeps,
   { customId, body }: InputLine,
   client: string,
   place: Place,

@@ -1,7 +1,9 @@
 // Waiting that can be ended.
 
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
 /** Resolves after so many milliseconds, or when the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export const pause: Pause = (ms, signal) => {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
@@ -12,4 +14,4 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     // Signals live as long as a batch: what waits a thousand times must not leave a thousand listeners.
     signal.removeEventListener("abort", end);
   });
-}
+};

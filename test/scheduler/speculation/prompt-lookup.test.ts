@@ -23,6 +23,7 @@ describe("what prompt lookup finds", () => {
     expect(next(sequence(1, 2, 3, 70, 71, 9, 1, 2, 3, ...rest, 8, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
     expect(next(sequence(7, 1, 2, 3, ...rest, 9, 1, 2, 3, 50, 51, 7, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
     expect(next(sequence(1, 2, 3, ...rest, 1, 2, 3), 2)).toEqual([80, 81]);
+    expect(next(sequence(1, 2, 3, ...rest, 1, 2, 3), 1)).toEqual([80]);
   });
 
   test("repeats where the answer does", () => {
@@ -34,6 +35,8 @@ describe("what prompt lookup finds", () => {
 
   test("is nothing without a match, or with a limit of 0", () => {
     expect(next(sequence(1, 2, 3, 4, 5))).toEqual([]);
+    // Two of three tokens are alike.
+    expect(next(sequence(8, 2, 3, 70, 1, 9, 3, 71, 1, 2, 9, 72, 1, 2, 3))).toEqual([]);
     expect(next(sequence(1, 2, 3, 4, 1, 2, 3), 0)).toEqual([]);
     expect(next(sequence(1, 2))).toEqual([]);
   });

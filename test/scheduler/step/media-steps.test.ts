@@ -87,3 +87,23 @@ test("a medium in the background waits for the others, also where it was begun",
   expect(keys.slice(keys.indexOf(2)).slice(0, 5)).toEqual([2, 2, 2, 2, 2]);
   expect(keys.at(-1)).toBe(1);
 });
+
+test("a later turn goes on behind a medium that it shares, and computes one anew that it does not", () => {
+  const engine = new FakeEngine(limits, cost);
+  const media = [{ start: 60, tokens: 20, positions: 20, whole: false }];
+  const text = (count: number, from: number) => Array.from({ length: count }, (_, at) => from + at);
+  const image = (id: number, count: number) => Array.from({ length: count }, () => -id);
+  const ask = (key: number, prompt: readonly number[]) => {
+    const [before, pieces] = [engine.prefilled, engine.pieces.length];
+    engine.add(key, prompt, 1, "", { media });
+    while (engine.output(key).length === 0) engine.step();
+    return { text: engine.prefilled - before, pieces: engine.pieces.length - pieces };
+  };
+  const first = [...text(60, 100), ...image(7, 20), ...text(60, 200)];
+  ask(1, first);
+  expect(ask(2, [...first, ...text(10, 300)])).toEqual({ text: 10, pieces: 0 });
+  // Its first half is the same, and half a medium is of no use.
+  const other = [...text(60, 100), ...image(7, 10), ...image(8, 10), ...text(60, 200)];
+  const { pieces, text: computed } = ask(3, other);
+  expect([pieces > 0, computed]).toEqual([true, 20 + 60]);
+});

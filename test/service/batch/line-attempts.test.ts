@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
+import { pause } from "../../../src/service/batch/pause.ts";
 import { Slots } from "../../../src/service/batch/slots.ts";
 
 const retryAfterSeconds = 0.001;
@@ -16,6 +17,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   const waits: boolean[] = [];
   const deps = {
     slots: new Slots(1),
+    pause,
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {
       throw error;

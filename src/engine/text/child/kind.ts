@@ -54,8 +54,18 @@ function describe(llama: Llama, media: Media | undefined, options: EngineOptions
     maxModelLen: options.maxModelLen,
     parallel: options.parallel,
     sampling: { temperature, topP, presencePenalty },
-    ...{ architecture, description, parameters, bytes, vocabulary, trainedContext },
-    ...{ context, hasChatTemplate, template, device, vision, audio },
+    architecture,
+    description,
+    parameters,
+    bytes,
+    vocabulary,
+    trainedContext,
+    context,
+    hasChatTemplate,
+    template,
+    device,
+    vision,
+    audio,
   };
 }
 
@@ -99,7 +109,13 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
-    ...{ threads, gpuLayers, flashAttention, mmap, mlock, warmup, parallel },
+    threads,
+    gpuLayers,
+    flashAttention,
+    mmap,
+    mlock,
+    warmup,
+    parallel,
     path: options.modelPath,
     context: options.context,
     sequences: Math.min(parallel + IDLE_SEQUENCES, MOST_SEQUENCES),

@@ -1,0 +1,46 @@
+// Whose sequence is taken for another client, and when.
+
+import { expect, test } from "bun:test";
+import { FakeEngine, LIMITS } from "./fake-engine.ts";
+
+/** A decode step of 10 ms, a prompt token of 1 ms. */
+const cost = (decodeRows: number, prefillRows: number) => (decodeRows > 0 ? 10 : 0) + prefillRows;
+const fresh = () => new FakeEngine({ ...LIMITS, cells: 100_000, sequences: 8, parallel: 4 }, cost);
+
+/** Longest time between two tokens of a request. */
+const longestGap = (engine: FakeEngine, key: number): number => {
+  const times = engine.jobs.get(key)?.tokenAt ?? [];
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+};
+
+test("a client with more than its share makes room, not the one that came last", () => {
+  const engine = fresh();
+  for (const key of [1, 2, 3]) engine.add(key, 20, 300, "flood");
+  engine.add(4, 20, 300, "single");
+  while (engine.now < 1000) engine.step();
+  engine.add(5, 20, 100, "newcomer");
+  engine.run(100_000);
+  expect(engine.scheduler.preemptions).toBe(1);
+  const gaps = [1, 2, 3, 4].map((key) => longestGap(engine, key));
+  expect(gaps.map((gap) => gap > 500)).toEqual([false, false, true, false]);
+});
+
+test("who makes room has run for a quarter of a second, and no longer than that is waited", () => {
+  const engine = fresh();
+  for (const key of [1, 2, 3, 4]) engine.add(key, 5, 300, "flood");
+  engine.step();
+  engine.add(5, 5, 10, "newcomer");
+  engine.run(100_000);
+  const first = engine.jobs.get(5)?.tokenAt[0] ?? Number.NaN;
+  expect(first).toBeGreaterThanOrEqual(250);
+  expect(first).toBeLessThan(350);
+});
+
+test("nobody makes room for a client that would have as many as the one with most", () => {
+  const engine = fresh();
+  for (const [at, client] of ["two", "two", "one", "another"].entries()) engine.add(at + 1, 20, 300, client);
+  while (engine.now < 1000) engine.step();
+  engine.add(5, 20, 10, "one");
+  engine.run(100_000);
+  expect(engine.scheduler.preemptions).toBe(0);
+});
