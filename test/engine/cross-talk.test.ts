@@ -53,7 +53,7 @@ test("overlapping conversations get the answers that a cold server gives", async
 test("where each sequence has cells of its own, and host memory gives back what left them, they get them too", async () => {
   const layout = ["--kv-mode", "streams", "--ctx", "6144", "--parallel", "3", "--cache-ram", "64"];
   await withServer([...flags, ...layout], async (warm) => {
-    const exchanges = await converse(warm.url, { conversations: conversations(24), clients: 8, seed: 3, long: true });
+    const exchanges = await converse(warm.url, { conversations: 24, clients: 8, seed: 3, long: true });
     await warm.untilIdle(10_000);
     const restored = metricValue(
       await (await fetch(`${warm.url}/metrics`)).text(),
