@@ -4,7 +4,7 @@ import { resolveConfig } from "../../src/config/resolve.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
-import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../../src/engine/text/fake.ts";
+import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../support/fake-text-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";

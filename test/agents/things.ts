@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import type { FakeEngine } from "../../src/engine/text/fake.ts";
+import type { FakeEngine } from "../support/fake-text-engine.ts";
 import type { Turn } from "./scripted.ts";
 
 /** A server of one MCP tool, `fruit`, on standard input and output. */

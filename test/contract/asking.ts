@@ -1,6 +1,6 @@
 // Asking the routes of the dialects, and what the tests look at in their answers.
 
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { scripts, type ScriptName } from "./scripts.ts";
 

@@ -3,7 +3,7 @@ import { ChatCompletion, ChatCompletionChunk } from "../../src/contract/chat.ts"
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, serve } from "../http/harness.ts";
 import { crash, token } from "./scripts.ts";

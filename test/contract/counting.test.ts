@@ -1,7 +1,7 @@
 // Counting the tokens of requests with pictures.
 
 import { describe, expect, spyOn, test } from "bun:test";
-import { fakeModel } from "../../src/engine/text/fake.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { picture, pngFile } from "../models/media-files.ts";
 import { json } from "./asking.ts";

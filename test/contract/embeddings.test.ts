@@ -3,7 +3,7 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "bun:test";
-import { FAKE_MAX_TOKENS } from "../../src/engine/embedding/fake.ts";
+import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";

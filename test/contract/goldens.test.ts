@@ -2,7 +2,7 @@
 // what the whole answer says.
 
 import { describe, expect, test } from "bun:test";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";
 import { dialects, type Dialect, type Row } from "./golden-rows.ts";

@@ -1,7 +1,7 @@
 // What the Messages API does beyond the shape of its answers: what is hidden, told or refused.
 
 import { describe, expect, test } from "bun:test";
-import { fakeModel } from "../../src/engine/text/fake.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { id, json, run, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
-import { FakeEngine, type FakeScript } from "../../src/engine/text/fake.ts";
+import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { scripts } from "./scripts.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { ChatCompletion, ChatProfileEvent } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
 import type { Profile } from "../../src/domain/profile.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, serve, until } from "../http/harness.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";

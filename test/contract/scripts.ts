@@ -2,7 +2,7 @@
 
 import { SvcError } from "../../src/domain/errors.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 
 export const crash = new SvcError(
   "engine_crashed",

@@ -5,7 +5,7 @@ import type { OutputItem } from "../../src/contract/responses.ts";
 import { decodeInput } from "../../src/dialect/responses/input.ts";
 import { findOutputItem } from "../../src/dialect/responses/items.ts";
 import { OutputBuilder } from "../../src/dialect/responses/output.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { scripts } from "../contract/scripts.ts";
 import { serve } from "../http/harness.ts";
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { fakeModel, type FakeScript } from "../../src/engine/text/fake.ts";
+import { fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { scripts, type ScriptName } from "../contract/scripts.ts";
 import { serve, until } from "../http/harness.ts";
 import { fuzz, report } from "./run.ts";

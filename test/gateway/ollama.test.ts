@@ -1,7 +1,7 @@
 // A server that speaks nothing but Ollama's API: svc's own, with everything else hidden.
 
 import { expect, test } from "bun:test";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { fixtureServer } from "./fixture-server.ts";
 import { finishOf, generate, remote, textOf } from "./remote.ts";

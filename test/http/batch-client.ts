@@ -5,7 +5,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { Batch, BatchOutputLine } from "../../src/contract/batches.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { hello, messages, serve, type TestServer } from "./harness.ts";
 
 export const never = new Promise<void>(() => {});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ChatCompletion } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { fakeModel, type FakeScript } from "../../src/engine/text/fake.ts";
+import { fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, until, type TestServer } from "./harness.ts";
 

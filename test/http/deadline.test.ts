@@ -1,7 +1,7 @@
 // X-Svc-Deadline-Ms and --queue-timeout, on every route that generates.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serverSentEvents, withoutTerminator } from "../support/streams/events.ts";
 import { messages, serve, until, type TestServer } from "./harness.ts";
 

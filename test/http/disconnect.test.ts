@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { messages, serve, until, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 

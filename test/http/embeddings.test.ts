@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { EmbeddingList, RerankList } from "../../src/contract/embeddings.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { FAKE_MAX_TOKENS } from "../../src/engine/embedding/fake.ts";
+import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import { serve, until } from "./harness.ts";
 
 const checkList = checker(EmbeddingList);

@@ -3,7 +3,7 @@ import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import type { FakeScript } from "../../src/engine/text/fake.ts";
+import type { FakeScript } from "../support/fake-text-engine.ts";
 import { crash, scripts, type ScriptName } from "../contract/scripts.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 import { expectGolden } from "./golden.ts";

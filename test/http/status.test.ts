@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TextPort } from "../../src/engine/text/port.ts";
-import { fakeModel } from "../../src/engine/text/fake.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
 import { hello, serve, until } from "./harness.ts";

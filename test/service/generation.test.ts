@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
-import { FakeEngine, type FakeScript } from "../../src/engine/text/fake.ts";
+import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";

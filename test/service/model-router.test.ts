@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ListedModel } from "../../src/domain/model.ts";
-import { FakeEngine } from "../../src/engine/text/fake.ts";
+import { FakeEngine } from "../support/fake-text-engine.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ModelRouter, type ModelSource, type Served } from "../../src/service/model-router.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FakeEngine } from "../../src/engine/text/fake.ts";
+import { FakeEngine } from "../support/fake-text-engine.ts";
 import type { TextPort } from "../../src/engine/text/port.ts";
 import { LocalModel } from "../../src/service/local-model.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";

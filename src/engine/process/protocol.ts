@@ -12,8 +12,6 @@ export const ABORT_FD = 3;
 /** Numbers a job within one front process; never reused. */
 export type JobKey = number;
 
-export type RequestKey = JobKey;
-
 export type ToEngine<Options, Job> =
   | { readonly type: "load"; readonly version: number; readonly options: Options }
   | { readonly type: "submit"; readonly key: JobKey; readonly job: Job }

@@ -4,13 +4,13 @@ import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent, OutputEvent } from "../../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../../domain/usage.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
 export class ActiveRequest {
-  readonly key: RequestKey;
+  readonly key: JobKey;
   readonly sampler: SamplerId;
   // Not the whole request: its images and sound are large.
   private readonly stop: readonly string[];

@@ -11,7 +11,7 @@ import type { FinishReason } from "../../../domain/usage.ts";
 import { MULTI_STEP_MS, type Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
-import type { Refusal, RequestKey } from "../../process/protocol.ts";
+import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt } from "./intake.ts";
@@ -36,10 +36,10 @@ const MEMORY_SAMPLE_MS = 100;
 
 export class Engine {
   private readonly scheduler: Scheduler;
-  private readonly active = new Map<RequestKey, ActiveRequest>();
+  private readonly active = new Map<JobKey, ActiveRequest>();
   private readonly intake: Intake;
   /** Prompts of accepted requests with media. */
-  private readonly mediaPrompts = new Map<RequestKey, MediaPrompt>();
+  private readonly mediaPrompts = new Map<JobKey, MediaPrompt>();
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
   private readonly output: OutputBuffer;
@@ -101,7 +101,7 @@ export class Engine {
   }
 
   /** Takes a job; work happens in `run`. */
-  submit(key: RequestKey, job: TextJob): void {
+  submit(key: JobKey, job: TextJob): void {
     if (job.type === "generate") this.intake.submit(key, job.request);
     else if (job.type === "count") this.intake.count(key, job.request);
     else if (job.type === "render") this.intake.show(key, job.request);
@@ -111,7 +111,7 @@ export class Engine {
   }
 
   /** Ends a request; unless nobody reads it any more, its finish is sent. */
-  cancel(key: RequestKey, cause: CancelCause): void {
+  cancel(key: JobKey, cause: CancelCause): void {
     this.runner.cancelled();
     const request = this.active.get(key);
     if (!request) return this.intake.cancel(key);
@@ -196,7 +196,7 @@ export class Engine {
     return true;
   }
 
-  private refuse(key: RequestKey, refusal: Refusal): void {
+  private refuse(key: JobKey, refusal: Refusal): void {
     const request = this.active.get(key);
     if (request) this.close(request, "cancelled");
     this.send({ type: "rejected", key, ...refusal });
@@ -229,7 +229,7 @@ export class Engine {
     return constraint.inexpressible || format.unconstrained || !this.options.constrain;
   }
 
-  private answer(key: RequestKey, answer: Int32Array | string): void {
+  private answer(key: JobKey, answer: Int32Array | string): void {
     this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "answer", answer } }] });
   }
 
@@ -248,7 +248,7 @@ export class Engine {
     if (finished.length > 0) this.sendStep(finished);
   }
 
-  private announce(keys: readonly RequestKey[], now: number): void {
+  private announce(keys: readonly JobKey[], now: number): void {
     for (const key of keys) this.active.get(key)?.started(now);
     this.observer?.started?.(keys, now);
     this.send({ type: "started", keys, report: this.report() });

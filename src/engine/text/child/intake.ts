@@ -15,7 +15,7 @@ import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
-import type { Refusal, RequestKey } from "../../process/protocol.ts";
+import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
@@ -23,7 +23,7 @@ import { samplerConfig } from "./sampler-config.ts";
 
 /** A prompt of acceptable length, with the sampler for its answer. */
 export interface ReadyPrompt {
-  readonly key: RequestKey;
+  readonly key: JobKey;
   readonly request: GenerateRequest;
   readonly tokens: Int32Array;
   readonly format: AnswerFormat;
@@ -40,16 +40,16 @@ export interface IntakeHandlers {
   ready(prompt: ReadyPrompt): boolean;
   encoded(prompt: ReadyPrompt): void;
   /** Also after `ready`, when its media cannot be encoded. */
-  refused(key: RequestKey, refusal: Refusal): void;
+  refused(key: JobKey, refusal: Refusal): void;
   /** What a job that is no generation comes to. */
-  answered(key: RequestKey, answer: Int32Array | string): void;
+  answered(key: JobKey, answer: Int32Array | string): void;
   warn(text: string): void;
 }
 
 type PromptJob =
-  | { readonly kind: "generate"; readonly key: RequestKey; readonly request: GenerateRequest; readonly counts: boolean }
-  | { readonly kind: "show"; readonly key: RequestKey }
-  | { readonly kind: "tokenize"; readonly key: RequestKey };
+  | { readonly kind: "generate"; readonly key: JobKey; readonly request: GenerateRequest; readonly counts: boolean }
+  | { readonly kind: "show"; readonly key: JobKey }
+  | { readonly kind: "tokenize"; readonly key: JobKey };
 
 type WithMedia = Omit<ReadyPrompt, "tokens" | "media"> & { counts?: true; accepted?: true };
 type Prepared = ReadyPrompt & { readonly counts?: true };
@@ -117,25 +117,25 @@ export class Intake {
     return this.rendering || (this.media?.busy ?? false);
   }
 
-  submit(key: RequestKey, request: GenerateRequest): void {
+  submit(key: JobKey, request: GenerateRequest): void {
     this.arrived++;
     this.render(key, request, false);
   }
 
   /** Makes the prompt of a request only to count its tokens. */
-  count(key: RequestKey, request: GenerateRequest): void {
+  count(key: JobKey, request: GenerateRequest): void {
     this.render(key, request, true);
   }
 
   /** Makes the prompt of a request only to show its text. */
-  show(key: RequestKey, request: GenerateRequest): void {
+  show(key: JobKey, request: GenerateRequest): void {
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, false, MEDIUM);
     this.start({ ...prompt, media: true }, { kind: "show", key });
   }
 
   /** In pieces: others' tokens are computed between them. */
-  async detokenize(key: RequestKey, tokens: readonly number[]): Promise<void> {
+  async detokenize(key: JobKey, tokens: readonly number[]): Promise<void> {
     const { vocabulary } = this.llama.model();
     const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
     if (wrong >= 0) {
@@ -151,7 +151,7 @@ export class Intake {
     this.handlers.answered(key, text + decoder.decode());
   }
 
-  private render(key: RequestKey, request: GenerateRequest, counts: boolean): void {
+  private render(key: JobKey, request: GenerateRequest, counts: boolean): void {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
@@ -160,7 +160,7 @@ export class Intake {
     this.start(prompt, { kind: "generate", key, request, counts });
   }
 
-  submitText(key: RequestKey, text: string): void {
+  submitText(key: JobKey, text: string): void {
     this.start({ text, parseSpecial: false, addSpecial: false }, { kind: "tokenize", key });
   }
 
@@ -176,7 +176,7 @@ export class Intake {
   }
 
   /** Forgets a request, as far as it is here. */
-  cancel(key: RequestKey): void {
+  cancel(key: JobKey): void {
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
@@ -263,7 +263,7 @@ export class Intake {
     return { code: "invalid_value", message, param: "messages" };
   }
 
-  private refuseRendering(key: RequestKey, { error, code }: NativeFailure<LlamaErrorCode>): void {
+  private refuseRendering(key: JobKey, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const refusal = REFUSALS[code];
     if (refusal) return this.handlers.refused(key, refusal);
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
@@ -277,7 +277,7 @@ export class Intake {
     this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
   }
 
-  private refuse(key: RequestKey, message: string, code: ErrorCode = "invalid_value", param = "messages"): void {
+  private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value", param = "messages"): void {
     this.handlers.refused(key, { code, message, param });
   }
 }

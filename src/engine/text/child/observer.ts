@@ -6,7 +6,7 @@ import type { StepKind } from "../../../domain/steps.ts";
 import type { KvCache } from "../../../scheduler/kv/kv-cache.ts";
 import type { MediaStep, StepPlan } from "../../../scheduler/plan.ts";
 import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
@@ -32,7 +32,7 @@ export interface Decoded {
 export interface EngineObserver {
   accepted(prompt: ReadyPrompt, now: number): void;
   /** The first computation of these requests begins. */
-  started?(keys: readonly RequestKey[], now: number): void;
+  started?(keys: readonly JobKey[], now: number): void;
   /** A call has ended. The scheduler has not taken in its results yet. */
   decoded(decoded: Decoded, levels: SchedulerLevels): void;
   /** The draft model has carried out these jobs. */
@@ -54,7 +54,7 @@ export class Observers implements EngineObserver {
     for (const one of this.all) one.accepted(prompt, now);
   }
 
-  started(keys: readonly RequestKey[], now: number): void {
+  started(keys: readonly JobKey[], now: number): void {
     for (const one of this.all) one.started?.(keys, now);
   }
 

@@ -2,12 +2,12 @@
 // cores, sending a message slows the computation down.
 
 import type { OutputEvent } from "../../../domain/generate.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepOutput } from "../protocol.ts";
 import { appendEvents } from "./append-events.ts";
 
 export class OutputBuffer {
-  private held = new Map<RequestKey, OutputEvent[]>();
+  private held = new Map<JobKey, OutputEvent[]>();
   /** When the newest computation began, and when the one of the oldest held events began. */
   private begunAt = 0;
   private since = 0;
@@ -16,7 +16,7 @@ export class OutputBuffer {
   constructor(private readonly longestMs: number) {}
 
   /** Buffers events of the newest computation. */
-  hold(key: RequestKey, events: readonly OutputEvent[]): void {
+  hold(key: JobKey, events: readonly OutputEvent[]): void {
     if (events.length === 0) return;
     if (this.held.size === 0) this.since = this.begunAt;
     const before = this.held.get(key) ?? [];

@@ -7,7 +7,7 @@ import type { Clock } from "../../../domain/clock.ts";
 import type { Profile } from "../../../domain/profile.ts";
 import { Rapl } from "../../../telemetry/rapl.ts";
 import { between, readProcess, samplesOf, type Reading } from "../../../telemetry/readings.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 import type { Decoded, EngineObserver, SchedulerLevels } from "./observer.ts";
@@ -30,7 +30,7 @@ interface Meters {
 }
 
 export class Profiler implements EngineObserver {
-  private readonly requests = new Map<RequestKey, Sampling>();
+  private readonly requests = new Map<JobKey, Sampling>();
   private meters: Meters | undefined;
   /** Bytes that decode steps read while a request is profiled, by the formula at `decoded`, and their time. */
   private reads = { bytes: 0, ms: 0 };

@@ -3,7 +3,7 @@
 import { addSpeculation, noSpeculation } from "../../../domain/speculation.ts";
 import { countChunk, countPause, countStep, noSteps, type StepCounts } from "../../../domain/steps.ts";
 import type { StepPlan } from "../../../scheduler/plan.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
 
@@ -15,7 +15,7 @@ export class StepCounter implements EngineObserver {
   private readonly sent = noSpeculation();
   private timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last step of each running stream ended. */
-  private readonly textAt = new Map<RequestKey, number>();
+  private readonly textAt = new Map<JobKey, number>();
   /** When prompts and media were computed last, even if the call failed. */
   private promptAt = 0;
   private mediaAt = 0;
@@ -44,7 +44,7 @@ export class StepCounter implements EngineObserver {
     for (const key of new Set(step.rows.flatMap((row) => (row.sample ? row.key : [])))) this.endPause(key, at);
   }
 
-  private endPause(key: RequestKey, at: number): void {
+  private endPause(key: JobKey, at: number): void {
     const since = this.textAt.get(key);
     this.textAt.set(key, at);
     if (since === undefined) return;

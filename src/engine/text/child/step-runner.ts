@@ -6,7 +6,7 @@ import { adapterKey, type AdapterSet } from "../../../domain/adapters.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import { stepsMade, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "../../../scheduler/plan.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { ActiveRequest } from "./active-request.ts";
 import type { KvCommands } from "./kv-commands.ts";
 import type { MediaPrompt } from "./media-prompts.ts";
@@ -20,16 +20,16 @@ export interface StepHooks {
   /** A computation begins, of about so many milliseconds; Infinity if that is unknown or there is nothing to compute. */
   begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
-  started(keys: readonly RequestKey[], now: number): void;
+  started(keys: readonly JobKey[], now: number): void;
   /** A step or a slice has ended, and sampled these tokens. */
   stepped(sampled: readonly Sampled[], now: number): void;
 }
 
 /** Accepted requests. */
 export interface Requests {
-  readonly active: ReadonlyMap<RequestKey, ActiveRequest>;
+  readonly active: ReadonlyMap<JobKey, ActiveRequest>;
   /** The prompts of those with media. */
-  readonly mediaPrompts: ReadonlyMap<RequestKey, MediaPrompt>;
+  readonly mediaPrompts: ReadonlyMap<JobKey, MediaPrompt>;
 }
 
 export class StepRunner {
@@ -194,7 +194,7 @@ export class StepRunner {
    * A step with prompts may be long: the cancellation of any of its requests aborts it, and the others' part of it is computed
    * again. Without trimming, the others would lose all they have: only a prompt that is alone may be aborted.
    */
-  private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): RequestKey {
+  private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): JobKey {
     if (this.canTrim) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
     return decodeRows === 0 ? (owner ?? 0) : 0;
   }

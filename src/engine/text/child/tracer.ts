@@ -6,7 +6,7 @@ import type { FinishEvent } from "../../../domain/generate.ts";
 import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
 import { begin, counter, end, processName, slice, trackName, type Track } from "../../../telemetry/trace-events.ts";
 import type { TraceFile } from "../../../telemetry/trace-file.ts";
-import type { RequestKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 import { kindOf, type Decoded, type EngineObserver, type SchedulerLevels } from "./observer.ts";
@@ -15,7 +15,7 @@ type Phase = "queued" | "prefill" | "decode";
 
 export class Tracer implements EngineObserver {
   private readonly steps: Track;
-  private readonly phases = new Map<RequestKey, Phase>();
+  private readonly phases = new Map<JobKey, Phase>();
   /** End of the last decode call, while there is work. */
   private lastEnd: number | undefined;
   /** The counters' values as last written. */
@@ -45,7 +45,7 @@ export class Tracer implements EngineObserver {
     );
   }
 
-  started(keys: readonly RequestKey[], now: number): void {
+  started(keys: readonly JobKey[], now: number): void {
     for (const key of keys) this.enter(key, "prefill", this.origin + now);
   }
 
@@ -97,7 +97,7 @@ export class Tracer implements EngineObserver {
     return finish;
   }
 
-  private enter(key: RequestKey, phase: Phase, at: number): void {
+  private enter(key: JobKey, phase: Phase, at: number): void {
     const before = this.phases.get(key);
     if (before === undefined || before === phase) return;
     // A preempted request's prompt is computed again: that is still part of its decoding.

@@ -1,7 +1,7 @@
 // An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
 
-import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
-import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "./port.ts";
+import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
+import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
 
 export const FAKE_DIMENSIONS = 4;
 /** Inputs of more characters or ids are cut. */

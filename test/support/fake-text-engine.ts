@@ -1,13 +1,13 @@
-// An engine in memory that follows a script: for tests of everything above the text port.
+// A text engine in memory that follows a script: for tests of everything above its port.
 
-import type { OfferedAdapter } from "../../domain/adapters.ts";
-import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
-import { SvcError } from "../../domain/errors.ts";
-import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../domain/generate.ts";
-import type { ModelInfo } from "../../domain/model.ts";
-import type { FinishReason, TokenLogprob, Usage } from "../../domain/usage.ts";
-import type { ProcessState } from "../process/status.ts";
-import type { TextPort, TextStatus } from "./port.ts";
+import type { OfferedAdapter } from "../../src/domain/adapters.ts";
+import { cancelledReason, type CancelCause } from "../../src/domain/cancel.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
+import type { ModelInfo } from "../../src/domain/model.ts";
+import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.ts";
+import type { ProcessState } from "../../src/engine/process/status.ts";
+import type { TextPort, TextStatus } from "../../src/engine/text/port.ts";
 
 /** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
 export type FakeStep =
