@@ -32,8 +32,6 @@ const out = join(import.meta.dir, ".build");
 const mac = process.platform === "darwin";
 /** Compute backends end in .so on every system. */
 const LIBRARY = /\.(so|dylib)$/;
-/** What runs for each token; of the rest, optimizing it only costs time to compile. */
-const HOT = /^(answer|chunk|decode|draft|embed|grammar-watch|sampler|workers)\.cpp$/;
 /**
  * Builds the set and makes it the one that development runs use. Does nothing when the same versions, sources and flags
  * were built before. Throws BuildError when a tool is missing or a step fails.
@@ -51,7 +49,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         for (const name of names) place(join(from, name), temporary);
         // `src`: see ffi/llama/chunk.cpp.
         const includes = ["include", "ggml/include", "common", "src"].map((folder) => join(sources, folder));
-        await compileShim({ name: "llama", includes, parts: linkedLibraries(temporary), hot: HOT }, temporary);
+        await compileShim({ name: "llama", includes, parts: linkedLibraries(temporary) }, temporary);
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),

@@ -11,10 +11,18 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
-import { compiler, compileShim, CXX_FLAGS, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
+import {
+  compiler,
+  compileShim,
+  CXX_FLAGS,
+  joinSources,
+  libraryName,
+  linkedLibraries,
+  shimFingerprint,
+} from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {
@@ -26,13 +34,13 @@ export interface MtmdObjects {
 const out = join(import.meta.dir, ".build/media");
 // Sections, so that the linker leaves out the speech models that nothing here calls. Their warnings are upstream's.
 const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"];
-/** Most of mtmd builds graphs, where more than -O1 only costs time to compile; these files work on pixels and samples. */
+/** Most of mtmd builds graphs, where -O3 only costs time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
 
 /**
- * Builds the media library and puts it beside the llama shim, so that development runs find it there. Takes one to four
- * minutes the first time and seconds after a change of the shim. Returns its path; throws BuildError when a step fails.
+ * Builds the media library and puts it beside the llama shim, so that development runs find it there. Takes about a
+ * minute the first time and seconds after a change of the shim. Returns its path; throws BuildError when a step fails.
  */
 export async function buildMedia(flavour: Flavour): Promise<string> {
   const { sources, libraries } = await buildLlama(flavour);
@@ -42,7 +50,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
   const self = readFileSync(import.meta.path, "utf8");
   const target = join(
     out,
-    `${flavour}-${fingerprint([versions, self, mtmdUnits(sources), shimFingerprint("media"), sizes])}`,
+    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), sizes])}`,
   );
   if (!existsSync(target)) {
     const mtmd = await compileMtmd(sources);
@@ -59,38 +67,38 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 
 /** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
 export async function compileMtmd(sources: string): Promise<MtmdObjects> {
-  const units = mtmdUnits(sources);
-  const id = fingerprint([versions, units, MTMD_FLAGS, "-O1", String(HOT)]);
+  const { units, models } = mtmdSources(sources);
+  const id = fingerprint([versions, units, models, MTMD_FLAGS, String(HOT)]);
   const folder = join(out, `mtmd-${id}`);
+  mkdirSync(folder, { recursive: true });
+  // The largest of all: it goes first, so that no core is left alone with it at the end.
+  const joined = await joinSources(
+    models.map((model) => join(sources, model)),
+    join(folder, "models"),
+    1,
+  );
   const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
-  const missing = units.filter((unit) => !existsSync(objectOf(unit)));
+  const all = [...joined, ...units];
+  const missing = all.filter((unit) => !existsSync(objectOf(unit)));
   if (missing.length > 0) {
     requireTools([compiler]);
-    mkdirSync(folder, { recursive: true });
-    console.log(`mtmd, for images and audio: compiling ${missing.length} files, which takes minutes`);
-    await step("compiled mtmd", () => inParallel(missing, (unit) => compileUnit(sources, unit, objectOf(unit))));
+    await step("compiled mtmd, for images and audio", () =>
+      inParallel(missing, (unit) => compileUnit(sources, unit, objectOf(unit))),
+    );
   }
-  return { objects: units.map(objectOf), id };
+  return { objects: all.map(objectOf), id };
 }
 
-/** Compiles one file of llama.cpp the way all of mtmd is compiled. */
+/** Compiles a file, by its path in llama.cpp or an absolute one, the way all of mtmd is compiled. */
 export async function compileUnit(sources: string, unit: string, object: string): Promise<void> {
   // Upstream compiles these as C or as C++ by what hash.cpp expects of their names.
   const isC = /(xxhash|sha256)\.c$/.test(unit);
   const language = isC ? ["-x", "c"] : ["-x", "c++"];
   const flags = MTMD_FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
+  const level = HOT.test(unit) ? "-O3" : "-O2";
+  const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
   const temporary = `${object}.${process.pid}`;
-  await run([
-    compiler,
-    ...language,
-    ...flags,
-    HOT.test(unit) ? "-O3" : "-O1",
-    ...INCLUDES.map((folder) => `-I${join(sources, folder)}`),
-    "-c",
-    join(sources, unit),
-    "-o",
-    temporary,
-  ]);
+  await run([compiler, ...language, ...flags, level, ...includes, "-c", resolve(sources, unit), "-o", temporary]);
   renameSync(temporary, object);
 }
 
@@ -109,21 +117,18 @@ export function place(source: string, target: string): void {
   rmSync(temporary, { force: true });
 }
 
-/** What mtmd's own build file lists, plus the hash functions it needs. */
-function mtmdUnits(sources: string): string[] {
+/** What mtmd's own build file lists, the graphs of models apart, plus the hash functions it needs. */
+function mtmdSources(sources: string): { readonly units: readonly string[]; readonly models: readonly string[] } {
   const cpp = (folder: string, skip: RegExp) =>
     readdirSync(join(sources, folder))
       .filter((name) => name.endsWith(".cpp") && !skip.test(name))
+      .sort()
       .map((name) => `${folder}/${name}`);
   const hashes = ["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"].map((name) => `vendor/hash/${name}`);
-  const units = [
-    ...cpp("tools/mtmd", /^(mtmd-cli|deprecation-warning)\./),
-    ...cpp("tools/mtmd/models", /^$/),
-    ...hashes,
-  ];
-  // The largest first, so that no core is left alone with it at the end.
-  const size = (unit: string) => statSync(join(sources, unit)).size;
-  return units.sort((a, b) => size(b) - size(a) || (a < b ? -1 : 1));
+  return {
+    units: [...cpp("tools/mtmd", /^(mtmd-cli|deprecation-warning)\./), ...hashes],
+    models: cpp("tools/mtmd/models", /^$/),
+  };
 }
 
 const fingerprint = (content: unknown): string =>

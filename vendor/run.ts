@@ -55,7 +55,7 @@ export async function step<T>(what: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** One compiler a core: each needs up to a gigabyte. */
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const queue = items.values();
   const worker = async () => {
     for (const item of queue) await work(item);

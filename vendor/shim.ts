@@ -11,8 +11,6 @@ export interface Shim {
   readonly includes: readonly string[];
   /** Objects and libraries to link with. */
   readonly parts: readonly string[];
-  /** Files whose speed counts; the others are compiled in less time. Absent: all. */
-  readonly hot?: RegExp;
 }
 
 const mac = process.platform === "darwin";
@@ -23,7 +21,9 @@ export const compiler = mac ? "clang++" : "g++";
 export const origin = mac ? "@loader_path" : "$ORIGIN";
 /** Of all code in our libraries, also that of others. */
 export const CXX_FLAGS = ["-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-pthread"];
-const FLAGS = [...CXX_FLAGS, "-Wall", "-Wextra"];
+const FLAGS = [...CXX_FLAGS, "-O3", "-Wall", "-Wextra"];
+/** Compilers of one library beside each other. */
+const UNITS = 2;
 const LINK_FLAGS = mac
   ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
   : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
@@ -33,19 +33,30 @@ const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 
 /** Compiles the library into `folder`. Throws BuildError with the compiler's sentences. */
-export async function compileShim({ name, includes, parts, hot = /./ }: Shim, folder: string): Promise<void> {
+export async function compileShim({ name, includes, parts }: Shim, folder: string): Promise<void> {
   const system = includes.flatMap((include) => ["-isystem", include]);
-  const units = shimFiles(name).filter((path) => path.endsWith(".cpp"));
-  const objectOf = (unit: string) => join(folder, `${basename(join(unit, ".."))}-${basename(unit, ".cpp")}.o`);
-  await inParallel(units, async (unit) => {
-    const level = hot.test(basename(unit)) ? "-O3" : "-O1";
-    await run([compiler, level, ...FLAGS, ...system, "-c", unit, "-o", objectOf(unit)]);
-  });
+  const sources = shimFiles(name).filter((path) => path.endsWith(".cpp"));
+  const units = await joinSources(sources, join(folder, name), UNITS);
+  const objects = units.map((unit) => `${unit}.o`);
+  await inParallel(units, (unit) => run([compiler, ...FLAGS, ...system, "-c", unit, "-o", `${unit}.o`]));
   const library = libraryName(name);
   const path = [`-Wl,-rpath,${origin}`, ...(mac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
-  const objects = units.map(objectOf);
   await run([compiler, ...LINK_FLAGS, ...path, ...objects, ...parts, "-o", join(folder, library)]);
-  for (const object of objects) rmSync(object);
+  for (const file of [...units, ...objects]) rmSync(file);
+}
+
+/**
+ * Writes `count` files `PATH-N.cpp` that include all sources between them, and returns their paths. Reading the same headers
+ * for each source alone takes most of the time of compiling it.
+ */
+export async function joinSources(sources: readonly string[], path: string, count: number): Promise<string[]> {
+  const units = Array.from({ length: count }, (_, at) => sources.filter((_source, index) => index % count === at));
+  return Promise.all(
+    units.map(async (unit, at) => {
+      await Bun.write(`${path}-${at}.cpp`, unit.map((source) => `#include "${source}"\n`).join(""));
+      return `${path}-${at}.cpp`;
+    }),
+  );
 }
 
 /** Everything that the library depends on here: sources, headers and how they are compiled. */

@@ -17,13 +17,13 @@ constexpr int MOST_SECONDS = 30;
 // Seconds that each watch has been there for. Counted, not read from a clock: time in which the whole process stood
 // still does not count.
 std::list<std::pair<Handling, int>> & watches = *new std::list<std::pair<Handling, int>>;
-std::mutex & mutex = *new std::mutex;
+std::mutex & watch_mutex = *new std::mutex;
 bool started = false;
 
 void serve() {
     for (;;) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
-        std::lock_guard<std::mutex> lock(mutex);
+        std::lock_guard<std::mutex> lock(watch_mutex);
         for (auto & [handling, seconds] : watches) {
             if (++seconds > MOST_SECONDS) _exit(static_cast<int>(handling));
         }
@@ -41,7 +41,7 @@ double thread_seconds() {
 
 GrammarWatch::GrammarWatch(Handling handling, bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
     if (!is_needed) return;
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<std::mutex> lock(watch_mutex);
     if (!started) start_thread(serve);
     started = true;
     entry = watches.insert(watches.end(), {handling, 0});
@@ -49,7 +49,7 @@ GrammarWatch::GrammarWatch(Handling handling, bool is_needed) : is_needed(is_nee
 
 GrammarWatch::~GrammarWatch() {
     if (!is_needed) return;
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<std::mutex> lock(watch_mutex);
     watches.erase(entry);
 }
 
