@@ -124,6 +124,21 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
       expect((await first).status).toBe(200);
     });
 
+    test.each([
+      ["cancelled", 499, {}],
+      ["deadline", 504, { "x-svc-deadline-ms": "100" }],
+    ] as const)("ended: %s", async (how, status, headers) => {
+      const { url, post, embedders } = serve();
+      for (const embedder of embedders) embedder.gate = new Promise(() => {});
+      const [body] = Object.values(answered);
+      const waiting = post(`/v1/${name}`, body, { ...id, ...headers });
+      while (embedders.every(({ asked }) => asked.length === 0)) await Bun.sleep(1);
+      if (how === "cancelled") await fetch(`${url}/v1/chat/completions/golden/cancel`, { method: "POST" });
+      const response = await waiting;
+      expect(response.status).toBe(status);
+      await expectGolden(`${name}-${how}-refused.json`, await response.text());
+    });
+
     test("the published schemas take what is answered and the answers, and have no other fields", async () => {
       const { request, answer } = await published(name);
       const answers = await Promise.all(Object.values(answered).map(async (body) => (await ask(body)).json()));

@@ -1,11 +1,15 @@
 // What operators see of engines: GET /metrics and GET /health of a whole server with two of them.
 
 import { expect, test } from "bun:test";
+import { Health } from "../../src/contract/health.ts";
+import { checker } from "../../src/contract/schema.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { processMetrics, type ObservedEngine, type ProcessStatus } from "../../src/engine/process/status.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { serve } from "./harness.ts";
+
+const checkHealth = checker(Health);
 
 function observed(kind: string, model: string, status: Partial<ProcessStatus>): ObservedEngine {
   const whole = { state: "ready", restarts: 0, running: 0, waiting: 0, residentBytes: 0, ...status } as const;
@@ -49,7 +53,7 @@ test("each engine's metrics carry its model and kind, and those of the process a
 
 test("a failed engine degrades the server, whichever it is, and has its own line in the health", async () => {
   const server = serve();
-  const health = async () => (await (await fetch(`${server.url}/health`)).json()) as Record<string, unknown>;
+  const health = async () => checkHealth(await (await fetch(`${server.url}/health`)).json());
   expect(await health()).toMatchObject({ status: "healthy", engines: [] });
   server.engines.push(...serveTwo().engines);
   expect(await health()).toMatchObject({

@@ -10,8 +10,9 @@ export const serverOperations: Operations = {
   },
   "GET /health": {
     tag: "Server",
-    summary: "State of the server and its engine",
-    description: "200 in every state. `status`: healthy, loading (requests wait) or degraded (requests get 503).",
+    summary: "State of the server and its engines",
+    description:
+      "200 in every state. `status`: healthy, loading (requests wait) or degraded (requests to an engine get 503). `engines` has an entry for every engine: text and embedding models, loaded or not.",
     answers: { 200: "The server runs." },
   },
   "GET /metrics": {
