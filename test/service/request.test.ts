@@ -78,8 +78,8 @@ function setUp(limits: Partial<RequestDeps> = {}) {
       for (const type of types) await writer.write({ type });
       await settle();
     };
-    const end = async () => {
-      await step("finish");
+    const end = async (finishes = true) => {
+      if (finishes) await step("finish");
       await writer.close();
       return ended;
     };
@@ -248,7 +248,7 @@ describe("the deadline", () => {
     jest.advanceTimersByTime(1);
     expect(await waiting.ended).toBe("deadline_exceeded");
     expect(calls).toEqual(answering.state.live?.keys.map((key) => [key, "deadline"]) ?? []);
-    expect(calls).toHaveLength(2);
+    expect(new Set(calls.map(([key]) => key)).size).toBe(2);
     expect(await answering.end()).toBe("ended");
   });
 
@@ -258,6 +258,9 @@ describe("the deadline", () => {
     await quick.step("accepted", "started", "text");
     expect(await quick.end()).toBe("ended");
     expect(quick.state.seen).toEqual(["accepted", "text", "finish"]);
+    // Requests of a batch share their client.
+    quick.client.abort("left");
+    expect(quick.state.live?.signal.aborted).toBe(false);
     expect(jest.getTimerCount()).toBe(0);
   });
 });
@@ -349,13 +352,14 @@ describe("the end of a request", () => {
     expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 ms"]);
   });
 
-  test("without a finish is an error of the server", async () => {
-    const { service, counted, main } = setUp();
-    const report: RequestReport = {};
-    const work = { begin: async () => new ReadableStream<Event>({ start: (c) => c.close() }), observe() {} };
-    const events = service.run({ id: "r", backend: main }, new AbortController().signal, report, work);
-    await expect(events.next()).rejects.toMatchObject({ code: "internal_error" });
-    expect([report.error, counted.at(-1)]).toEqual(["internal_error", "main: internal_error, 0 ms"]);
+  test("without a finish is an error of the server, unless its client left", async () => {
+    const { begin, counted } = setUp();
+    const [one, two] = [begin(), begin()];
+    expect(await one.end(false)).toBe("internal_error");
+    expect([one.report.error, counted.at(-1)]).toEqual(["internal_error", "main: internal_error, 0 ms"]);
+    const ended = two.end(false);
+    two.client.abort("left");
+    expect(await ended).toBe("left");
   });
 });
 
