@@ -52,13 +52,13 @@ describe("a request for several answers", () => {
 describe("answers side by side", () => {
   test("are accepted once, each prompt counted once, and their events say whose they are", async () => {
     const last = Promise.withResolvers<void>();
-    const scripts: Record<string, FakeScript> = {
+    const requests = splitChoices([plainRequest("a", { choices: 3 }), plainRequest("b")], ["a 1", "a 2", "a 3", "b"]);
+    const { events } = start(requests, {
       "a 1": { steps: [{ text: "one" }], usage: { promptTokens: 5 } },
       "a 2": { steps: [{ wait: last.promise }, "accept", { text: "two" }], usage: { promptTokens: 5 } },
-      "b 1": { steps: [{ text: "three" }], usage: { promptTokens: 20 } },
-      "b 2": { steps: [{ text: "four" }], usage: { promptTokens: 20 } },
-    };
-    const { events } = start(twoOf("a", "b"), scripts);
+      "a 3": { steps: [{ text: "three" }], usage: { promptTokens: 5 } },
+      b: { steps: [{ text: "four" }], usage: { promptTokens: 20 } },
+    });
     const seen: EngineEvent[] = [];
     const over = (async () => {
       for await (const event of events) seen.push(event);

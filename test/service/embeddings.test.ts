@@ -35,14 +35,14 @@ function setUp(vectors: readonly number[][], isKnown: boolean) {
       { origin: { id: "r" }, ...(dimensions !== undefined && { dimensions }) },
       new AbortController().signal,
     );
-  return { engine, embed };
+  return { engine, embed, metrics };
 }
 
 describe("dimensions", () => {
   test("keep the front of each vector, brought back to length 1 where it has one", async () => {
-    const { embed, engine } = setUp(
+    const { embed, engine, metrics } = setUp(
       [
-        [3, 4, 12],
+        [0.3, 0.4, 12],
         [0, 0, 1],
         [0, -2, 1],
       ],
@@ -52,6 +52,7 @@ describe("dimensions", () => {
     expect([model, result.dimensions, result.tokens, result.truncated]).toEqual(["vectors", 2, 5, 1]);
     expect([...result.values].map((value) => Number(value.toFixed(6)))).toEqual([0.6, 0.8, 0, 0, 0, -1]);
     expect(engine.asked).toMatchObject([{ kind: "embed", dimensions: 2 }]);
+    expect(metrics.calls).toEqual(["embedding started", "embedding finished stop"]);
   });
 
   test("as many as there are, and none, leave vectors as they are", async () => {
