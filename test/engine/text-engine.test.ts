@@ -110,12 +110,24 @@ describe("a healthy engine", () => {
     expect(await codeOf(collect(startEngine("slow", 50).generate(request("hi"), live())))).toBe("engine_unavailable");
   });
 
-  test("passes a refusal on with its code", async () => {
-    expect(await codeOf(collect(startEngine().generate(request("refuse"), live())))).toBe("context_length_exceeded");
+  test("passes a refusal on with its code and field, and says when a place is likely free", async () => {
+    const engine = startEngine();
+    const refusal = (content: string) => collect(engine.generate(request(content), live()));
+    await expect(refusal("refuse")).rejects.toMatchObject({
+      code: "context_length_exceeded",
+      details: { param: "messages" },
+    });
+    await expect(refusal("be too much")).rejects.toMatchObject({
+      code: "server_busy",
+      details: { busy: "queue_tokens", retryAfterSeconds: 60 },
+    });
+    expect(engine.status().placeFreeMs).toBeGreaterThan(50_000);
   });
 
-  test("tokenizes", async () => {
-    expect(await startEngine().tokenize("abc", live())).toEqual(Int32Array.from([1, 2, 3]));
+  test("tokenizes, and back", async () => {
+    const engine = startEngine();
+    expect(await engine.tokenize("abc", live())).toEqual(Int32Array.from([1, 2, 3]));
+    expect(await engine.detokenize([1, 2, 3], live())).toBe("abc");
   });
 });
 
@@ -135,7 +147,10 @@ describe("cancel and disconnect", () => {
     const answer = collect(engine.generate(request("hi"), live()));
     await Bun.sleep(20);
     engine.cancel("r1", "id");
-    expect(await answer).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
+    expect(await answer).toMatchObject([
+      { type: "accepted", promptTokens: 0, downgraded: false },
+      { type: "finish", reason: "cancelled", usage: { promptTokens: 0 } },
+    ]);
   });
 
   test("an aborted request ends its iteration and frees its entry", async () => {
@@ -181,7 +196,8 @@ describe("a dying engine", () => {
   test("gives up on a request that keeps killing engines before it is accepted", async () => {
     const engine = startEngine();
     expect(await codeOf(collect(engine.generate(request("die before accepting"), live())))).toBe("engine_crashed");
-    expect(engine.status().restarts).toBeGreaterThan(0);
+    // The third that it ends is the last that gets it.
+    expect(engine.status().restarts).toBe(2);
   }, 15_000);
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };

@@ -85,6 +85,7 @@ describe("a lazy engine", () => {
       residentBytes: 0,
     });
     const first = count(counter, { to: 250_000 });
+    expect(counter.status()).toMatchObject({ state: "loading", progress: 0 });
     await until(() => (counter.status().progress ?? 0) >= 0.5);
     expect(counter.status()).toMatchObject({ state: "loading", waiting: 1 });
     const events = await first;
@@ -93,6 +94,8 @@ describe("a lazy engine", () => {
     expect(counter.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
     expect(counter.status().residentBytes).toBeGreaterThan(1e6);
     expect((await count(counter, { to: 7 })).at(-1)).toMatchObject({ count: 7 });
+    await Bun.sleep(10);
+    expect(counter.status().state).toBe("ready");
   });
 
   test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
@@ -146,7 +149,9 @@ describe("an eager engine", () => {
     expect(counter.status().state).toBe("ready");
   });
 
-  test("that cannot be loaded is not tried again", async () => {
+  test("that cannot be loaded is not tried again, whether anybody waits for it or not", async () => {
+    const unwatched = start({ start: "eager", loadMs: -1 });
+    await until(() => unwatched.status().state === "failed");
     const counter = start({ start: "eager", loadMs: -1 });
     await expect(counter.ready()).rejects.toThrow("no such counter");
     expect(counter.status()).toMatchObject({ state: "failed", restarts: 0 });
@@ -204,27 +209,36 @@ describe("a process that dies", () => {
     expect(childrenOf(process.pid).length).toBe(before.length + 1);
   });
 
-  test("again and again is restarted later and later, with Retry-After meanwhile", async () => {
-    const counter = start();
-    await count(counter, { to: 1 });
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-    expect(counter.status().state).toBe("failed");
-    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
-    await until(() => counter.status().state === "unloaded");
-    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
-  });
+  test.each(["lazy", "eager"] as const)(
+    "again and again (%s) is restarted later and later, with Retry-After",
+    async (how) => {
+      let ended = 0;
+      const counter = start({ start: how, onExit: () => ended++ });
+      await count(counter, { to: 1 });
+      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(counter.status()).toMatchObject({ state: "failed", restarts: 1, residentBytes: 0 });
+      expect(ended).toBe(2);
+      const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
+      await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
+      expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    },
+  );
 });
 
-test("stopping refuses jobs, ends those under way, and resolves when the process is gone", async () => {
+test("stopping refuses jobs, ends those under way, and resolves when the process is gone; none comes after it", async () => {
   const before = childrenOf(process.pid);
-  const counter = start();
+  let ended = false;
+  const counter = start({ onExit: () => (ended = true) });
   const events = await running(counter);
   const stopped = counter.stop();
   expect(await failure(Array.fromAsync(events))).toBe("shutting_down");
   expect(await failure(count(counter, { to: 1 }))).toBe("shutting_down");
   await stopped;
   expect(counter.status().state).toBe("stopped");
+  await until(() => ended);
+  await Bun.sleep(10);
+  expect(counter.status()).not.toHaveProperty("lastError");
   expect(childrenOf(process.pid)).toEqual(before);
 });
