@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Supervisor, type SupervisorOptions } from "../../../src/engine/process/supervisor.ts";
+import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
@@ -14,11 +15,19 @@ type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number
 
 const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** What operators are told of failures. */
+const errors: { message: string; fields: LogFields | undefined }[] = [];
+const log: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (message, fields) => void errors.push({ message, fields }),
+};
 const counters: Counter[] = [];
 
 afterEach(async () => {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
+  errors.length = 0;
 });
 
 interface Setting extends Policy {
@@ -38,7 +47,7 @@ function start({ loadMs = 0, loadTimeoutMs = 20_000, clock = realClock, ...polic
       command: () => [process.execPath, PROGRAM],
       env: { ...process.env } as Record<string, string>,
       loadTimeoutMs,
-      log: silent,
+      log,
       clock,
     },
     start: "lazy",
@@ -132,6 +141,9 @@ describe("a lazy engine", () => {
     expect(refused).toMatchObject({ code: "engine_unavailable" });
     expect(String(refused)).not.toContain("disk");
     expect(counter.status().lastError).toBe("the disk is full");
+    expect(errors).toEqual([
+      { message: "engine cannot be started", fields: { model: "abacus", reason: "the disk is full" } },
+    ]);
   });
 
   test("keeps a job waiting no longer than loading may take", async () => {
@@ -203,6 +215,10 @@ describe("a process that dies", () => {
     process.kill(pid, "SIGKILL");
     const lost = await Array.fromAsync(events).catch((error: unknown) => error);
     expect(lost).toMatchObject({ code: "engine_crashed", message: expect.stringContaining("SIGKILL") });
+    const how = "by signal SIGKILL";
+    expect(errors).toEqual([
+      { message: "engine process ended", fields: { kind: "counting", model: "abacus", how, restart_in_ms: 0 } },
+    ]);
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
     expect(counter.status()).toMatchObject({ restarts: 1, running: 0, waiting: 0 });
     await until(() => openFiles(process.pid) <= files);
