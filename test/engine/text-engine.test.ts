@@ -93,9 +93,10 @@ describe("a healthy engine", () => {
   test("reports its model and state once it is ready", async () => {
     const engine = startEngine();
     expect(engine.status().state).toBe("loading");
+    expect(engine.status()).not.toHaveProperty("model");
     const model = await engine.ready();
     expect(model).toMatchObject({ id: "fake", context: 128, parallel: 2 });
-    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0 });
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0, model: { id: "fake", context: 128 } });
   });
 
   test("requests wait for an engine that is loading, and progress shows meanwhile", async () => {

@@ -17,17 +17,19 @@ const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
 /** What operators are told of failures. */
 const errors: { message: string; fields: LogFields | undefined }[] = [];
+/** Lines of lesser levels, but for those at `debug`. */
+const notes: string[] = [];
 const log: Logger = {
   debug() {},
-  info() {},
-  warn() {},
+  info: (message) => void notes.push(`info ${message}`),
+  warn: (message) => void notes.push(`warn ${message}`),
   error: (message, fields) => void errors.push({ message, fields }),
 };
 const counters: Counter[] = [];
 
 afterEach(async () => {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
-  errors.length = 0;
+  errors.length = notes.length = 0;
 });
 
 interface Setting extends Policy {
@@ -105,6 +107,8 @@ describe("a lazy engine", () => {
     expect((await count(counter, { to: 7 })).at(-1)).toMatchObject({ count: 7 });
     await Bun.sleep(10);
     expect(counter.status().state).toBe("ready");
+    // What an engine has to say in passing is for those that look for it.
+    expect(notes).toEqual(["warn counting: beads"]);
   });
 
   test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
@@ -120,6 +124,16 @@ describe("a lazy engine", () => {
     await until(() => childrenOf(process.pid).length === before.length);
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
     expect(counter.status().restarts).toBe(0);
+  });
+
+  test("is unloaded when nobody waits for it any more, before it is loaded", async () => {
+    const counter = start({ loadMs: 5000, idleMs: 20 });
+    const leave = new AbortController();
+    const left = failure(count(counter, { to: 1 }, leave.signal));
+    leave.abort("gone");
+    expect(await left).toBe("gone");
+    expect(counter.status().state).toBe("loading");
+    await until(() => counter.status().state === "unloaded");
   });
 
   test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
@@ -163,11 +177,14 @@ describe("an eager engine", () => {
 
   test("that cannot be loaded is not tried again, whether anybody waits for it or not", async () => {
     const unwatched = start({ start: "eager", loadMs: -1 });
-    await until(() => unwatched.status().state === "failed");
+    expect(await failure(count(unwatched, { to: 1 }))).toBe("engine_unavailable");
+    expect(unwatched.status().state).toBe("failed");
     const counter = start({ start: "eager", loadMs: -1 });
     await expect(counter.ready()).rejects.toThrow("no such counter");
     expect(counter.status()).toMatchObject({ state: "failed", restarts: 0 });
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "engine_unavailable" });
+    expect(refused).not.toHaveProperty("details.retryAfterSeconds");
   });
 });
 
@@ -256,5 +273,20 @@ test("stopping refuses jobs, ends those under way, and resolves when the process
   await until(() => ended);
   await Bun.sleep(10);
   expect(counter.status()).not.toHaveProperty("lastError");
+  expect(childrenOf(process.pid)).toEqual(before);
+});
+
+test("stopping between the end of a process and the next one leaves none", async () => {
+  const before = childrenOf(process.pid);
+  const stopped = Promise.withResolvers<void>();
+  // The next one is due when the timers are.
+  const onExit = () => queueMicrotask(() => counter.stop().then(stopped.resolve));
+  const counter: Counter = start({ start: "eager", onExit });
+  await counter.ready();
+  const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+  process.kill(pid, "SIGKILL");
+  await stopped.promise;
+  await Bun.sleep(20);
+  expect(counter.status()).toMatchObject({ state: "stopped", restarts: 0 });
   expect(childrenOf(process.pid)).toEqual(before);
 });
