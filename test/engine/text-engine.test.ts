@@ -4,10 +4,13 @@ import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
+import { until } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** What the engine processes say. */
+const said: string[] = [];
+const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
 
 function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
@@ -45,7 +48,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       command: () => [process.execPath, fixture],
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs,
-      log: silent,
+      log,
       clock: systemClock,
     },
     start: "eager",
@@ -152,6 +155,25 @@ describe("cancel and disconnect", () => {
       { type: "accepted", promptTokens: 0, downgraded: false },
       { type: "finish", reason: "cancelled", usage: { promptTokens: 0 } },
     ]);
+  });
+
+  test("interrupts what is computed, and nothing that only waits", async () => {
+    const engine = startEngine();
+    said.length = 0;
+    for (const [content, last] of [
+      ["stay queued", "accepted"],
+      ["hang", "text"],
+    ] as const) {
+      const leave = new AbortController();
+      const reading = async () => {
+        for await (const { type } of engine.generate(request(content), leave.signal)) {
+          if (type === last) leave.abort("left");
+        }
+      };
+      await expect(reading()).rejects.toBe("left");
+    }
+    await until(() => said.length > 0);
+    expect(said).toEqual(["text: interrupted 2"]);
   });
 
   test("an aborted request ends its iteration and frees its entry", async () => {
