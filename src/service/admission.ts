@@ -11,7 +11,6 @@ type RefusalCounter = Pick<RequestMetrics, "rejected">;
 
 export class Admission {
   private inFlight = 0;
-  private background = 0;
   private meanMs = FIRST_ESTIMATE_MS;
 
   /** `parallel` requests run at once and `maxQueue` more may wait. */
@@ -22,27 +21,9 @@ export class Admission {
     private readonly expectedMs: () => number | undefined,
   ) {}
 
-  get count(): number {
-    return this.inFlight + this.background;
-  }
-
-  /** Places for what yields to everybody: they take none of the others'. The caller keeps them few. */
-  enterBackground(places: number): void {
-    this.background += places;
-  }
-
-  leaveBackground(places: number): void {
-    this.background -= places;
-  }
-
-  /** Takes so many places, or throws what `check` throws. */
-  enter(places: number, metrics: RefusalCounter): void {
-    this.check(places, metrics);
-    this.inFlight += places;
-  }
-
-  /** Takes places for what was admitted with others, be they free or not. */
-  enterAssured(places: number): void {
+  /** Takes so many places, or throws what `check` throws; `assured`: for what was admitted with others, be they free or not. */
+  enter(places: number, metrics: RefusalCounter, assured = false): void {
+    if (!assured) this.check(places, metrics);
     this.inFlight += places;
   }
 

@@ -93,7 +93,6 @@ function shorten(result: EmbeddingResult, dimensions: number): EmbeddingResult {
   for (let at = 0; at < count; at++) {
     const front = result.values.subarray(at * result.dimensions, at * result.dimensions + dimensions);
     const length = Math.hypot(...front);
-    values.set(front, at * dimensions);
     if (length > 0) for (const [index, value] of front.entries()) values[at * dimensions + index] = value / length;
   }
   return { ...result, values, dimensions };

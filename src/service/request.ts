@@ -161,8 +161,7 @@ export class RequestService {
       const ms = clock.now() - admittedAt;
       if (report.error) metrics.failed(report.error, ms);
       else metrics.finished(report.reason ?? "cancelled", report.usage ?? noUsage(live.promptTokens), ms);
-      if (background) admission.leaveBackground(places);
-      else admission.leave(ms, places);
+      if (!background) admission.leave(ms, places);
       this.leave(places);
     }
   }
@@ -196,9 +195,7 @@ export class RequestService {
     const { places = 1, background, assured } = spec;
     if (this.draining) throw shuttingDown();
     const admission = this.admissionOf(spec);
-    if (background) admission.enterBackground(places);
-    else if (assured) admission.enterAssured(places);
-    else admission.enter(places, metrics);
+    if (!background) admission.enter(places, metrics, assured);
     this.active += places;
     return admission;
   }

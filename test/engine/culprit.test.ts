@@ -37,6 +37,11 @@ describe("an engine that a grammar held up", () => {
     expect(blames([waiting(1), waiting(2)])).toBe(1);
     expect(blames([accepted, waiting(2, {}), waiting(3), waiting(4)])).toBe(3);
     expect(blames([])).toBeUndefined();
+    const tools = [{ name: "f", description: "", parameters: {}, enforced: {} }];
+    expect(blames([waiting(1, {}), waiting(2, { tools })])).toBe(2);
+    const tokenizing: Pending = new PendingJob(1, "", { type: "tokenize", text: "?" });
+    tokenizing.sent();
+    expect(blames([tokenizing])).toBeUndefined();
   });
 
   test("was held up by one with images only where there is no other: its grammar is made before they are read", () => {

@@ -4,10 +4,13 @@ import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
+import { until } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** What the engine processes say. */
+const said: string[] = [];
+const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
 
 function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
@@ -45,7 +48,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       command: () => [process.execPath, fixture],
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs,
-      log: silent,
+      log,
       clock: systemClock,
     },
     start: "eager",
@@ -93,9 +96,10 @@ describe("a healthy engine", () => {
   test("reports its model and state once it is ready", async () => {
     const engine = startEngine();
     expect(engine.status().state).toBe("loading");
+    expect(engine.status()).not.toHaveProperty("model");
     const model = await engine.ready();
     expect(model).toMatchObject({ id: "fake", context: 128, parallel: 2 });
-    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0 });
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0, model: { id: "fake", context: 128 } });
   });
 
   test("requests wait for an engine that is loading, and progress shows meanwhile", async () => {
@@ -110,12 +114,24 @@ describe("a healthy engine", () => {
     expect(await codeOf(collect(startEngine("slow", 50).generate(request("hi"), live())))).toBe("engine_unavailable");
   });
 
-  test("passes a refusal on with its code", async () => {
-    expect(await codeOf(collect(startEngine().generate(request("refuse"), live())))).toBe("context_length_exceeded");
+  test("passes a refusal on with its code and field, and says when a place is likely free", async () => {
+    const engine = startEngine();
+    const refusal = (content: string) => collect(engine.generate(request(content), live()));
+    await expect(refusal("refuse")).rejects.toMatchObject({
+      code: "context_length_exceeded",
+      details: { param: "messages" },
+    });
+    await expect(refusal("be too much")).rejects.toMatchObject({
+      code: "server_busy",
+      details: { busy: "queue_tokens", retryAfterSeconds: 60 },
+    });
+    expect(engine.status().placeFreeMs).toBeGreaterThan(50_000);
   });
 
-  test("tokenizes", async () => {
-    expect(await startEngine().tokenize("abc", live())).toEqual(Int32Array.from([1, 2, 3]));
+  test("tokenizes, and back", async () => {
+    const engine = startEngine();
+    expect(await engine.tokenize("abc", live())).toEqual(Int32Array.from([1, 2, 3]));
+    expect(await engine.detokenize([1, 2, 3], live())).toBe("abc");
   });
 });
 
@@ -135,7 +151,29 @@ describe("cancel and disconnect", () => {
     const answer = collect(engine.generate(request("hi"), live()));
     await Bun.sleep(20);
     engine.cancel("r1", "id");
-    expect(await answer).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
+    expect(await answer).toMatchObject([
+      { type: "accepted", promptTokens: 0, downgraded: false },
+      { type: "finish", reason: "cancelled", usage: { promptTokens: 0 } },
+    ]);
+  });
+
+  test("interrupts what is computed, and nothing that only waits", async () => {
+    const engine = startEngine();
+    said.length = 0;
+    for (const [content, last] of [
+      ["stay queued", "accepted"],
+      ["hang", "text"],
+    ] as const) {
+      const leave = new AbortController();
+      const reading = async () => {
+        for await (const { type } of engine.generate(request(content), leave.signal)) {
+          if (type === last) leave.abort("left");
+        }
+      };
+      await expect(reading()).rejects.toBe("left");
+    }
+    await until(() => said.length > 0);
+    expect(said).toEqual(["text: interrupted 2"]);
   });
 
   test("an aborted request ends its iteration and frees its entry", async () => {
@@ -181,7 +219,8 @@ describe("a dying engine", () => {
   test("gives up on a request that keeps killing engines before it is accepted", async () => {
     const engine = startEngine();
     expect(await codeOf(collect(engine.generate(request("die before accepting"), live())))).toBe("engine_crashed");
-    expect(engine.status().restarts).toBeGreaterThan(0);
+    // The third that it ends is the last that gets it.
+    expect(engine.status().restarts).toBe(2);
   }, 15_000);
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };

@@ -12,11 +12,8 @@ export interface Mutant {
 
 type Change = readonly [what: RegExp, by: (match: string) => string];
 
-const swap = (a: string, b: string): Change[] => [
-  [spaced(a), () => ` ${b} `],
-  [spaced(b), () => ` ${a} `],
-];
-const spaced = (operator: string) => new RegExp(` ${RegExp.escape(operator)} `, "g");
+const replace = (a: string, b: string): Change => [new RegExp(` ${RegExp.escape(a)} `, "g"), () => ` ${b} `];
+const swap = (a: string, b: string) => [replace(a, b), replace(b, a)];
 
 const CHANGES: readonly Change[] = [
   ...swap("<", "<="),
@@ -41,31 +38,30 @@ const CHANGES: readonly Change[] = [
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
 /** Every mutant of a file that is still a program, and another one. */
-export function mutantsOf(path: string, code: string): Mutant[] {
-  const masked = mask(code);
-  const original = transpiler.transformSync(code);
+export function mutantsOf(path: string, original: string): Mutant[] {
+  const masked = mask(original);
   return CHANGES.flatMap(([what, by]) =>
     [...masked.matchAll(what)].flatMap(({ 0: match, index }) => {
       const end = index + match.length;
-      const changed = code.slice(0, index) + by(match) + code.slice(end);
-      if (!differs(original, changed)) return [];
-      const line = code.slice(0, index + (match.length - match.trimStart().length)).split("\n").length;
+      const code = original.slice(0, index) + by(match) + original.slice(end);
+      if (transpiled(code) === undefined || transpiled(code) === transpiled(original)) return [];
+      const line = original.slice(0, end - match.trimStart().length).split("\n").length;
       const lineOf = (text: string) => (text.split("\n")[line - 1] ?? "").trim();
-      return [{ path, line, before: lineOf(code), after: lineOf(changed), code: changed }];
+      return [{ path, line, before: lineOf(original), after: lineOf(code), code }];
     }),
   );
 }
 
-/** The code with spaces for what comments and strings say. */
-function mask(code: string): string {
-  const spoken = /\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
-  return code.replace(spoken, (text) => text.replace(/[^\n]/g, "_"));
-}
+/** The code with lines for what comments and strings say. */
+const mask = (code: string) =>
+  code.replace(/\/\/.*|\/\*[\s\S]*?\*\/|(["'])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^`\\])*`/g, (text) =>
+    text.replace(/[^\n]/g, "_"),
+  );
 
-function differs(original: string, changed: string): boolean {
+function transpiled(code: string): string | undefined {
   try {
-    return transpiler.transformSync(changed) !== original;
+    return transpiler.transformSync(code);
   } catch {
-    return false;
+    return undefined;
   }
 }

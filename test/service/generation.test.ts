@@ -6,6 +6,7 @@ import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService, type GenerationReport } from "../../src/service/generation.ts";
 import { RequestService } from "../../src/service/request.ts";
+import type { MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
@@ -13,10 +14,23 @@ const never = new Promise<void>(() => {});
 const request = (id: string): GenerateRequest => plainRequest("hi", { id });
 const live = new AbortController().signal;
 
+/** Records the times between pieces of text, too. */
+class TimedMetrics extends RecordingMetrics {
+  readonly pausesMs: number[] = [];
+  override of(subject: MetricSubject): RequestMetrics {
+    const counts = super.of(subject);
+    const interToken = (ms: number) => {
+      this.pausesMs.push(ms);
+      counts.interToken(ms);
+    };
+    return { ...counts, interToken };
+  }
+}
+
 function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: number; maxQueue?: number } = {}) {
   const engine = new FakeEngine(() => script);
-  const metrics = new RecordingMetrics();
-  const time = { now: 0 };
+  const metrics = new TimedMetrics();
+  const time = { now: 1_000_000 };
   const clock = { now: () => time.now, wall: () => 0 };
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
@@ -56,6 +70,7 @@ describe("a generation", () => {
     expect(kinds).toEqual(["accepted", "text", "text", "text", "finish"]);
     expect(report).toMatchObject({ reason: "stop", firstTextMs: 10, usage: { promptTokens: 12, completionTokens: 3 } });
     expect(metrics.calls).toEqual(["started", "first", "inter", "inter", "finished stop"]);
+    expect(metrics.pausesMs).toEqual([10, 10]);
     expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
   });
 
@@ -96,6 +111,38 @@ describe("a generation", () => {
     expect(engine.aborted).toEqual(["r"]);
     expect(metrics.calls.at(-1)).toBe("finished cancelled");
     expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
+  });
+});
+
+describe("cancelling", () => {
+  test("before the engine has it keeps it from the engine, and ends each of its answers", async () => {
+    const { requests, generation, engine, metrics } = setUp({ steps: [{ text: "a" }] });
+    const events = collect(generation.generate({ ...request("r"), choices: 2 }, live));
+    expect(requests.cancel("r")).toBe(true);
+    expect(await events).toMatchObject([
+      { type: "accepted", promptTokens: 0 },
+      { type: "finish", reason: "cancelled", choice: 0 },
+      { type: "finish", reason: "cancelled", choice: 1 },
+    ]);
+    expect([engine.requests, metrics.calls]).toEqual([[], ["started", "finished cancelled"]]);
+  });
+
+  test("is possible until the last answer has ended", async () => {
+    const { requests, generation } = setUp({ steps: [{ text: "a" }] });
+    const registered: number[] = [];
+    for await (const event of generation.generate({ ...request("r"), choices: 2 }, live)) {
+      if (event.type === "finish") registered.push(requests.registeredCount);
+    }
+    expect(registered).toEqual([1, 0]);
+  });
+
+  test("is not what happened to a request whose media cannot be loaded", async () => {
+    const { generation, engine } = setUp({ steps: [{ text: "a" }] });
+    const source = { kind: "image", url: "data:,", detail: "auto" } as const;
+    const content = [{ type: "media", source, param: "messages.0" }] as const;
+    const failed = collect(generation.generate({ ...request("r"), messages: [{ role: "user", content }] }, live));
+    await expect(failed).rejects.toMatchObject({ code: "unsupported_media_input", details: { param: "messages.0" } });
+    expect(engine.requests).toEqual([]);
   });
 });
 

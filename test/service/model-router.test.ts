@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ListedModel } from "../../src/domain/model.ts";
+import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
 import { FakeEngine } from "../support/fake-text-engine.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ModelRouter, type ModelSource, type Served } from "../../src/service/model-router.ts";
@@ -26,6 +27,31 @@ test("without an active model the first that can chat answers, and unknown names
   expect(() => router.find("gpt-4o", "chat")).toThrow(expect.objectContaining({ code: "model_not_found" }));
   expect(() => new ModelRouter([]).find(undefined, "chat")).toThrow(
     expect.objectContaining({ code: "upstream_unavailable" }),
+  );
+});
+
+test("vectors come from the first model here that makes them, loaded or not, and a refusal names all of those", () => {
+  const vectors = (id: string, more: Partial<ListedModel> = {}): ModelSource => {
+    const embedder = new FakeEmbedder(id);
+    return {
+      models: () => source({ id, capabilities: ["embeddings"], ...more }).models(),
+      find: (name) => (name === id ? { embeddings: { model: id, engine: embedder, parallel: 1 } } : undefined),
+    };
+  };
+  const router = new ModelRouter([
+    vectors("far", { loaded: true, remote: true }),
+    source({ id: "chatty" }),
+    vectors("first"),
+    vectors("second", { loaded: true }),
+  ]);
+  expect(router.find(undefined, "embeddings").model).toBe("first");
+  expect(router.find("far", "embeddings").model).toBe("far");
+  const refusal = (message: string) => expect.objectContaining({ code: "model_not_found", message });
+  expect(() => router.find("chatty", "embeddings")).toThrow(
+    refusal("There is no embedding model of this name. Served: first, second."),
+  );
+  expect(() => router.find(undefined, "rerank")).toThrow(
+    refusal("There is no reranker. The server's option --rerank-model names one."),
   );
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { FakeEngine } from "../support/fake-text-engine.ts";
-import type { TextPort } from "../../src/engine/text/port.ts";
 import { LocalModel } from "../../src/service/local-model.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
 import { narrowed, SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
@@ -41,7 +40,7 @@ describe("the system model", () => {
 
   test("is listed beside the others and answers its name alone", async () => {
     const main = new FakeEngine(() => ({ steps: [{ text: "main" }] }));
-    const own: TextPort = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
+    const own = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
     const local = new LocalModel(main, 4);
     const system = new SystemModel(own, 2);
     const router = new ModelRouter([local, system], { chat: local.backend });
@@ -51,6 +50,10 @@ describe("the system model", () => {
     ]);
     expect(router.models(true).map(({ id }) => id)).toEqual(["fake-model"]);
     expect(router.models()[1]?.capabilities).not.toContain("logprobs");
+    for (const state of ["unloaded", "ready"] as const) {
+      own.state = state;
+      expect(system.models()[0]?.loaded).toBe(state === "ready");
+    }
     expect([router.find(undefined, "chat").model, router.find("other", "chat").model]).toEqual([
       "fake-model",
       "fake-model",

@@ -310,12 +310,14 @@ describe("what is measured", () => {
     expect(read("svc_request_prompt_tokens_bucket", { le: "100" })).toBe(1);
   });
 
-  test("a value on a bound belongs to the bucket, one beyond all only to the infinite one", () => {
+  test("a value on a bound belongs to the bucket, the least to the first, one beyond all only to the infinite one", () => {
     const { requests, read } = start();
+    requests.firstToken(0.5);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.001" })).toBe(1);
     requests.firstToken(250);
     requests.firstToken(1e9);
-    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(1);
-    expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(2);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.25" })).toBe(2);
+    expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(3);
   });
 
   test("requests count by route and status", () => {

@@ -7,7 +7,7 @@ import { EventQueue } from "./queue.ts";
 /** `unsent`: no engine has it · `sent`: an engine has it, not computed yet · `started`: lost if the engine dies. */
 type Progress = "unsent" | "sent" | "started";
 
-/** Engine deaths that an untouched job survives; more than this and it may be their cause. */
+/** Engines that may die while they hold a job untouched; with the last of them it may be the cause. */
 const MOST_LIVES = 3;
 
 /** The first computation for a job begins: it does not wait any more. */

@@ -28,6 +28,12 @@ test("neither tokens nor inputs are exceeded, and a single long input is compute
   }
 });
 
+test("a turn ends where the batch is full", () => {
+  const queue = new BatchQueue(100, 3);
+  for (const key of [1, 2, 3, 4]) queue.add(job(key, 1));
+  expect([names(queue.next()), names(queue.next())]).toEqual([["1:0", "2:0", "3:0"], ["4:0"]]);
+});
+
 test("a request with one input is not kept waiting by one with many", () => {
   const queue = new BatchQueue(100, 64);
   queue.add(job(1, ...Array.from({ length: 50 }, () => 50)));
@@ -48,10 +54,11 @@ test("what was stopped is computed again, unless its request is gone", () => {
 });
 
 test("a request is complete with the last of its numbers, each in its input's place", () => {
-  const two = job(1, 3, 3);
-  expect(two.keep(1, Float32Array.of(7))).toBe(false);
-  expect(two.keep(0, Float32Array.of(5))).toBe(true);
-  expect([...two.values]).toEqual([5, 7]);
+  const inputs = [new Int32Array(3), new Int32Array(3)];
+  const two = new QueuedJob({ key: 1, inputs, dimensions: 2, truncated: 0 });
+  expect(two.keep(1, Float32Array.of(7, 8))).toBe(false);
+  expect(two.keep(0, Float32Array.of(5, 6))).toBe(true);
+  expect([...two.values]).toEqual([5, 6, 7, 8]);
   expect(two.tokens).toBe(6);
 });
 

@@ -29,6 +29,7 @@ const SLICE = 100_000;
 export const countingKind: EngineKind<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent> = {
   async load({ loadMs }, send) {
     if (loadMs < 0) throw new Error("no such counter");
+    for (const level of ["debug", "info", "warn"] as const) send({ type: "log", level, text: "beads" });
     for (let share = 0; share < 1; share += 0.25) {
       send({ type: "progress", value: share });
       await Bun.sleep(loadMs / 4);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Supervisor, type SupervisorOptions } from "../../../src/engine/process/supervisor.ts";
+import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
@@ -14,11 +15,21 @@ type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number
 
 const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** What operators are told of failures. */
+const errors: { message: string; fields: LogFields | undefined }[] = [];
+/** Lines of lesser levels, but for those at `debug`. */
+const notes: string[] = [];
+const log: Logger = {
+  debug() {},
+  info: (message) => void notes.push(`info ${message}`),
+  warn: (message) => void notes.push(`warn ${message}`),
+  error: (message, fields) => void errors.push({ message, fields }),
+};
 const counters: Counter[] = [];
 
 afterEach(async () => {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
+  errors.length = notes.length = 0;
 });
 
 interface Setting extends Policy {
@@ -38,7 +49,7 @@ function start({ loadMs = 0, loadTimeoutMs = 20_000, clock = realClock, ...polic
       command: () => [process.execPath, PROGRAM],
       env: { ...process.env } as Record<string, string>,
       loadTimeoutMs,
-      log: silent,
+      log,
       clock,
     },
     start: "lazy",
@@ -85,6 +96,7 @@ describe("a lazy engine", () => {
       residentBytes: 0,
     });
     const first = count(counter, { to: 250_000 });
+    expect(counter.status()).toMatchObject({ state: "loading", progress: 0 });
     await until(() => (counter.status().progress ?? 0) >= 0.5);
     expect(counter.status()).toMatchObject({ state: "loading", waiting: 1 });
     const events = await first;
@@ -93,6 +105,10 @@ describe("a lazy engine", () => {
     expect(counter.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
     expect(counter.status().residentBytes).toBeGreaterThan(1e6);
     expect((await count(counter, { to: 7 })).at(-1)).toMatchObject({ count: 7 });
+    await Bun.sleep(10);
+    expect(counter.status().state).toBe("ready");
+    // What an engine has to say in passing is for those that look for it.
+    expect(notes).toEqual(["warn counting: beads"]);
   });
 
   test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
@@ -108,6 +124,16 @@ describe("a lazy engine", () => {
     await until(() => childrenOf(process.pid).length === before.length);
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
     expect(counter.status().restarts).toBe(0);
+  });
+
+  test("is unloaded when nobody waits for it any more, before it is loaded", async () => {
+    const counter = start({ loadMs: 5000, idleMs: 20 });
+    const leave = new AbortController();
+    const left = failure(count(counter, { to: 1 }, leave.signal));
+    leave.abort("gone");
+    expect(await left).toBe("gone");
+    expect(counter.status().state).toBe("loading");
+    await until(() => counter.status().state === "unloaded");
   });
 
   test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
@@ -129,6 +155,9 @@ describe("a lazy engine", () => {
     expect(refused).toMatchObject({ code: "engine_unavailable" });
     expect(String(refused)).not.toContain("disk");
     expect(counter.status().lastError).toBe("the disk is full");
+    expect(errors).toEqual([
+      { message: "engine cannot be started", fields: { model: "abacus", reason: "the disk is full" } },
+    ]);
   });
 
   test("keeps a job waiting no longer than loading may take", async () => {
@@ -146,11 +175,16 @@ describe("an eager engine", () => {
     expect(counter.status().state).toBe("ready");
   });
 
-  test("that cannot be loaded is not tried again", async () => {
+  test("that cannot be loaded is not tried again, whether anybody waits for it or not", async () => {
+    const unwatched = start({ start: "eager", loadMs: -1 });
+    expect(await failure(count(unwatched, { to: 1 }))).toBe("engine_unavailable");
+    expect(unwatched.status().state).toBe("failed");
     const counter = start({ start: "eager", loadMs: -1 });
     await expect(counter.ready()).rejects.toThrow("no such counter");
     expect(counter.status()).toMatchObject({ state: "failed", restarts: 0 });
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "engine_unavailable" });
+    expect(refused).not.toHaveProperty("details.retryAfterSeconds");
   });
 });
 
@@ -198,33 +232,61 @@ describe("a process that dies", () => {
     process.kill(pid, "SIGKILL");
     const lost = await Array.fromAsync(events).catch((error: unknown) => error);
     expect(lost).toMatchObject({ code: "engine_crashed", message: expect.stringContaining("SIGKILL") });
+    const how = "by signal SIGKILL";
+    expect(errors).toEqual([
+      { message: "engine process ended", fields: { kind: "counting", model: "abacus", how, restart_in_ms: 0 } },
+    ]);
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
     expect(counter.status()).toMatchObject({ restarts: 1, running: 0, waiting: 0 });
     await until(() => openFiles(process.pid) <= files);
     expect(childrenOf(process.pid).length).toBe(before.length + 1);
   });
 
-  test("again and again is restarted later and later, with Retry-After meanwhile", async () => {
-    const counter = start();
-    await count(counter, { to: 1 });
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-    expect(counter.status().state).toBe("failed");
-    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
-    await until(() => counter.status().state === "unloaded");
-    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
-  });
+  test.each(["lazy", "eager"] as const)(
+    "again and again (%s) is restarted later and later, with Retry-After",
+    async (how) => {
+      let ended = 0;
+      const counter = start({ start: how, onExit: () => ended++ });
+      await count(counter, { to: 1 });
+      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(counter.status()).toMatchObject({ state: "failed", restarts: 1, residentBytes: 0 });
+      expect(ended).toBe(2);
+      const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
+      await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
+      expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    },
+  );
 });
 
-test("stopping refuses jobs, ends those under way, and resolves when the process is gone", async () => {
+test("stopping refuses jobs, ends those under way, and resolves when the process is gone; none comes after it", async () => {
   const before = childrenOf(process.pid);
-  const counter = start();
+  let ended = false;
+  const counter = start({ onExit: () => (ended = true) });
   const events = await running(counter);
   const stopped = counter.stop();
   expect(await failure(Array.fromAsync(events))).toBe("shutting_down");
   expect(await failure(count(counter, { to: 1 }))).toBe("shutting_down");
   await stopped;
   expect(counter.status().state).toBe("stopped");
+  await until(() => ended);
+  await Bun.sleep(10);
+  expect(counter.status()).not.toHaveProperty("lastError");
+  expect(childrenOf(process.pid)).toEqual(before);
+});
+
+test("stopping between the end of a process and the next one leaves none", async () => {
+  const before = childrenOf(process.pid);
+  const stopped = Promise.withResolvers<void>();
+  // The next one is due when the timers are.
+  const onExit = () => queueMicrotask(() => counter.stop().then(stopped.resolve));
+  const counter: Counter = start({ start: "eager", onExit });
+  await counter.ready();
+  const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+  process.kill(pid, "SIGKILL");
+  await stopped.promise;
+  await Bun.sleep(20);
+  expect(counter.status()).toMatchObject({ state: "stopped", restarts: 0 });
   expect(childrenOf(process.pid)).toEqual(before);
 });

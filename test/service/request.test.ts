@@ -1,0 +1,383 @@
+// The life of a request, whatever it computes: on a service of its own, over work that does what it is told.
+
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import type { CancelCause } from "../../src/domain/cancel.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { noUsage } from "../../src/domain/usage.ts";
+import {
+  RequestService,
+  type Admitting,
+  type LiveRequest,
+  type RequestDeps,
+  type RequestReport,
+  type RequestSpec,
+} from "../../src/service/request.ts";
+
+type Event = { readonly type: "accepted" | "started" | "text" | "finish" };
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** Lets everything happen that waits for no timer. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function setUp(limits: Partial<RequestDeps> = {}) {
+  const time = { ms: 1_000_000 };
+  /** What metrics are told, by the name of the model. */
+  const counted: string[] = [];
+  const metrics: RequestDeps["metrics"] = {
+    of: ({ model }) => {
+      const count = (what: string) => void counted.push(`${model}: ${what}`);
+      return {
+        started: () => count("started"),
+        finished: (reason, { promptTokens }, ms) => count(`${reason}, ${promptTokens} tokens, ${ms} ms`),
+        failed: (code, ms) => count(`${code}, ${ms} ms`),
+        rejected: (reason) => count(`rejected ${reason}`),
+        adapterChosen() {},
+        firstToken() {},
+        interToken() {},
+      };
+    },
+  };
+  const clock = { now: () => time.ms, wall: () => 5 * time.ms };
+  const subject = { kind: "text", model: "main" };
+  const service = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
+  const main: Admitting = { engine: {}, parallel: 1 };
+
+  /** A request, begun. Its work does each step when it is told. */
+  function begin(spec: Partial<RequestSpec> = {}, client = new AbortController()) {
+    const report: RequestReport = {};
+    const steps = new TransformStream<Event, Event>({}, { highWaterMark: 99 }, { highWaterMark: 99 });
+    const writer = steps.writable.getWriter();
+    const seen: string[] = [];
+    const state = { seen, outcome: "", live: undefined as LiveRequest | undefined };
+    const work = {
+      async begin(live: LiveRequest) {
+        state.live = live;
+        live.signal.addEventListener("abort", () => void writer.abort(live.signal.reason));
+        return steps.readable;
+      },
+      observe({ type }: Event, live: LiveRequest) {
+        if (type === "accepted") live.promptTokens = 7;
+        if (type === "finish") report.reason = "stop";
+      },
+    };
+    const events = service.run<Event>({ id: "r", backend: main, ...spec }, client.signal, report, work);
+    const over = (async () => {
+      for await (const { type } of events) seen.push(type);
+      return "ended";
+    })();
+    const ended = over
+      .catch((error: unknown) => (error instanceof SvcError ? error.code : String(error)))
+      .then((outcome) => (state.outcome = outcome));
+    const failure = over.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const step = async (...types: Event["type"][]) => {
+      for (const type of types) await writer.write({ type });
+      await settle();
+    };
+    const end = async (finishes = true) => {
+      if (finishes) await step("finish");
+      await writer.close();
+      return ended;
+    };
+    return { report, state, client, ended, failure, step, end };
+  }
+  return { service, begin, time, counted, main };
+}
+
+/** What a cancelled engine job is told: its key and the cause. */
+function cancels() {
+  const calls: [string, CancelCause][] = [];
+  return { calls, cancel: (key: string, cause: CancelCause) => void calls.push([key, cause]) };
+}
+
+describe("a place", () => {
+  test("is there for each that runs and each that may wait; the next one is refused, and counted", async () => {
+    const { begin, counted, service } = setUp();
+    const [one, two, three] = [begin(), begin(), begin()];
+    expect(await three.ended).toBe("server_busy");
+    expect(service.activeCount).toBe(2);
+    expect(counted).toEqual(["main: started", "main: started", "main: rejected queue_full"]);
+    expect(await one.end()).toBe("ended");
+    const four = begin();
+    expect([await two.end(), await four.end()]).toEqual(["ended", "ended"]);
+    expect([service.activeCount, service.registeredCount]).toEqual([0, 0]);
+  });
+
+  test("is taken for every job of a request; more than there are are taken when it is alone", async () => {
+    const { begin, main } = setUp();
+    const backend = { ...main, parallel: 3 };
+    const some = begin({ backend, places: 3 });
+    expect(await begin({ backend, places: 2 }).ended).toBe("server_busy");
+    const one = begin({ backend, places: 1 });
+    await Promise.all([some.end(), one.end()]);
+    const many = begin({ backend, places: 9 });
+    expect(await begin({ backend }).ended).toBe("server_busy");
+    expect(await many.end()).toBe("ended");
+  });
+
+  test("is one of an engine, whichever of its models is asked for", async () => {
+    const { begin, counted, main } = setUp({ maxQueue: 0 });
+    const other = { engine: main.engine, parallel: 1, subject: { kind: "text", model: "other" } };
+    const running = begin();
+    expect(await begin({ backend: other }).ended).toBe("server_busy");
+    const elsewhere = begin({ backend: { ...other, engine: {} } });
+    await Promise.all([running.end(), elsewhere.end()]);
+    expect(counted).toEqual([
+      "main: started",
+      "other: rejected queue_full",
+      "other: started",
+      "main: stop, 0 tokens, 0 ms",
+      "other: stop, 0 tokens, 0 ms",
+    ]);
+  });
+
+  test("that was assured is taken from the others, be it free or not", async () => {
+    const { begin, service, main } = setUp();
+    const held = [begin(), begin()];
+    const assured = begin({ assured: true });
+    await settle();
+    await held[0]?.end();
+    expect(await begin().ended).toBe("server_busy");
+    expect(() => service.checkCapacity({ backend: main })).toThrow(expect.objectContaining({ code: "server_busy" }));
+    await assured.end();
+    expect(() => service.checkCapacity({ backend: main })).not.toThrow();
+    await held[1]?.end();
+  });
+
+  test("is none for what runs in the background", async () => {
+    const { begin, service } = setUp({ maxQueue: 0 });
+    const background = [begin({ background: true, places: 4 }), begin({ background: true })];
+    const [one, two] = [begin(), begin()];
+    expect(await two.ended).toBe("server_busy");
+    expect(service.activeCount).toBe(6);
+    for (const { end } of background) await end();
+    expect(await begin().ended).toBe("server_busy");
+    await one.end();
+    expect(service.activeCount).toBe(0);
+  });
+
+  test("is likely free when the engine says so, else when a request of usual length ends", async () => {
+    const retryAfter = async (placeFreeMs?: number) => {
+      const { begin, time, main } = setUp({ maxQueue: 0 });
+      const spec = { backend: { ...main, parallel: 2 }, placeFreeMs: () => placeFreeMs };
+      // The usual length is a moving mean: a fifth of each request's, beginning with 2 s.
+      const long = begin({ ...spec, places: 2 });
+      time.ms += 62_000;
+      await long.end();
+      const running = begin({ ...spec, places: 2 });
+      const refused = await begin(spec).failure;
+      await running.end();
+      return refused;
+    };
+    expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7, busy: "queue_full" } });
+    expect(await retryAfter(3500)).toMatchObject({ details: { retryAfterSeconds: 4 } });
+  });
+});
+
+describe("the time in the queue", () => {
+  test("is limited from acceptance to the first computation", async () => {
+    const { begin, counted, time } = setUp({ queueTimeoutMs: 100, maxQueue: 9 });
+    const [loading, waiting, computed] = [begin(), begin(), begin()];
+    await waiting.step("accepted");
+    await computed.step("accepted", "started");
+    jest.advanceTimersByTime(99);
+    await settle();
+    expect(waiting.state.outcome).toBe("");
+    time.ms += 100;
+    jest.advanceTimersByTime(1);
+    expect(await waiting.failure).toMatchObject({
+      code: "server_busy",
+      message: expect.stringContaining("0.1 s"),
+      details: { busy: "queue_timeout", retryAfterSeconds: 2 },
+    });
+    expect(counted.slice(-2)).toEqual(["main: rejected queue_timeout", "main: server_busy, 100 ms"]);
+    jest.advanceTimersByTime(10_000);
+    await loading.step("accepted", "started");
+    expect([await loading.end(), await computed.end()]).toEqual(["ended", "ended"]);
+  });
+
+  test("is not limited in the background, nor by a limit of 0", async () => {
+    for (const [queueTimeoutMs, background] of [
+      [100, true],
+      [0, false],
+    ] as const) {
+      const waiting = setUp({ queueTimeoutMs }).begin({ background });
+      await waiting.step("accepted");
+      jest.advanceTimersByTime(1e6);
+      expect(await waiting.end()).toBe("ended");
+    }
+  });
+
+  test("no longer runs when the request is over", async () => {
+    const { begin } = setUp({ queueTimeoutMs: 100 });
+    const waiting = begin();
+    await waiting.step("accepted");
+    waiting.client.abort("left");
+    expect(await waiting.ended).toBe("left");
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe("the deadline", () => {
+  const in50ms = { deadline: 5_000_050 };
+
+  test("that has passed is an error before the engine hears of the request", async () => {
+    for (const deadline of [5_000_000, 4_000_000]) {
+      const { begin, counted } = setUp();
+      const late = begin({ deadline });
+      expect(await late.ended).toBe("deadline_exceeded");
+      expect(late.state.live).toBeUndefined();
+      expect(counted).toEqual(["main: started", "main: deadline_exceeded, 0 ms"]);
+    }
+  });
+
+  test("is an error until something of the answer is there, and then its end", async () => {
+    const { calls, cancel } = cancels();
+    const { begin } = setUp({ maxQueue: 9 });
+    const waiting = begin({ ...in50ms, cancel });
+    await waiting.step("accepted", "started");
+    const answering = begin({ ...in50ms, cancel, id: "a", places: 2 });
+    await answering.step("accepted", "started", "text");
+    jest.advanceTimersByTime(49);
+    await settle();
+    expect([waiting.state.outcome, calls]).toEqual(["", []]);
+    jest.advanceTimersByTime(1);
+    expect(await waiting.ended).toBe("deadline_exceeded");
+    expect(calls).toEqual(answering.state.live?.keys.map((key) => [key, "deadline"]) ?? []);
+    expect(new Set(calls.map(([key]) => key)).size).toBe(2);
+    expect(await answering.end()).toBe("ended");
+  });
+
+  test("that is not reached changes nothing, and is forgotten", async () => {
+    const { begin } = setUp();
+    const quick = begin(in50ms);
+    await quick.step("accepted", "started", "text");
+    expect(await quick.end()).toBe("ended");
+    expect(quick.state.seen).toEqual(["accepted", "text", "finish"]);
+    // Requests of a batch share their client.
+    quick.client.abort("left");
+    expect(quick.state.live?.signal.aborted).toBe(false);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe("cancelling", () => {
+  test("by id ends every job of the newest request, once", async () => {
+    const { calls, cancel } = cancels();
+    const { begin, service } = setUp({ maxQueue: 9 });
+    const older = begin({ cancel });
+    const newer = begin({ cancel, places: 2 });
+    await settle();
+    expect(service.registeredCount).toBe(2);
+    expect(service.cancel("r")).toBe(true);
+    const { keys = [], stopped } = newer.state.live ?? {};
+    expect(calls).toEqual(keys.map((key) => [key, "id"]));
+    expect(keys).toHaveLength(2);
+    expect([stopped?.aborted, stopped?.reason]).toEqual([true, "id"]);
+    expect(older.state.live?.stopped.aborted).toBe(false);
+    expect([await newer.end(), await older.end()]).toEqual(["ended", "ended"]);
+    expect(service.cancel("r")).toBe(false);
+  });
+
+  test("one request leaves the others of its id, and is possible until it is settled", async () => {
+    const { calls, cancel } = cancels();
+    const { begin, service } = setUp({ maxQueue: 9 });
+    const [older, newer] = [begin({ cancel }), begin({ cancel })];
+    await settle();
+    older.report.cancel?.();
+    expect(calls).toEqual([["r", "id"]]);
+    expect(service.registeredCount).toBe(1);
+    newer.state.live?.settled();
+    expect(newer.report.cancel).toBeUndefined();
+    expect(service.cancel("r")).toBe(false);
+    expect(service.registeredCount).toBe(0);
+    await Promise.all([older.end(), newer.end()]);
+    expect(older.report.cancel).toBeUndefined();
+  });
+
+  test("what has no half an answer fails it, as cancelled or because the server stops", async () => {
+    const { begin, service, counted } = setUp();
+    const cancelled = begin({ id: "a" });
+    await cancelled.step("accepted");
+    service.cancel("a");
+    expect(await cancelled.ended).toBe("request_cancelled");
+    expect(cancelled.report).toEqual({ reason: "cancelled" });
+    const stopped = begin();
+    await stopped.step("accepted");
+    service.cancelAll();
+    expect(await stopped.ended).toBe("shutting_down");
+    expect(stopped.report).toEqual({ error: "shutting_down" });
+    expect(counted).toEqual([
+      "main: started",
+      "main: cancelled, 7 tokens, 0 ms",
+      "main: started",
+      "main: shutting_down, 0 ms",
+    ]);
+  });
+
+  test("by disconnecting throws the client's reason, and counts as cancelled", async () => {
+    const { begin, counted, time } = setUp();
+    const left = begin();
+    await left.step("accepted", "started", "text");
+    time.ms += 30;
+    left.client.abort("left");
+    expect(await left.ended).toBe("left");
+    const gone = new AbortController();
+    gone.abort("gone");
+    const never = begin({}, gone);
+    expect(await never.ended).toBe("gone");
+    expect(never.state.live).toBeUndefined();
+    expect(counted).toEqual([
+      "main: started",
+      "main: cancelled, 7 tokens, 30 ms",
+      "main: started",
+      "main: cancelled, 0 tokens, 0 ms",
+    ]);
+  });
+});
+
+describe("the end of a request", () => {
+  test("counts for the model that computed it, with its tokens and its time since admission", async () => {
+    const { begin, counted, time, main } = setUp();
+    const backend = { ...main, subject: { kind: "text", model: "poet" } };
+    const request = begin({ backend });
+    await request.step("accepted", "started", "text");
+    time.ms += 40;
+    request.report.usage = noUsage(11);
+    await request.end();
+    expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 ms"]);
+  });
+
+  test("without a finish is an error of the server, unless its client left", async () => {
+    const { begin, counted } = setUp();
+    const [one, two] = [begin(), begin()];
+    expect(await one.end(false)).toBe("internal_error");
+    expect([one.report.error, counted.at(-1)]).toEqual(["internal_error", "main: internal_error, 0 ms"]);
+    const ended = two.end(false);
+    two.client.abort("left");
+    expect(await ended).toBe("left");
+  });
+});
+
+describe("draining", () => {
+  test("refuses what comes, in the background as well, and ends with the last request", async () => {
+    const { begin, service, main } = setUp();
+    const [first, last] = [begin({ places: 2 }), begin({ background: true })];
+    await settle();
+    let drained = 0;
+    for (let waiting = 0; waiting < 2; waiting++) void service.drain().then(() => drained++);
+    for (const spec of [{}, { background: true }, { assured: true }]) {
+      expect(await begin(spec).ended).toBe("shutting_down");
+    }
+    expect(() => service.checkCapacity({ backend: main })).toThrow(expect.objectContaining({ code: "shutting_down" }));
+    await first.end();
+    expect(drained).toBe(0);
+    await last.end();
+    await settle();
+    expect(drained).toBe(2);
+  });
+});
