@@ -75,12 +75,12 @@ export function servedEngine({ id, file, adapters, options }: PreparedModel, lau
 }
 
 /** The embedded model in an engine of its own, small and on the CPU, that is there while it is used. */
-export function systemEngine(config: Config, launch: Launch): TextEngine {
+export function systemEngine(config: Config, launch: Launch, native: NativeFiles): TextEngine {
   const { model: _model, mmproj: _mmproj, draft: _draft, kvDir: _kvDir, traceFile: _traceFile, ...plain } = config;
   return new TextEngine({
     model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created, parallel: SYSTEM_ENGINE.parallel },
     adapters: [],
-    load: () => prepareModel({ ...plain, ...SYSTEM_CONFIG }, launch.log).options,
+    load: () => prepareModel({ ...plain, ...SYSTEM_CONFIG }, () => native).options,
     launch,
     start: "lazy",
     idleMs: config.idleUnloadMs,
@@ -102,8 +102,12 @@ export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }:
 }
 
 /** One engine a file, loaded on first use; without a file for vectors the embedded model has one. */
-export function embeddingEngines(given: readonly EmbeddingFile[], config: Config, launch: Launch): EmbeddingEngine[] {
-  const native = unpack(config.cacheDir);
+export function embeddingEngines(
+  given: readonly EmbeddingFile[],
+  config: Config,
+  launch: Launch,
+  native: NativeFiles,
+): EmbeddingEngine[] {
   const isMissing = given.every(({ ranks }) => ranks) && native.embeddedEmbeddings !== undefined;
   const files = isMissing ? [readEmbeddingFile(native.embeddedEmbeddings ?? "", false), ...given] : given;
   return files.map((file) => {
@@ -124,10 +128,10 @@ const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOpti
 };
 
 /**
- * Checks the model's files, unpacks the native libraries and decides how the model is loaded. Throws ExitError when the
- * model's files or the cache folder cannot be used.
+ * Checks the model's files and decides how the model is loaded. `unpacked`: gives the native libraries, once the files are
+ * known to be good. Throws ExitError when a file cannot be used.
  */
-export function prepareModel(config: Config, log: Logger): PreparedModel {
+export function prepareModel(config: Config, unpacked: () => NativeFiles): PreparedModel {
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = chosen && modelFile(chosen.path);
@@ -135,8 +139,7 @@ export function prepareModel(config: Config, log: Logger): PreparedModel {
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
   const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
-  const native = unpack(config.cacheDir);
-  if (native.warning) log.warn(native.warning);
+  const native = unpacked();
   const file = given ?? modelFile(native.embeddedModel);
   const id = config.alias ?? (given ? file.id : "svc-mini");
   const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, id));
@@ -233,9 +236,12 @@ function startTrace(path: string): string {
   }
 }
 
-function unpack(cacheDir: string) {
+/** The native libraries, unpacked where that has to be. Throws ExitError when the cache folder cannot be used. */
+export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
   try {
-    return nativeFiles(cacheDir);
+    const native = nativeFiles(cacheDir);
+    if (native.warning) log.warn(native.warning);
+    return native;
   } catch (error) {
     throw new ExitError("failure", error instanceof Error ? error.message : String(error));
   }

@@ -1,6 +1,7 @@
 // Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
 // self-test.
 
+import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
@@ -11,7 +12,6 @@ import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
-import type { EmbeddingFile } from "../model/model-file.ts";
 import { EmbeddingModels } from "../service/embedding-models.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
@@ -30,6 +30,7 @@ import {
   servedEngine,
   SYSTEM_ENGINE,
   systemEngine,
+  unpack,
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
@@ -64,18 +65,23 @@ export function createRuntime(config: Config): Runtime {
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
   const embeddingFiles = readEmbeddingFiles(config);
-  const prepared = prepareModel(config, log);
+  let native: NativeFiles | undefined;
+  const unpacked = () => (native ??= unpack(config, log));
+  const prepared = prepareModel(config, unpacked);
   const { file, modelGiven, context } = prepared;
   const engine = servedEngine(prepared, launch);
-  const system = modelGiven ? systemEngine(config, launch) : engine;
-  return { ...services({ config, launch, engine, system, embeddingFiles }), engine, file, modelGiven, context };
+  const system = modelGiven ? systemEngine(config, launch, unpacked()) : engine;
+  const embedders = embeddingEngines(embeddingFiles, config, launch, unpacked());
+  return { ...services({ config, launch, engine, system, embedders }), engine, file, modelGiven, context };
 }
 
 /** A server that has no model of its own. */
 export function createGatewayServices(config: Config): Services {
   const launch = launchWith(config, logger(config));
   const embeddingFiles = readEmbeddingFiles(config);
-  return services({ config, launch, system: systemEngine(config, launch), embeddingFiles });
+  const native = unpack(config, launch.log);
+  const embedders = embeddingEngines(embeddingFiles, config, launch, native);
+  return services({ config, launch, system: systemEngine(config, launch, native), embedders });
 }
 
 /** Ends all engines; resolves when their processes are gone. */
@@ -89,14 +95,13 @@ interface Parts {
   readonly engine?: TextEngine;
   /** Computes the system model; it may be `engine`. */
   readonly system: TextEngine;
-  readonly embeddingFiles: readonly EmbeddingFile[];
+  readonly embedders: readonly EmbeddingEngine[];
 }
 
-function services({ config, launch, engine, system, embeddingFiles }: Parts): Services {
+function services({ config, launch, engine, system, embedders }: Parts): Services {
   const { clock, log } = launch;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock);
-  const embedders = embeddingEngines(embeddingFiles, config, launch);
   const others = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const sources = [new EmbeddingModels(embedders, parallel), ...(others ? [others.gateway] : []), systemModel];

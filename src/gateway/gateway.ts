@@ -36,6 +36,8 @@ interface Lookup<T> {
 
 /** Requests of one model under way at other servers: these have limits of their own, this one is for svc's memory. */
 const PARALLEL = 1024;
+/** Vectors of upstreams count together: clients make up names, and labels are kept. */
+const UPSTREAM_VECTORS = { kind: "embedding", model: "" };
 /** How often servers are looked after, and how often the machine is searched. */
 const TICK_MS = 1000;
 const SEARCH_MS = 30_000;
@@ -91,21 +93,30 @@ export class Gateway implements ModelSource {
     );
   }
 
-  /** A model by its listed name, or by the name it has on its server. */
-  find(name: string): Served | undefined {
-    const chat = this.locate(name, {
-      has: (upstream, model) => upstream.has(model),
-      // It may be new there: the server is asked.
-      mayHave: ({ isConfigured }) => isConfigured,
-      backend: (upstream, model) => this.textBackend(upstream, model),
-    });
-    const embeddings = this.locate(name, {
-      has: (upstream, model) => upstream.mayEmbed(model),
-      // Of a server that never answered nothing is known: it is asked, and the client gets what becomes of that.
-      mayHave: ({ isConfigured, replicas }) => isConfigured && replicas.every(({ models }) => !models),
-      backend: (upstream, model) => this.embeddingBackend(upstream, model),
-    });
-    return chat || embeddings ? { chat, embeddings } : undefined;
+  /** A model by its listed name, or by the name it has on its server; looked for when it is known what is wanted of it. */
+  find(name: string): Served {
+    const chat = () =>
+      this.locate(name, {
+        has: (upstream, model) => upstream.has(model),
+        // It may be new there: the server is asked.
+        mayHave: ({ isConfigured }) => isConfigured,
+        backend: (upstream, model) => this.textBackend(upstream, model),
+      });
+    const embeddings = () =>
+      this.locate(name, {
+        has: (upstream, model) => upstream.mayEmbed(model),
+        // Of a server that never answered nothing is known: it is asked, and the client gets what becomes of that.
+        mayHave: ({ isConfigured, replicas }) => isConfigured && replicas.every(({ models }) => !models),
+        backend: (upstream, model) => this.embeddingBackend(upstream, model),
+      });
+    return {
+      get chat() {
+        return chat();
+      },
+      get embeddings() {
+        return embeddings();
+      },
+    };
   }
 
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
@@ -144,6 +155,7 @@ export class Gateway implements ModelSource {
       model: listed,
       engine: new RemoteEmbedder({ listed, model }, upstream),
       parallel: PARALLEL,
+      subject: UPSTREAM_VECTORS,
     }));
   }
 

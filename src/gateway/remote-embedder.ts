@@ -7,6 +7,7 @@ import { Attempts } from "./attempts.ts";
 import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
+import { headersOf } from "./request-headers.ts";
 import { readMessages } from "./stream-lines.ts";
 import type { Upstream } from "./upstream.ts";
 import { processless } from "./upstream.ts";
@@ -82,9 +83,8 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { client, breaker, kind } = replica;
     const { model } = this.names;
     const { path, body } = kind === "ollama" ? encodeEmbed(work, model) : encodeEmbeddings(work, model);
-    const [id] = origin?.id.split(" ") ?? [];
     try {
-      const response = await client.post(path, body, id === undefined ? {} : { "X-Request-ID": id }, signal);
+      const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
       const answer = await only(readMessages(response, (next) => client.waiting(next, signal), LONGEST_ANSWER));
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
       breaker.succeeded();

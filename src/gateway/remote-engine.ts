@@ -13,6 +13,7 @@ import { decodeChunk } from "./openai/decode-chunk.ts";
 import { encodeOpenAi } from "./openai/encode-request.ts";
 import { prefixKey } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
+import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { readMessages } from "./stream-lines.ts";
 import { processless, type Upstream } from "./upstream.ts";
@@ -190,18 +191,6 @@ const accepted = (downgraded: boolean): EngineEvent => ({ type: "accepted", prom
 function lastText({ messages }: GenerateRequest): string {
   const content = messages.at(-1)?.content;
   return typeof content === "string" ? content : "";
-}
-
-/** The request's id in the server's log; among svc, whose request it is and until when it is of use. */
-function headersOf({ kind }: Replica, { id, client, deadline }: GenerateRequest): Record<string, string> {
-  const [correlation = ""] = id.split(" ");
-  if (kind !== "svc") return { "X-Request-ID": correlation };
-  const name = client?.replaceAll(" ", "_");
-  return {
-    "X-Request-ID": correlation,
-    ...(name !== undefined && { "X-Svc-Client": name }),
-    ...(deadline !== undefined && { "X-Svc-Deadline-Ms": String(Math.max(1, Math.round(deadline - Date.now()))) }),
-  };
 }
 
 /** A strict schema was asked for, and the server does not hold the model to it, or not to all of it. */

@@ -45,7 +45,7 @@ export class GenerationService {
     const backend = this.deps.router.find(model, "chat");
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { ...options, ...capacityOf(backend), id, places, deadline, background, cancel };
+    const spec = { ...options, backend, id, places, deadline, background, cancel };
     yield* this.deps.requests.run(spec, signal, report, {
       begin: (live) => this.begin(backend, requests, live),
       observe: this.observer(requests, report),
@@ -65,7 +65,7 @@ export class GenerationService {
 
   /** Throws what a request for this model would be refused with at this moment. */
   checkCapacity(model?: string): void {
-    this.deps.requests.checkCapacity(capacityOf(this.deps.router.find(model, "chat")));
+    this.deps.requests.checkCapacity(this.deps.router.find(model, "chat"));
   }
 
   /** Counts tokens and times, and fills in the report. */
@@ -119,8 +119,3 @@ export class GenerationService {
     return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
   }
 }
-
-const capacityOf = (backend: TextBackend) => ({
-  backend,
-  placeFreeMs: () => backend.engine.status().placeFreeMs,
-});

@@ -23,8 +23,8 @@ export interface RequestDeps {
 
 /** What admission needs of a backend. */
 export interface Admitting {
-  /** Requests to one engine share its places. */
-  readonly engine: object;
+  /** Requests to one engine share its places. It may know in how many milliseconds one is free. */
+  readonly engine: { readonly stop?: unknown; readonly placeFreeMs?: () => number | undefined };
   readonly parallel: number;
   readonly subject?: MetricSubject;
 }
@@ -35,8 +35,6 @@ export interface RequestSpec {
   readonly backend: Admitting;
   /** Jobs that it comes to in the engine; default 1. */
   readonly places?: number;
-  /** Milliseconds until a place is free, where the engine knows. */
-  readonly placeFreeMs?: () => number | undefined;
   /** Milliseconds since 1970 after which nobody wants an answer. */
   readonly deadline?: number | undefined;
   /** Nobody waits for it: it takes no place of others, and waits as long as it has to. */
@@ -186,15 +184,15 @@ export class RequestService {
   }
 
   /** Throws what a request to this backend would be refused with at this moment. */
-  checkCapacity(spec: Pick<RequestSpec, "backend" | "placeFreeMs">): void {
+  checkCapacity(backend: Admitting): void {
     if (this.draining) throw shuttingDown();
-    this.admissionOf(spec).check(1, this.metricsOf(spec.backend));
+    this.admissionOf(backend).check(1, this.metricsOf(backend));
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
     const { places = 1, background, assured } = spec;
     if (this.draining) throw shuttingDown();
-    const admission = this.admissionOf(spec);
+    const admission = this.admissionOf(spec.backend);
     if (!background) admission.enter(places, metrics, assured);
     this.active += places;
     return admission;
@@ -204,11 +202,10 @@ export class RequestService {
     return this.deps.metrics.of(subject);
   }
 
-  private admissionOf({ backend, placeFreeMs }: Pick<RequestSpec, "backend" | "placeFreeMs">): Admission {
-    const { engine, parallel } = backend;
+  private admissionOf({ engine, parallel }: Admitting): Admission {
     const known = this.admissions.get(engine);
     if (known) return known;
-    const admission = new Admission(parallel, this.deps.maxQueue, placeFreeMs ?? (() => undefined));
+    const admission = new Admission(parallel, this.deps.maxQueue, () => engine.placeFreeMs?.());
     this.admissions.set(engine, admission);
     return admission;
   }

@@ -78,7 +78,7 @@ describe("meaning", () => {
     expect(settings({}, { SVC_IDLE_UNLOAD: "0" }).idleUnloadMs).toBe(0);
     for (const wrong of ["-1", "100001"]) {
       expect(() => settings({}, { SVC_IDLE_UNLOAD: wrong })).toThrow(
-        "SVC_IDLE_UNLOAD must be a number from 0 to 100000",
+        "SVC_IDLE_UNLOAD must be a number from 0 to 35000",
       );
     }
   });

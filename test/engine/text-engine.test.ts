@@ -125,7 +125,7 @@ describe("a healthy engine", () => {
       code: "server_busy",
       details: { busy: "queue_tokens", retryAfterSeconds: 60 },
     });
-    expect(engine.status().placeFreeMs).toBeGreaterThan(50_000);
+    expect(engine.placeFreeMs()).toBeGreaterThan(50_000);
   });
 
   test("tokenizes, and back", async () => {

@@ -9,7 +9,7 @@ function start() {
   const stats = new TextStats({ now: () => time.ms, wall: () => 0 });
   const value = (wanted: string, label?: string) => {
     const samples = stats
-      .metrics(4)
+      .metrics(4, 1024)
       .flatMap((metric) => (metric.type !== "histogram" && metric.name === wanted ? metric.samples : []));
     return samples.find(([labels]) => label === undefined || Object.values(labels).includes(label))?.[1];
   };

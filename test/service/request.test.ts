@@ -142,9 +142,9 @@ describe("a place", () => {
     await settle();
     await held[0]?.end();
     expect(await begin().ended).toBe("server_busy");
-    expect(() => service.checkCapacity({ backend: main })).toThrow(expect.objectContaining({ code: "server_busy" }));
+    expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "server_busy" }));
     await assured.end();
-    expect(() => service.checkCapacity({ backend: main })).not.toThrow();
+    expect(() => service.checkCapacity(main)).not.toThrow();
     await held[1]?.end();
   });
 
@@ -373,7 +373,7 @@ describe("draining", () => {
     for (const spec of [{}, { background: true }, { assured: true }]) {
       expect(await begin(spec).ended).toBe("shutting_down");
     }
-    expect(() => service.checkCapacity({ backend: main })).toThrow(expect.objectContaining({ code: "shutting_down" }));
+    expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "shutting_down" }));
     await first.end();
     expect(drained).toBe(0);
     await last.end();

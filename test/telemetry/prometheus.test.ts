@@ -12,7 +12,6 @@ import { parseExposition } from "../support/exposition.ts";
 
 const status: ProcessStatus = { state: "ready", restarts: 14, running: 2, waiting: 3, residentBytes: 1000 };
 const kv: KvStats = {
-  size: 1024,
   used: 256,
   idle: 128,
   host: 512,
@@ -56,6 +55,7 @@ const usage: Usage = {
 interface Changes extends Partial<typeof levels> {
   readonly state?: ProcessStatus["state"];
   readonly kv?: Partial<KvStats>;
+  readonly size?: number;
   readonly steps?: StepCounts;
 }
 
@@ -66,10 +66,10 @@ function start(model = "tiny") {
   const metrics = new PrometheusMetrics(clock);
   const subject = { kind: "text", model };
   const requests = metrics.of(subject);
-  const scrape = ({ state = "ready", kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
+  const scrape = ({ state = "ready", size = 1024, kv: kvChanges, steps = noSteps(), ...changes }: Changes = {}) => {
     const stats = new TextStats(clock);
     stats.update({ levels: { running: 2, waiting: 3, waitingFor, kv: { ...kv, ...kvChanges } }, steps });
-    const engine = [...processMetrics({ ...status, state }), ...stats.metrics(4)];
+    const engine = [...processMetrics({ ...status, state }), ...stats.metrics(4, size)];
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };
@@ -282,7 +282,7 @@ describe("what is measured", () => {
     expect(read("svc_num_requests_waiting_by_reason", { reason: "prefix" })).toBe(12);
     expect(read("svc_num_requests_waiting_by_reason", { reason: "turn" })).toBe(0);
     expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
-    expect(read("svc_kv_cache_usage_perc", {}, { kv: { size: 0, used: 0 } })).toBe(0);
+    expect(read("svc_kv_cache_usage_perc", {}, { size: 0, kv: { used: 0 } })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);

@@ -66,7 +66,8 @@ export const engineOptions = {
   mmap: boolean({ default: true, help: "Memory-map the model file instead of reading it." }),
   mlock: boolean({ default: false, help: "Lock the model in memory." }),
   warmup: boolean({ default: true, help: "Run the model once at start, so that the first request is fast." }),
-  idleUnloadMs: number(0, 100_000, {
+  // Timers hold 2^31 ms.
+  idleUnloadMs: number(0, 35_000, {
     name: "idle-unload",
     default: 5,
     to: (minutes) => Math.round(60_000 * minutes),

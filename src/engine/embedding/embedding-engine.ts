@@ -53,8 +53,8 @@ export class EmbeddingEngine implements EmbeddingPort, ObservedEngine {
     return processMetrics(this.supervisor.status());
   }
 
-  run(work: EmbeddingWork, signal: AbortSignal, { id, client }: Partial<EmbeddingOrigin> = {}) {
-    return this.supervisor.run({ work, ...(client !== undefined && { client }) }, signal, id);
+  run(work: EmbeddingWork, signal: AbortSignal, { client }: Partial<EmbeddingOrigin> = {}) {
+    return this.supervisor.run({ work, ...(client !== undefined && { client }) }, signal);
   }
 
   stop(): Promise<void> {

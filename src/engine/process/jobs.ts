@@ -1,5 +1,6 @@
 // Jobs between the front process and an engine process: what was requested, how far it got, and the events it waits for.
 
+import type { CancelCause } from "../../domain/cancel.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { JobKey } from "./protocol.ts";
 import { EventQueue } from "./queue.ts";
@@ -18,7 +19,12 @@ export interface Started {
 export class PendingJob<Job, Event extends {}> {
   readonly events = new EventQueue<Event | Started>();
   progress: Progress = "unsent";
+  /** Its acceptance was passed on. */
   accepted = false;
+  /** The engine that has it now has accepted it, and sends its last event when it is cancelled. */
+  isKnown = false;
+  /** Why it was cancelled, while its last event is awaited. */
+  cancelled: CancelCause | undefined;
   /** What an engine is sent; nothing once one computes it: images and sound are large. */
   job: Job | undefined;
   private lives = MOST_LIVES;
@@ -36,6 +42,7 @@ export class PendingJob<Job, Event extends {}> {
   /** Calls `expire` unless the job is sent or settled within `ms`. */
   waitForEngine(ms: number, expire: () => void): void {
     this.progress = "unsent";
+    this.isKnown = false;
     clearTimeout(this.timer);
     this.timer = setTimeout(expire, ms);
   }

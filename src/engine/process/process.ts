@@ -48,8 +48,7 @@ export class EngineProcess<To, From> {
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
-      if (this.abortFd !== undefined) closeSync(this.abortFd);
-      this.abortFd = undefined;
+      this.closeAborts();
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
       options.onExit({ code, signal: signalCode === null ? null : String(signalCode), stderr: this.stderrTail });
@@ -74,6 +73,15 @@ export class EngineProcess<To, From> {
     } catch {
       // The process is gone or its pipe is full: its exit, or the cancel message, does the work.
     }
+  }
+
+  private closeAborts(): void {
+    try {
+      if (this.abortFd !== undefined) closeSync(this.abortFd);
+    } catch {
+      // It is closed already.
+    }
+    this.abortFd = undefined;
   }
 
   /** Ends the process, by force after `graceMs`. Resolves when it is gone. */

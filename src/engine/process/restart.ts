@@ -9,7 +9,9 @@ const HEALTHY_MS = 60_000;
 
 export class RestartPolicy {
   private failures = 0;
-  private lastRestart = Number.NEGATIVE_INFINITY;
+  private hasFailed = false;
+  /** When the process was ready; undefined while it is not. */
+  private readyAt: number | undefined;
   private due = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -20,12 +22,19 @@ export class RestartPolicy {
     return Math.max(0, this.due - this.clock.now());
   }
 
+  /** The process has loaded its model. */
+  ready(): void {
+    this.readyAt = this.clock.now();
+  }
+
   /** Schedules a restart and returns its delay in milliseconds: 0, then 1 s doubling to 60 s. */
   schedule(restart: () => void): number {
     const now = this.clock.now();
-    this.failures = now - this.lastRestart > HEALTHY_MS ? 0 : this.failures + 1;
+    const wasHealthy = this.readyAt !== undefined && now - this.readyAt > HEALTHY_MS;
+    this.failures = wasHealthy || !this.hasFailed ? 0 : this.failures + 1;
+    this.hasFailed = true;
+    this.readyAt = undefined;
     const delay = this.failures === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.failures - 1), LONGEST_BACKOFF_MS);
-    this.lastRestart = now + delay;
     this.due = now + delay;
     this.timer = setTimeout(restart, delay);
     return delay;

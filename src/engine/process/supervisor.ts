@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { PendingJob, type Started } from "./jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEngine } from "./protocol.ts";
@@ -26,7 +26,7 @@ export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report
   readonly kind: string;
   /** The model's name, for the log. */
   readonly model: string;
-  /** What the engine process is to load; called whenever one is started. A throw refuses the requests that wait. */
+  /** What the engine process is to load; called whenever one is started. Where it throws, requests are refused. */
   readonly load: () => Options;
   readonly launch: Launch;
   /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
@@ -64,6 +64,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private restarts = 0;
   private residentBytes = 0;
   private nextKey = 1;
+  /** A process that was unloaded, on its way out. */
+  private leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
   private readonly restart: RestartPolicy;
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
@@ -104,9 +106,17 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
    * the job waits for it. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`, what the engine refuses
    * it with), or the signal's reason: aborting it drops the job, whose work stops within 250 ms.
    */
-  async *run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
+  run(job: Job, signal: AbortSignal, id = ""): AsyncGenerator<Event | Started, void, void> {
+    // A generator holds on to its parameters, and a job to its images and sound.
+    return this.follow(new PendingJob(this.nextKey++, id, job), signal);
+  }
+
+  private async *follow(
+    pending: PendingJob<Job, Event>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Event | Started, void, void> {
     signal.throwIfAborted();
-    const pending = this.add(job, id);
+    this.add(pending);
     const { events } = pending;
     const abandon = () => this.drop(pending);
     signal.addEventListener("abort", abandon);
@@ -125,38 +135,35 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   cancel(id: string, cause: CancelCause): void {
     const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
     if (!pending) return;
+    if (!pending.isKnown) return this.endUncomputed(pending, cause);
     // The engine knows what was computed.
-    if (pending.accepted && pending.progress !== "unsent") return this.stopWork(pending, cause);
-    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
-    this.drop(pending);
+    pending.cancelled = cause;
+    this.stopWork(pending, cause);
   }
 
   /** Refuses jobs from now on and ends the process; resolves when it is gone. */
   async stop(): Promise<void> {
     this.state = "draining";
     this.restart.cancel();
-    clearTimeout(this.idle);
     this.failAll(new SvcError("shutting_down", "The server is shutting down."));
-    await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+    clearTimeout(this.idle);
+    await Promise.all([this.leaving, this.endProcess()]);
     this.state = "stopped";
   }
 
-  private add(job: Job, id: string): PendingJob<Job, Event> {
+  private add(pending: PendingJob<Job, Event>): void {
     if (this.state === "draining" || this.state === "stopped") {
       throw new SvcError("shutting_down", "The server is shutting down.");
     }
     if (this.state === "failed") throw this.unavailable();
     if (this.state === "unloaded") this.spawn();
     clearTimeout(this.idle);
-    const key = this.nextKey++;
-    const pending = new PendingJob<Job, Event>(key, id, job);
-    this.pending.set(key, pending);
+    this.pending.set(pending.key, pending);
     if (this.state === "ready") this.submit(pending);
-    else this.await(pending);
-    return pending;
+    else this.waitForModel(pending);
   }
 
-  private await(pending: PendingJob<Job, Event>): void {
+  private waitForModel(pending: PendingJob<Job, Event>): void {
     const { loadTimeoutMs } = this.options.launch;
     pending.waitForEngine(loadTimeoutMs, () => {
       const message = `The model is still loading after ${Math.round(loadTimeoutMs / 1000)} s of waiting.`;
@@ -182,6 +189,12 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     if (progress === "started") this.process?.abort(key);
   }
 
+  /** Ends a job that no engine has begun, or has any more. */
+  private endUncomputed(pending: PendingJob<Job, Event>, cause: CancelCause): void {
+    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
+    this.drop(pending);
+  }
+
   private settle(pending: PendingJob<Job, Event>, error?: SvcError): void {
     this.pending.delete(pending.key);
     pending.settle(error);
@@ -203,40 +216,46 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private unload(): void {
     if (this.state !== "ready" && this.state !== "loading") return;
-    const { process } = this;
-    this.log.debug("engine unloaded", { kind: this.options.kind, model: this.options.model });
+    const { kind, model } = this.options;
+    this.log.debug("engine unloaded", { kind, model });
+    this.leaving = this.endProcess();
     this.processEnded();
     this.state = "unloaded";
-    void process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+  }
+
+  private async endProcess(): Promise<void> {
+    await this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
   private spawn(): void {
-    const { kind, launch, model } = this.options;
-    const options = this.loadOptions();
-    const process: typeof this.process = new EngineProcess({
+    const { kind, model } = this.options;
+    try {
+      this.process = this.newProcess();
+    } catch (error) {
+      this.lastError = error instanceof Error ? error.message : String(error);
+      this.log.error("engine cannot be started", { kind, model, reason: this.lastError });
+      throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
+    }
+    this.state = "loading";
+    this.progress = 0;
+    this.loadFailure = undefined;
+    if (this.isReplaced) this.restarts++;
+    this.isReplaced = false;
+    this.log.debug("engine process started", { kind, model, pid: this.process.pid });
+  }
+
+  private newProcess(): NonNullable<typeof this.process> {
+    const { kind, launch, load } = this.options;
+    const options = load();
+    const process: NonNullable<typeof this.process> = new EngineProcess({
       command: launch.command(kind),
       env: launch.env,
       cwd: options.libraries,
       onMessage: (message) => this.process === process && this.receive(message),
       onExit: (exit) => this.process === process && this.exited(exit),
     });
-    this.process = process;
-    this.state = "loading";
-    this.progress = 0;
-    if (this.isReplaced) this.restarts++;
-    this.isReplaced = false;
     process.send({ type: "load", version: PROTOCOL_VERSION, options });
-    this.log.debug("engine process started", { kind, model, pid: process.pid });
-  }
-
-  private loadOptions(): Options {
-    try {
-      return this.options.load();
-    } catch (error) {
-      this.lastError = error instanceof Error ? error.message : String(error);
-      this.log.error("engine cannot be started", { model: this.options.model, reason: this.lastError });
-      throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
-    }
+    return process;
   }
 
   private receive(message: FromEngine<Ready, Event, Report>): void {
@@ -252,7 +271,9 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         return void this.process?.stop(STOP_GRACE_MS);
       case "accepted": {
         const pending = this.pending.get(message.key);
-        if (!pending || pending.accepted) return;
+        if (!pending) return;
+        pending.isKnown = true;
+        if (pending.accepted) return;
         pending.accepted = true;
         return pending.events.push(message.event);
       }
@@ -277,7 +298,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         this.residentBytes = message.bytes;
         return;
       case "log":
-        return this.log[message.level === "info" ? "debug" : message.level](`${this.options.kind}: ${message.text}`);
+        return this.log[message.level === "info" ? "debug" : message.level](message.text, this.name);
     }
   }
 
@@ -285,6 +306,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.options.onReady?.(ready);
     this.state = "ready";
     this.isProven = true;
+    this.restart.ready();
     this.loaded.resolve();
     for (const pending of this.pending.values()) this.submit(pending);
   }
@@ -300,8 +322,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const wasLoading = this.state !== "ready";
     this.processEnded();
     if (this.state === "draining" || this.state === "stopped") return;
-    const { kind, model, start, culprit } = this.options;
-    for (const line of exit.stderr) this.log.error(`${kind}: ${line}`);
+    const { start, culprit } = this.options;
+    for (const line of exit.stderr) this.log.error(line, this.name);
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
     this.lastError = this.loadFailure ?? `The engine process ended ${how}${wasLoading ? " while loading" : ""}.`;
     this.loadFailure = undefined;
@@ -309,11 +331,16 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
     this.loseJobs(how, culprit?.(exit.code, this.pending.values()));
     this.isReplaced = true;
-    const delay = this.restart.schedule(() => this.replace());
-    this.state = delay > 0 ? "failed" : "starting";
-    this.log.error("engine process ended", { kind, model, how, restart_in_ms: delay });
+    const restart_in_ms = this.scheduleRestart();
+    this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
     // They would only wait for the same failure.
     if (start === "lazy" && wasLoading) this.failAll(this.unavailable());
+  }
+
+  private scheduleRestart(): number {
+    const delay = this.restart.schedule(() => this.replace());
+    this.state = delay > 0 ? "failed" : "starting";
+    return delay;
   }
 
   /** What was computed is lost; what was not is kept for the successor, unless it has survived too many deaths. */
@@ -321,8 +348,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
-      if (pending.progress === "started" || pending === culprit || !pending.survives()) this.settle(pending, crashed);
-      else this.await(pending);
+      if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
+      else if (pending.progress === "started" || pending === culprit || !pending.survives())
+        this.settle(pending, crashed);
+      else this.waitForModel(pending);
     }
   }
 
@@ -334,7 +363,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     try {
       this.spawn();
     } catch (error) {
-      this.state = "unloaded";
+      this.scheduleRestart();
       if (error instanceof SvcError) this.failAll(error);
     }
   }
@@ -359,6 +388,12 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       ? "The model engine is down and will be restarted."
       : "The model could not be loaded; it will be tried again.";
     return new SvcError("engine_unavailable", message, { retryAfterSeconds });
+  }
+
+  /** For log lines, which come from several engines. */
+  private get name(): LogFields {
+    const { kind, model } = this.options;
+    return { engine: kind, model };
   }
 
   private get log(): Logger {

@@ -3,32 +3,31 @@
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
 /** A metric, and its name before it was renamed. */
-type Row = readonly [make: typeof gauge, name: string, help: string, oldName?: string];
+type Row = readonly [type: "counter" | "gauge", name: string, help: string, oldName?: string];
 
 const KV = {
-  size: [gauge, "svc_kv_cache_size_tokens", "KV cells in all."],
-  used: [gauge, "svc_kv_cache_used_tokens", "KV cells of running requests."],
-  idle: [gauge, "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later ones."],
-  host: [gauge, "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
-  disk: [gauge, "svc_kv_disk_tokens", "Tokens in the disk cache that this model can go on from."],
-  steps: [counter, "svc_engine_steps_total", "Decode steps."],
-  preempted: [counter, "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
-  evicted: [counter, "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
+  used: ["gauge", "svc_kv_cache_used_tokens", "KV cells of running requests."],
+  idle: ["gauge", "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later ones."],
+  host: ["gauge", "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
+  disk: ["gauge", "svc_kv_disk_tokens", "Tokens in the disk cache that this model can go on from."],
+  steps: ["counter", "svc_engine_steps_total", "Decode steps."],
+  preempted: ["counter", "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
+  evicted: ["counter", "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
   offloaded: [
-    counter,
+    "counter",
     "svc_kv_cache_offloaded_tokens_total",
     "Tokens that were offloaded to the host cache.",
     "svc_kv_cache_spilled_tokens_total",
   ],
   restored: [
-    counter,
+    "counter",
     "svc_kv_cache_restored_tokens_total",
     "Tokens that came back from the host cache instead of being computed.",
   ],
-  diskWritten: [counter, "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
-  diskRestored: [counter, "svc_kv_disk_restored_tokens_total", "Tokens that came back from the disk cache."],
+  diskWritten: ["counter", "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
+  diskRestored: ["counter", "svc_kv_disk_restored_tokens_total", "Tokens that came back from the disk cache."],
   diskFailed: [
-    counter,
+    "counter",
     "svc_kv_disk_failed_tokens_total",
     "Tokens that could not be written to the disk cache or read back.",
   ],
@@ -45,15 +44,18 @@ export const noKvStats: KvStats = each(() => 0);
 
 /** What an engine process has counted, added to what its predecessors had. */
 export const afterProcesses = (past: KvStats, now: KvStats): KvStats =>
-  each((name) => (KV[name][0] === counter ? past[name] + now[name] : now[name]));
+  each((name) => (KV[name][0] === "counter" ? past[name] + now[name] : now[name]));
 
-export function kvMetrics(kv: KvStats): Metric[] {
-  const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", kv.size && kv.used / kv.size);
-  return [usage, ...NAMES.flatMap((name) => renamed(kv[name], KV[name]))];
+/** `size`: cells in all; 0 while that is not known. */
+export function kvMetrics(kv: KvStats, size: number): Metric[] {
+  const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", size && kv.used / size);
+  const cells = gauge("svc_kv_cache_size_tokens", "KV cells in all.", size);
+  return [usage, cells, ...NAMES.flatMap((name) => renamed(kv[name], KV[name]))];
 }
 
 /** A released metric keeps its old name beside the new one. */
-function renamed(value: number, [make, name, help, oldName]: Row): Metric[] {
+function renamed(value: number, [type, name, help, oldName]: Row): Metric[] {
+  const make = type === "counter" ? counter : gauge;
   const metric = make(name, help, value);
   return oldName === undefined ? [metric] : [metric, make(oldName, `The old name of ${name}.`, value)];
 }

@@ -17,12 +17,12 @@ export interface TextStatus extends ProcessStatus {
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept through a restart. */
   readonly model?: ModelInfo;
-  /** Milliseconds until a running request is expected to end; absent while a sequence is free, or where nobody knows. */
-  readonly placeFreeMs?: number;
 }
 
 export interface TextPort {
   status(): TextStatus;
+  /** Milliseconds until a running request is expected to end; absent: a sequence is free, or nobody knows. */
+  placeFreeMs?(): number | undefined;
   /**
    * Runs one generation. The first event is always `accepted` and the last `finish`; `started` comes between, before any
    * output, where anything is computed. Failures throw `SvcError`.

@@ -47,8 +47,8 @@ export class TextStats {
     return placeFreeMs && Math.max(0, placeFreeMs - (this.clock.now() - this.updatedAt));
   }
 
-  /** `parallel`: requests that are computed at once at most. */
-  metrics(parallel: number): Metric[] {
+  /** `parallel`: requests that are computed at once at most; `size`: cells of the KV cache. */
+  metrics(parallel: number, size: number): Metric[] {
     const { waitingFor, kv } = this.levels;
     return [
       by(
@@ -59,7 +59,7 @@ export class TextStats {
         WAIT_REASONS.map((reason) => [reason, waitingFor[reason]]),
       ),
       gauge("svc_max_concurrent_requests", "Maximum requests computed at once.", parallel),
-      ...kvMetrics(afterProcesses(this.past, kv)),
+      ...kvMetrics(afterProcesses(this.past, kv), size),
       ...stepMetrics(this.steps),
     ];
   }

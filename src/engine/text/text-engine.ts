@@ -77,22 +77,29 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   status(): TextStatus {
     const { model, adapters } = this.options;
-    const { running, waiting } = this.stats;
-    const placeFreeMs = this.stats.placeFreeMs();
+    const status = this.supervisor.status();
+    // The scheduler knows which of those that it has run; others wait for the model.
+    const { running } = this.stats;
     return {
-      ...this.supervisor.status(),
+      ...status,
       running,
-      waiting,
+      waiting: Math.max(this.stats.waiting, status.running + status.waiting - running),
       modelId: model.id,
       modelCreated: model.created,
       adapters,
       ...(this.info && { model: this.info }),
-      ...(placeFreeMs !== undefined && { placeFreeMs }),
     };
   }
 
+  placeFreeMs(): number | undefined {
+    return this.stats.placeFreeMs();
+  }
+
   metrics(): Metric[] {
-    return [...processMetrics(this.status()), ...this.stats.metrics(this.options.model.parallel)];
+    return [
+      ...processMetrics(this.status()),
+      ...this.stats.metrics(this.options.model.parallel, this.info?.context ?? 0),
+    ];
   }
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {

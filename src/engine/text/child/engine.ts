@@ -48,8 +48,6 @@ export class Engine {
   private wake: (() => void) | undefined;
   /** Whether speculative tokens may be tried: rejected ones must be rolled back. */
   private readonly speculates: boolean;
-  /** Cells of the KV cache. */
-  private readonly size: number;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(
@@ -62,7 +60,6 @@ export class Engine {
     kvFolder?: KvFolder,
   ) {
     const model = llama.model();
-    this.size = model.context;
     const warn = (text: string) => send({ type: "log", level: "warn", text });
     const limits = schedulerLimits(options, model, kvFolder !== undefined);
     this.scheduler = new Scheduler(limits, (adapters) => adapterKey(adapters, options.kvDir?.adapterHashes));
@@ -280,6 +277,6 @@ export class Engine {
 
   private report(): { readonly levels: Levels } {
     const { steps } = this.runner;
-    return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, { steps, size: this.size }) };
+    return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, steps) };
   }
 }

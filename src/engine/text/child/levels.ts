@@ -5,12 +5,7 @@ import type { Levels } from "../protocol.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
 /** The scheduler's levels at a time of its clock, and the decode steps made. */
-export function levelsOf(
-  scheduler: Scheduler,
-  now: number,
-  disk: KvDisk["counts"] | undefined,
-  { steps, size }: Pick<Levels["kv"], "steps" | "size">,
-): Levels {
+export function levelsOf(scheduler: Scheduler, now: number, disk: KvDisk["counts"] | undefined, steps: number): Levels {
   const { kv } = scheduler;
   const placeFreeMs = scheduler.placeFreeMs();
   return {
@@ -18,7 +13,6 @@ export function levelsOf(
     waiting: scheduler.waitingCount,
     waitingFor: scheduler.waitingFor(now),
     kv: {
-      size,
       used: kv.runningCells,
       idle: kv.idleCells,
       host: kv.host.tokens,
