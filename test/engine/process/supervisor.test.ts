@@ -252,10 +252,15 @@ describe("a process that dies", () => {
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       expect(counter.status()).toMatchObject({ state: "failed", restarts: 1, residentBytes: 0 });
       expect(ended).toBe(2);
-      const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
-      expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 1 } });
+      const refusedFor = async (retryAfterSeconds: number) => {
+        const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+        expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds } });
+      };
+      await refusedFor(1);
       await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
       expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      await refusedFor(2);
     },
   );
 });
