@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
-import { until } from "../http/harness.ts";
+import { temporaryFolder, until } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
@@ -173,7 +174,7 @@ describe("cancel and disconnect", () => {
       await expect(reading()).rejects.toBe("left");
     }
     await until(() => said.length > 0);
-    expect(said).toEqual(["text: interrupted 2"]);
+    expect(said).toEqual(["interrupted 2"]);
   });
 
   test("an aborted request ends its iteration and frees its entry", async () => {
@@ -214,6 +215,25 @@ describe("a dying engine", () => {
     await Bun.sleep(300);
     engine.cancel("q", "id");
     expect(types(await queued)).toEqual(["accepted", "finish"]);
+  });
+
+  test("a queued request that its successor has not accepted yet can be cancelled all the same", async () => {
+    const engine = startEngine(join(temporaryFolder(), "life"));
+    const queued = collect(engine.generate(request("stay queued", "q"), live()));
+    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    await until(() => engine.status().state === "ready");
+    engine.cancel("q", "id");
+    expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
+  });
+
+  test("a request that was cancelled is not handed to its successor", async () => {
+    const engine = startEngine();
+    const queued = collect(engine.generate(request("stay queued, deaf", "q"), live()));
+    await engine.ready();
+    await Bun.sleep(50);
+    engine.cancel("q", "id");
+    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
   });
 
   test("gives up on a request that keeps killing engines before it is accepted", async () => {

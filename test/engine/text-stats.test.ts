@@ -9,7 +9,7 @@ function start() {
   const stats = new TextStats({ now: () => time.ms, wall: () => 0 });
   const value = (wanted: string, label?: string) => {
     const samples = stats
-      .metrics(4, 1024)
+      .metrics(4, 100)
       .flatMap((metric) => (metric.type !== "histogram" && metric.name === wanted ? metric.samples : []));
     return samples.find(([labels]) => label === undefined || Object.values(labels).includes(label))?.[1];
   };
@@ -18,7 +18,7 @@ function start() {
 
 test("counts go on when an engine process ends, levels are those of the one that lives", () => {
   const { stats, value } = start();
-  const kv = { ...noKvStats, size: 100, used: 50, preempted: 3, steps: 20 };
+  const kv = { ...noKvStats, used: 50, preempted: 3, steps: 20 };
   const levels = { running: 2, waiting: 1, waitingFor: { ...nobodyWaits, cells: 1 }, kv };
   const read = () => [
     stats.running,

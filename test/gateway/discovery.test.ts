@@ -42,8 +42,8 @@ test("servers at the given ports are found under their address; what is no model
   expect(found().toSorted()).toEqual(expected.toSorted());
   expect(found()).toEqual(found());
   expect(gateway.find("far")?.chat?.model).toBe(`localhost:${far.port}/far`);
-  expect(gateway.find(`localhost:${far.port}/other`)).toBeUndefined();
-  expect(gateway.find("other")).toBeUndefined();
+  expect(gateway.find(`localhost:${far.port}/other`).chat).toBeUndefined();
+  expect(gateway.find("other").chat).toBeUndefined();
 
   // A server that goes away is shown as not loaded before it is forgotten.
   await far.stop();

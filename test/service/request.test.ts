@@ -163,7 +163,7 @@ describe("a place", () => {
   test("is likely free when the engine says so, else when a request of usual length ends", async () => {
     const retryAfter = async (placeFreeMs?: number) => {
       const { begin, time, main } = setUp({ maxQueue: 0 });
-      const spec = { backend: { ...main, parallel: 2 }, placeFreeMs: () => placeFreeMs };
+      const spec = { backend: { ...main, engine: { placeFreeMs: () => placeFreeMs }, parallel: 2 } };
       // The usual length is a moving mean: a fifth of each request's, beginning with 2 s.
       const long = begin({ ...spec, places: 2 });
       time.ms += 62_000;

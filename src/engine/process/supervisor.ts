@@ -216,8 +216,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private unload(): void {
     if (this.state !== "ready" && this.state !== "loading") return;
-    const { kind, model } = this.options;
-    this.log.debug("engine unloaded", { kind, model });
+    this.log.debug("engine unloaded", this.name);
     this.leaving = this.endProcess();
     this.processEnded();
     this.state = "unloaded";
@@ -228,12 +227,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private spawn(): void {
-    const { kind, model } = this.options;
     try {
       this.process = this.newProcess();
     } catch (error) {
       this.lastError = error instanceof Error ? error.message : String(error);
-      this.log.error("engine cannot be started", { kind, model, reason: this.lastError });
+      this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
       throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
     }
     this.state = "loading";
@@ -241,7 +239,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.loadFailure = undefined;
     if (this.isReplaced) this.restarts++;
     this.isReplaced = false;
-    this.log.debug("engine process started", { kind, model, pid: this.process.pid });
+    this.log.debug("engine process started", { ...this.name, pid: this.process.pid });
   }
 
   private newProcess(): NonNullable<typeof this.process> {
@@ -393,7 +391,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   /** For log lines, which come from several engines. */
   private get name(): LogFields {
     const { kind, model } = this.options;
-    return { engine: kind, model };
+    return { kind, model };
   }
 
   private get log(): Logger {

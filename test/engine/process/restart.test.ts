@@ -11,6 +11,13 @@ test("the first death is followed by a restart at once, a series of deaths by lo
     now += policy.remainingMs + 100;
   }
   expect(delays).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  // A minute of being ready makes a process healthy, not one of loading.
+  now += 120_000;
+  expect(policy.schedule(() => {})).toBe(60_000);
+  policy.ready();
+  now += 59_000;
+  expect(policy.schedule(() => {})).toBe(60_000);
+  policy.ready();
   now += 61_000;
   expect(policy.schedule(() => {})).toBe(0);
   policy.cancel();

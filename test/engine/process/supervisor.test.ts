@@ -108,7 +108,7 @@ describe("a lazy engine", () => {
     await Bun.sleep(10);
     expect(counter.status().state).toBe("ready");
     // What an engine has to say in passing is for those that look for it.
-    expect(notes).toEqual(["warn counting: beads"]);
+    expect(notes).toEqual(["warn beads"]);
   });
 
   test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
@@ -156,7 +156,10 @@ describe("a lazy engine", () => {
     expect(String(refused)).not.toContain("disk");
     expect(counter.status().lastError).toBe("the disk is full");
     expect(errors).toEqual([
-      { message: "engine cannot be started", fields: { model: "abacus", reason: "the disk is full" } },
+      {
+        message: "engine cannot be started",
+        fields: { kind: "counting", model: "abacus", reason: "the disk is full" },
+      },
     ]);
   });
 
@@ -234,7 +237,16 @@ describe("a process that dies", () => {
     expect(lost).toMatchObject({ code: "engine_crashed", message: expect.stringContaining("SIGKILL") });
     const how = "by signal SIGKILL";
     expect(errors).toEqual([
-      { message: "engine process ended", fields: { kind: "counting", model: "abacus", how, restart_in_ms: 0 } },
+      {
+        message: "engine process ended",
+        fields: {
+          kind: "counting",
+          model: "abacus",
+          how,
+          reason: "The engine process ended by signal SIGKILL.",
+          restart_in_ms: 0,
+        },
+      },
     ]);
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
     expect(counter.status()).toMatchObject({ restarts: 1, running: 0, waiting: 0 });
