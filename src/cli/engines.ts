@@ -8,7 +8,7 @@ import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { ComputeOptions } from "../engine/process/kind.ts";
-import type { Launch } from "../engine/process/supervisor.ts";
+import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { EngineOptions } from "../engine/text/protocol.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";

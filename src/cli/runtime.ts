@@ -7,7 +7,7 @@ import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
-import type { Launch } from "../engine/process/supervisor.ts";
+import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";

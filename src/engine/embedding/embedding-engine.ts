@@ -3,7 +3,8 @@
 import type { EmbeddingModel, EmbeddingWork } from "../../domain/embedding.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
-import { Supervisor, type Launch } from "../process/supervisor.ts";
+import { Supervisor } from "../process/supervisor.ts";
+import type { Launch } from "../process/supervisor-options.ts";
 import type { EmbeddingEvent, EmbeddingJob, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "./port.ts";
 import type { EmbedderOptions } from "./protocol.ts";
 

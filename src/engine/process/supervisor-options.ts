@@ -1,0 +1,45 @@
+// What a supervisor is made with: how processes are started, and what a kind of engine adds.
+
+import type { CancelCause } from "../../domain/cancel.ts";
+import type { Clock } from "../../domain/clock.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { PendingJob } from "./jobs.ts";
+
+/** What every engine process of this server is started with. */
+export interface Launch {
+  /** Program and arguments that turn this binary into an engine, by the kind's name. */
+  readonly command: (kind: string) => readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** How long a request waits for a model that is loading. */
+  readonly loadTimeoutMs: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report> {
+  readonly kind: string;
+  /** The model's name, for the log. */
+  readonly model: string;
+  /** What the engine process is to load; called whenever one is started. Where it throws, requests are refused. */
+  readonly load: () => Options;
+  readonly launch: Launch;
+  /** `eager`: `start()` loads the model, which stays · `lazy`: the first request does, and it leaves when it is idle. */
+  readonly start: "eager" | "lazy";
+  /** Milliseconds without a job after which a lazy engine is unloaded; 0: never. */
+  readonly idleMs: number;
+  /** Milliseconds that the process has to end in order; default 2 s. */
+  readonly stopGraceMs?: number;
+  readonly onReady?: (ready: Ready) => void;
+  readonly onReport?: (report: Report) => void;
+  /** The process is gone: what it counted has ended. */
+  readonly onExit?: () => void;
+  /** Milliseconds until a place is free, for those that are turned away. */
+  readonly placeFreeMs?: () => number | undefined;
+  /** The job that ended the process before it was computed, where the exit code says that there is one. */
+  readonly culprit?: (
+    code: number | null,
+    jobs: Iterable<PendingJob<Job, Event>>,
+  ) => PendingJob<Job, Event> | undefined;
+  /** The events of a job that is cancelled while no engine has it. */
+  readonly neverComputed?: (cause: CancelCause, accepted: boolean) => readonly Event[];
+}
