@@ -21,8 +21,8 @@ test("counts go on when an engine process ends, levels are those of the one that
   const kv = { ...noKvStats, used: 50, preempted: 3, steps: 20 };
   const levels = { running: 2, waiting: 1, waitingFor: { ...nobodyWaits, cells: 1 }, kv };
   const read = () => [
-    stats.running,
-    stats.waiting,
+    stats.levels.running,
+    stats.levels.waiting,
     value("svc_num_requests_waiting_by_reason", "cells"),
     value("svc_kv_cache_used_tokens"),
     value("svc_kv_cache_usage_perc"),

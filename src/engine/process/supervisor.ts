@@ -28,12 +28,17 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   /** A process that was unloaded, on its way out. */
   private leaving: Promise<void> | undefined;
   private idle: ReturnType<typeof setTimeout> | undefined;
+  private readonly log: Logger;
+  /** For log lines, which come from several engines. */
+  private readonly name: LogFields;
   private readonly restart: RestartPolicy;
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
   private readonly loaded = Promise.withResolvers<void>();
 
   constructor(private readonly options: SupervisorOptions<Options, Ready, Job, Event, Report>) {
     this.state = options.start === "eager" ? "starting" : "unloaded";
+    this.log = options.launch.log;
+    this.name = { kind: options.kind, model: options.model };
     this.restart = new RestartPolicy(options.launch.clock);
     this.loaded.promise.catch(() => {});
   }
@@ -347,16 +352,6 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
       ? "The model engine is down and will be restarted."
       : "The model could not be loaded; it will be tried again.";
     return new SvcError("engine_unavailable", message, { retryAfterSeconds });
-  }
-
-  /** For log lines, which come from several engines. */
-  private get name(): LogFields {
-    const { kind, model } = this.options;
-    return { kind, model };
-  }
-
-  private get log(): Logger {
-    return this.options.launch.log;
   }
 }
 

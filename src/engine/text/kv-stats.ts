@@ -19,18 +19,10 @@ const KV = {
     "Tokens that were offloaded to the host cache.",
     "svc_kv_cache_spilled_tokens_total",
   ],
-  restored: [
-    "counter",
-    "svc_kv_cache_restored_tokens_total",
-    "Tokens that came back from the host cache instead of being computed.",
-  ],
+  restored: ["counter", "svc_kv_cache_restored_tokens_total", "Tokens that came back from the host cache."],
   diskWritten: ["counter", "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
   diskRestored: ["counter", "svc_kv_disk_restored_tokens_total", "Tokens that came back from the disk cache."],
-  diskFailed: [
-    "counter",
-    "svc_kv_disk_failed_tokens_total",
-    "Tokens that could not be written to the disk cache or read back.",
-  ],
+  diskFailed: ["counter", "svc_kv_disk_failed_tokens_total", "Tokens lost on the way to the disk cache or back."],
 } as const satisfies Record<string, Row>;
 
 type KvName = keyof typeof KV;

@@ -12,7 +12,7 @@ const idle: Levels = { running: 0, waiting: 0, waitingFor: nobodyWaits, kv: noKv
 
 export class TextStats {
   private readonly steps = noSteps();
-  private levels = idle;
+  levels = idle;
   private updatedAt = 0;
   /** What earlier engine processes had counted. */
   private past = noKvStats;
@@ -31,14 +31,6 @@ export class TextStats {
   processEnded(): void {
     this.past = afterProcesses(this.past, this.levels.kv);
     this.levels = idle;
-  }
-
-  get running(): number {
-    return this.levels.running;
-  }
-
-  get waiting(): number {
-    return this.levels.waiting;
   }
 
   /** Milliseconds until the engine expects a running request to end. */

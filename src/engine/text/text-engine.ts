@@ -80,11 +80,11 @@ export class TextEngine implements TextPort, ObservedEngine {
     const { model, adapters } = this.options;
     const status = this.supervisor.status();
     // The scheduler knows which of those that it has run; others wait for the model.
-    const { running } = this.stats;
+    const { running, waiting } = this.stats.levels;
     return {
       ...status,
       running,
-      waiting: Math.max(this.stats.waiting, status.running + status.waiting - running),
+      waiting: Math.max(waiting, status.running + status.waiting - running),
       modelId: model.id,
       modelCreated: model.created,
       adapters,

@@ -3,7 +3,13 @@ import { BatchQueue, QueuedJob, type BatchItem } from "../../../src/engine/embed
 
 const job = (key: number, ...lengths: number[]) => jobOf(undefined, key, ...lengths);
 const jobOf = (client: string | undefined, key: number, ...lengths: number[]) =>
-  new QueuedJob({ key, client, inputs: lengths.map((length) => new Int32Array(length)), dimensions: 1, truncated: 0 });
+  new QueuedJob(
+    key,
+    lengths.map((length) => new Int32Array(length)),
+    1,
+    0,
+    client,
+  );
 const names = (batch: readonly BatchItem[]) => batch.map(({ job: { key }, index }) => `${key}:${index}`);
 
 test("a batch has the inputs of all requests, in turns, the short ones of each first", () => {
@@ -55,7 +61,7 @@ test("what was stopped is computed again, unless its request is gone", () => {
 
 test("a request is complete with the last of its numbers, each in its input's place", () => {
   const inputs = [new Int32Array(3), new Int32Array(3)];
-  const two = new QueuedJob({ key: 1, inputs, dimensions: 2, truncated: 0 });
+  const two = new QueuedJob(1, inputs, 2, 0);
   expect(two.keep(1, Float32Array.of(7, 8))).toBe(false);
   expect(two.keep(0, Float32Array.of(5, 6))).toBe(true);
   expect([...two.values]).toEqual([5, 6, 7, 8]);

@@ -1,34 +1,21 @@
 // Which inputs are computed together: clients take turns, and so do the requests of each, short inputs first.
 
-export interface QueuedJobOptions {
-  readonly key: number;
-  /** As token ids. */
-  readonly inputs: readonly Int32Array[];
-  readonly dimensions: number;
-  readonly truncated: number;
-  /** Whose request it is; absent: nobody's in particular. */
-  readonly client?: string | undefined;
-}
-
-/** The inputs of one request, and what is known of their results. */
+/** The inputs of one request, as token ids, and what is known of their results. */
 export class QueuedJob {
-  readonly key: number;
-  readonly inputs: readonly Int32Array[];
-  readonly truncated: number;
-  readonly client: string | undefined;
   /** Numbers of the inputs that wait, the longest first: they are taken from the end. */
   readonly waiting: number[];
   readonly values: Float32Array;
   started = false;
-  private readonly dimensions: number;
   private left: number;
 
-  constructor({ key, inputs, dimensions, truncated, client }: QueuedJobOptions) {
-    this.key = key;
-    this.inputs = inputs;
-    this.truncated = truncated;
-    this.client = client;
-    this.dimensions = dimensions;
+  /** `client`: whose request it is; absent: nobody's in particular. */
+  constructor(
+    readonly key: number,
+    readonly inputs: readonly Int32Array[],
+    private readonly dimensions: number,
+    readonly truncated: number,
+    readonly client?: string,
+  ) {
     this.values = new Float32Array(inputs.length * dimensions);
     this.left = inputs.length;
     const length = (index: number) => inputs[index]?.length ?? 0;

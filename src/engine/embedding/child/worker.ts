@@ -34,7 +34,7 @@ export class EmbeddingWorker {
   submit(key: JobKey, { work, client }: EmbeddingJob): void {
     try {
       const { inputs, truncated } = this.reader.read(work);
-      this.queue.add(new QueuedJob({ key, inputs, truncated, client, dimensions: this.dimensions }));
+      this.queue.add(new QueuedJob(key, inputs, this.dimensions, truncated, client));
       this.send({ type: "accepted", key, event: { type: "accepted" } });
       this.wake();
     } catch (error) {
