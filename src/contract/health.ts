@@ -7,7 +7,7 @@ const Restarts = t.Integer({ description: "Engine processes started because thei
 const Progress = t.Number({ description: "Share of the model loaded, 0 to 1." });
 const LastError = t.String({ description: "How the last engine process ended that died." });
 
-export const EngineHealth = t.Object({
+const EngineHealth = t.Object({
   kind: t.String({ description: "What the engine computes: `text` or `embedding`." }),
   model: t.String(),
   state: State,
@@ -36,5 +36,4 @@ export const Health = t.Object({
   }),
 });
 
-export type EngineHealth = Static<typeof EngineHealth>;
 export type Health = Static<typeof Health>;

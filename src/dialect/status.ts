@@ -1,20 +1,10 @@
 // What the server reports about itself: its models, its LoRA adapters, its health.
 
-import type { EngineHealth, Health } from "../contract/health.ts";
+import type { Health } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
-
-/** The part of an engine's status that these answers are made of. */
-export interface EngineView {
-  readonly state: EngineHealth["state"];
-  readonly progress?: number;
-  readonly lastError?: string;
-  readonly restarts: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly residentBytes: number;
-}
+import type { ProcessStatus } from "../engine/process/status.ts";
 
 /** GET /v1/models: the models in their order, and in the same order what each can do. */
 export const encodeModels = (models: readonly ListedModel[]): ModelList => ({
@@ -70,9 +60,9 @@ export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
 
 export interface HealthParts {
   /** The engine of the server's own model. */
-  readonly engine: EngineView;
+  readonly engine: ProcessStatus;
   /** All engines. */
-  readonly engines: readonly (EngineView & { readonly kind: string; readonly model: string })[];
+  readonly engines: readonly (ProcessStatus & { readonly kind: string; readonly model: string })[];
   readonly model: string;
   readonly version: string;
   /** Milliseconds since 1970. */
@@ -96,16 +86,16 @@ export const encodeHealth = ({ engine, engines, model, version, wall }: HealthPa
   })),
 });
 
-const HEALTHY: ReadonlySet<EngineView["state"]> = new Set(["ready", "none"]);
-const LOADING: ReadonlySet<EngineView["state"]> = new Set(["starting", "loading"]);
+const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
+const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
-function healthOf(engine: EngineView, engines: readonly EngineView[]): Health["status"] {
+function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
   if (engines.some(({ state }) => state === "failed")) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }
 
-const stateOf = ({ state, restarts, progress, lastError }: EngineView): Health["engine"] => ({
+const stateOf = ({ state, restarts, progress, lastError }: ProcessStatus): Health["engine"] => ({
   state,
   restarts,
   ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
