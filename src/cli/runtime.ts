@@ -5,7 +5,7 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
-import { systemClock } from "../domain/clock.ts";
+import { systemClock, type Timers } from "../domain/clock.ts";
 import type { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
@@ -50,7 +50,7 @@ export interface Services {
   readonly embeddings: EmbeddingService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
-  readonly clock: typeof systemClock;
+  readonly clock: Timers;
   /** Models of other servers; its `start` is the caller's. */
   readonly others?: GatewayParts;
 }
@@ -99,7 +99,8 @@ interface Parts {
 }
 
 function services({ config, launch, engine, system, embedders }: Parts): Services {
-  const { clock, log } = launch;
+  const { log } = launch;
+  const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock);
   const others = createGateway(config, clock, log);

@@ -1,4 +1,4 @@
-// Time as a dependency, so that schedulers and stores run on a fake clock in tests.
+// Time as a dependency, so that schedulers, limits and stores run on a fake clock in tests.
 
 export interface Clock {
   /** Monotonic milliseconds; only differences mean anything. */
@@ -7,8 +7,18 @@ export interface Clock {
   wall(): number;
 }
 
+/** A clock that acts. */
+export interface Timers extends Clock {
+  /** Calls `act` once, `ms` milliseconds from now. Returns what prevents it. */
+  after(ms: number, act: () => void): () => void;
+}
+
 /** The real clock. */
-export const systemClock: Clock = {
+export const systemClock: Timers = {
   now: () => performance.now(),
   wall: () => Date.now(),
+  after: (ms, act) => {
+    const timer = setTimeout(act, ms);
+    return () => clearTimeout(timer);
+  },
 };

@@ -2,7 +2,7 @@
 // draining.
 
 import type { CancelCause } from "../domain/cancel.ts";
-import type { Clock } from "../domain/clock.ts";
+import type { Timers } from "../domain/clock.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import { noUsage, type FinishReason, type Usage } from "../domain/usage.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
@@ -12,7 +12,7 @@ import { TimeLimits } from "./time-limits.ts";
 
 export interface RequestDeps {
   readonly metrics: Pick<Metrics, "of">;
-  readonly clock: Clock;
+  readonly clock: Timers;
   /** Requests that may wait beyond those that a backend computes at once. */
   readonly maxQueue: number;
   /** Milliseconds that an accepted one may wait for its first computation; 0: no limit. */
@@ -124,6 +124,7 @@ export class RequestService {
       registration.stop("id");
     };
     const limits = new TimeLimits(signal, {
+      clock,
       queueTimeoutMs: background ? 0 : this.deps.queueTimeoutMs,
       ...(deadline !== undefined && { leftMs: deadline - clock.wall() }),
       retryAfterSeconds: () => admission.retryAfterSeconds(),

@@ -1,9 +1,11 @@
 // How long a request may wait and take. While nothing of the answer is there, running out of time is a failure; after
 // that, what is there is the answer.
 
+import type { Timers } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 
 export interface TimeLimitOptions {
+  readonly clock: Timers;
   /** Milliseconds from acceptance to the first computation; 0: no limit. */
   readonly queueTimeoutMs: number;
   /** Milliseconds until the deadline; absent: none. */
@@ -18,21 +20,21 @@ export class TimeLimits {
   private answering = false;
   private readonly controller = new AbortController();
   private readonly leave: () => void;
-  private readonly deadline: ReturnType<typeof setTimeout> | undefined;
-  private queueTimeout: ReturnType<typeof setTimeout> | undefined;
+  private clearDeadline: (() => void) | undefined;
+  private clearQueueTimeout: (() => void) | undefined;
 
   /** `client`: aborted when the client disconnects. */
   constructor(
     private readonly client: AbortSignal,
     private readonly options: TimeLimitOptions,
   ) {
-    const { leftMs } = options;
+    const { clock, leftMs } = options;
     this.leave = () => this.controller.abort(client.reason);
     client.addEventListener("abort", this.leave, { once: true });
     if (client.aborted) this.leave();
     if (leftMs === undefined) return;
     if (leftMs <= 0) this.expire();
-    else this.deadline = setTimeout(() => this.expire(), leftMs);
+    else this.clearDeadline = clock.after(leftMs, () => this.expire());
   }
 
   /** Aborted with the client's reason, or with an SvcError when the time is over and nothing of the answer is there. */
@@ -42,18 +44,18 @@ export class TimeLimits {
 
   /** It waits from now on. */
   accepted(): void {
-    const { queueTimeoutMs, retryAfterSeconds } = this.options;
+    const { clock, queueTimeoutMs, retryAfterSeconds } = this.options;
     if (queueTimeoutMs === 0) return;
-    this.queueTimeout = setTimeout(() => {
+    this.clearQueueTimeout = clock.after(queueTimeoutMs, () => {
       const message = `The request waited in the queue for ${queueTimeoutMs / 1000} s, which is as long as one may.`;
       const details = { retryAfterSeconds: retryAfterSeconds(), busy: "queue_timeout" } as const;
       this.controller.abort(new SvcError("server_busy", message, details));
-    }, queueTimeoutMs);
+    });
   }
 
   /** It does not wait any more. */
   started(): void {
-    clearTimeout(this.queueTimeout);
+    this.clearQueueTimeout?.();
   }
 
   /** Something of the answer is there. */
@@ -68,8 +70,8 @@ export class TimeLimits {
 
   /** The request is over. */
   clear(): void {
-    clearTimeout(this.deadline);
-    clearTimeout(this.queueTimeout);
+    this.clearDeadline?.();
+    this.clearQueueTimeout?.();
     this.client.removeEventListener("abort", this.leave);
   }
 

@@ -1,6 +1,6 @@
 // X-Svc-Deadline-Ms and --queue-timeout, on every route that generates.
 
-import { beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serverSentEvents, withoutTerminator } from "../support/streams/events.ts";
 import { messages, serve, until, type TestServer } from "./harness.ts";
@@ -8,9 +8,8 @@ import { messages, serve, until, type TestServer } from "./harness.ts";
 const never = new Promise<void>(() => {});
 const waiting: FakeScript = { steps: [{ wait: never }, { text: "late" }] };
 const slow: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }, { wait: never }, { text: "late" }] };
-const soon = { "x-svc-deadline-ms": "300" };
-/** Time enough for the first words, on a busy machine as well. */
-const later = { "x-svc-deadline-ms": "1000" };
+const MINUTE = 60_000;
+const deadline = { "x-svc-deadline-ms": String(MINUTE) };
 
 interface Route {
   readonly path: string;
@@ -63,11 +62,12 @@ const routes: readonly Route[] = [
   },
 ];
 
-// The first request on a route compiles its checks, which takes longer than some deadlines here.
-beforeAll(async () => {
-  const server = serve();
-  for (const { path, body } of routes) await (await server.post(path, body)).text();
-}, 60_000);
+/** The answer to a request whose deadline passes when its engine has given the first words, or, without, has only begun. */
+async function atDeadline(server: TestServer, response: Promise<Response>, hasWords: boolean): Promise<Response> {
+  await until(() => (hasWords ? server.metrics.calls.includes("first") : server.engine.live > 0));
+  server.clock.pass(MINUTE);
+  return response;
+}
 
 /** Data of a stream's events, without the terminator that it must have. */
 function told(body: string, done: boolean): string[] {
@@ -83,7 +83,7 @@ async function expectNothingLeft(server: TestServer): Promise<void> {
 describe.each(routes)("the deadline on $path", ({ path, body, end, content, lastEvent, errorEvent, done }) => {
   test("ends an answer that has begun with what there is, as a limit does", async () => {
     const server = serve(slow);
-    const response = await server.post(path, body, later);
+    const response = await atDeadline(server, server.post(path, body, deadline), true);
     expect(response.status).toBe(200);
     const answer = await response.json();
     expect(answer).toMatchObject(end);
@@ -94,7 +94,8 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
 
   test("ends a stream in the same way", async () => {
     const server = serve(slow);
-    const events = told(await (await server.post(path, { ...body, stream: true }, later)).text(), done);
+    const response = await atDeadline(server, server.post(path, { ...body, stream: true }, deadline), true);
+    const events = told(await response.text(), done);
     expect(events.some((data) => data.includes("lo"))).toBe(true);
     expect(events.filter((data) => data.includes(lastEvent))).toHaveLength(1);
     expect(events.some((data) => data.includes("deadline_exceeded") || data.includes("cancelled"))).toBe(false);
@@ -103,7 +104,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
 
   test("is an error while nothing of the answer is there", async () => {
     const server = serve(waiting);
-    const response = await server.post(path, body, soon);
+    const response = await atDeadline(server, server.post(path, body, deadline), false);
     expect(response.status).toBe(504);
     expect(response.headers.get("x-should-retry")).toBe("false");
     const { error } = (await response.json()) as { error: object };
@@ -114,7 +115,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
 
   test("is an error event in a stream, which ends as streams do", async () => {
     const server = serve(waiting);
-    const response = await server.post(path, { ...body, stream: true }, soon);
+    const response = await atDeadline(server, server.post(path, { ...body, stream: true }, deadline), false);
     expect(response.status).toBe(200);
     const events = told(await response.text(), done);
     expect(events.at(-1)).toContain(errorEvent);
@@ -161,18 +162,21 @@ test("the deadline is described for every route that takes one, and pages may se
 test("a deadline also counts the time before an engine was asked", async () => {
   const server = serve(waiting);
   const before = Date.now();
-  const response = server.chat({}, soon);
+  const response = server.chat({}, deadline);
   await until(() => server.engine.live === 1);
   const [request] = server.engine.requests;
   // The fields that a deadline is made of are rounded by clocks of their own.
-  expect(request?.deadline).toBeGreaterThanOrEqual(before + 300 - 2);
-  expect(request?.deadline).toBeLessThanOrEqual(Date.now() + 300 + 2);
+  expect(request?.deadline).toBeGreaterThanOrEqual(before + MINUTE - 2);
+  expect(request?.deadline).toBeLessThanOrEqual(Date.now() + MINUTE + 2);
+  server.clock.pass(MINUTE);
   expect((await response).status).toBe(504);
 });
 
 test("several answers to one request end at one deadline", async () => {
   const server = serve(slow);
-  const { choices } = (await (await server.chat({ n: 2 }, later)).json()) as { choices: object[] };
+  const response = server.chat({ n: 2 }, deadline);
+  await until(() => server.engine.live === 2);
+  const { choices } = (await (await atDeadline(server, response, true)).json()) as { choices: object[] };
   expect(choices).toMatchObject([{ finish_reason: "length" }, { finish_reason: "length" }]);
   await expectNothingLeft(server);
 });

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
-import { systemClock } from "../../src/domain/clock.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
@@ -24,6 +23,7 @@ import { RequestService } from "../../src/service/request.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { testStore } from "../support/stored-models.ts";
+import { TestClock } from "../support/test-clock.ts";
 
 export const testConfig: Config = {
   serveModel: true,
@@ -149,6 +149,7 @@ export interface TestServer extends RunningServer {
   readonly embeddings: EmbeddingService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
+  readonly clock: TestClock;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
@@ -190,7 +191,7 @@ export function serve(
   }));
   const metrics = new RecordingMetrics();
   const log = new RecordingLog();
-  const clock = systemClock;
+  const clock = new TestClock();
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
   const sources = [new EmbeddingModels(embedders, parallel), ...beside];
@@ -235,6 +236,7 @@ export function serve(
     embeddings,
     metrics,
     log,
+    clock,
     post,
     chat: (body, headers) => post("/v1/chat/completions", { messages, ...body }, headers),
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
@@ -31,7 +32,7 @@ function setUp(script: FakeScript, { parallel = 2, ...limits }: { parallel?: num
   const engine = new FakeEngine(() => script);
   const metrics = new TimedMetrics();
   const time = { now: 1_000_000 };
-  const clock = { now: () => time.now, wall: () => 0 };
+  const clock = { ...systemClock, now: () => time.now, wall: () => 0 };
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
   const router = localRouter(engine, parallel);

@@ -1,4 +1,5 @@
 // The life of a request, whatever it computes: on a service of its own, over work that does what it is told.
+import { systemClock } from "../../src/domain/clock.ts";
 
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import type { CancelCause } from "../../src/domain/cancel.ts";
@@ -39,7 +40,7 @@ function setUp(limits: Partial<RequestDeps> = {}) {
       };
     },
   };
-  const clock = { now: () => time.ms, wall: () => 5 * time.ms };
+  const clock = { ...systemClock, now: () => time.ms, wall: () => 5 * time.ms };
   const subject = { kind: "text", model: "main" };
   const service = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
   const main: Admitting = { engine: {}, parallel: 1 };
