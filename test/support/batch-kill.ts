@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { startServer, type ServerProcess } from "./server.ts";
+import { startServer, type TestServer } from "./server.ts";
 
 export interface KillOptions {
   readonly lines: number;
@@ -22,18 +22,27 @@ export interface KillOutcome {
   readonly faults: readonly string[];
 }
 
-interface Batch {
+export interface Batch {
   readonly id: string;
   readonly status: string;
   readonly output_file_id: string | null;
   readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
 }
 
+interface OutputLine {
+  readonly custom_id: string;
+  readonly response: {
+    readonly status_code: number;
+    readonly body: { readonly choices: readonly [{ readonly message: { readonly content: unknown } }] };
+  };
+}
+
 /** Longest time between a start and a kill, for as many lines as there are. */
 const LONGEST_LIFE_MS = 3000;
 const PATIENCE_MS = 600_000;
 
-const inputLine = (index: number) => ({
+/** A line of the batch; every tenth is refused. */
+export const inputLine = (index: number) => ({
   custom_id: `line-${index}`,
   method: "POST",
   url: "/v1/chat/completions",
@@ -74,10 +83,10 @@ export async function killBatch(options: KillOptions): Promise<KillOutcome> {
   return { kills: done, faults };
 }
 
-async function createBatch(server: ServerProcess, content: string): Promise<Batch> {
-  const upload = await fetch(`${server.url}/v1/files`, { method: "POST", body: content });
+export async function createBatch({ url }: Pick<TestServer, "url">, content: string): Promise<Batch> {
+  const upload = await fetch(`${url}/v1/files`, { method: "POST", body: content });
   const { id: input_file_id } = (await upload.json()) as { id: string };
-  const response = await fetch(`${server.url}/v1/batches`, {
+  const response = await fetch(`${url}/v1/batches`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ input_file_id, endpoint: "/v1/chat/completions" }),
@@ -85,24 +94,35 @@ async function createBatch(server: ServerProcess, content: string): Promise<Batc
   return (await response.json()) as Batch;
 }
 
-const getBatch = async (server: ServerProcess, id: string): Promise<Batch> =>
-  (await (await fetch(`${server.url}/v1/batches/${id}`)).json()) as Batch;
+export const getBatch = async ({ url }: Pick<TestServer, "url">, id: string): Promise<Batch> =>
+  (await (await fetch(`${url}/v1/batches/${id}`)).json()) as Batch;
 
-/** Every line once, in JSON of the expected layout. */
+/** Every line once, in JSON of the expected layout; those that are not refused with a text. */
 function outputFaults(output: string, lines: number): string[] {
+  return lineFaults(output, lines, (line, text) => {
+    const refused = Number(line.custom_id.slice("line-".length)) % 10 === 9;
+    if (line.response.status_code !== (refused ? 400 : 200)) return `${line.custom_id}: ${text.slice(0, 200)}`;
+    const hasText = refused || typeof line.response.body.choices[0].message.content === "string";
+    return hasText ? undefined : `${line.custom_id} has no text`;
+  });
+}
+
+/** Every line once, in JSON, and as `judge` wants it, which says what is wrong. */
+export function lineFaults(
+  output: string,
+  lines: number,
+  judge: (line: OutputLine, text: string) => string | undefined = () => undefined,
+): string[] {
   const faults: string[] = [];
   const seen = new Map<string, number>();
   const texts = output.split("\n");
   if (texts.pop() !== "") faults.push("the output does not end with a line's end");
   for (const text of texts) {
     try {
-      const line = JSON.parse(text);
+      const line = JSON.parse(text) as OutputLine;
       seen.set(line.custom_id, (seen.get(line.custom_id) ?? 0) + 1);
-      const refused = Number(line.custom_id.slice("line-".length)) % 10 === 9;
-      if (line.response.status_code !== (refused ? 400 : 200)) faults.push(`${line.custom_id}: ${text.slice(0, 200)}`);
-      if (!refused && typeof line.response.body.choices[0].message.content !== "string") {
-        faults.push(`${line.custom_id} has no text`);
-      }
+      const fault = judge(line, text);
+      if (fault) faults.push(fault);
     } catch (error) {
       faults.push(`a line is not what it should be (${String(error)}): ${text.slice(0, 80)}`);
     }

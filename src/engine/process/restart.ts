@@ -1,15 +1,16 @@
-// When a dead engine comes back: at once the first time, then later and later while it keeps dying.
+// When a dead engine comes back: at once after it has worked, later and later while it keeps dying without.
 
 import type { Clock } from "../../domain/clock.ts";
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;
-/** A process that lived this long had a life of its own: its death starts a new series. */
+/** A process that was ready for this long is healthy: its death starts a new series. */
 const HEALTHY_MS = 60_000;
 
 export class RestartPolicy {
   private failures = 0;
   private hasFailed = false;
+  private hasWorked = false;
   /** When the process was ready; undefined while it is not. */
   private readyAt: number | undefined;
   private due = 0;
@@ -27,12 +28,18 @@ export class RestartPolicy {
     this.readyAt = this.clock.now();
   }
 
+  /** It has finished a job: whoever killed it then is not to stop the others for longer than a load takes. */
+  worked(): void {
+    this.hasWorked = true;
+  }
+
   /** Schedules a restart and returns its delay in milliseconds: 0, then 1 s doubling to 60 s. */
   schedule(restart: () => void): number {
     const now = this.clock.now();
-    const wasHealthy = this.readyAt !== undefined && now - this.readyAt > HEALTHY_MS;
+    const wasHealthy = this.hasWorked || (this.readyAt !== undefined && now - this.readyAt > HEALTHY_MS);
     this.failures = wasHealthy || !this.hasFailed ? 0 : this.failures + 1;
     this.hasFailed = true;
+    this.hasWorked = false;
     this.readyAt = undefined;
     const delay = this.failures === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.failures - 1), LONGEST_BACKOFF_MS);
     this.due = now + delay;

@@ -254,6 +254,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
           if (!pending) continue;
           pending.events.push(event);
           this.settle(pending);
+          this.restart.worked();
         }
         return;
       case "rejected":

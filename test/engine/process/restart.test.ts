@@ -22,3 +22,16 @@ test("the first death is followed by a restart at once, a series of deaths by lo
   expect(policy.schedule(() => {})).toBe(0);
   policy.cancel();
 });
+
+test("a process that has finished a job comes back at once, its successor only if it works as well", () => {
+  const policy = new RestartPolicy({ now: () => 0, wall: () => 0 });
+  const die = () => {
+    policy.ready();
+    const delay = policy.schedule(() => {});
+    policy.cancel();
+    return delay;
+  };
+  expect([die(), die()]).toEqual([0, 1000]);
+  policy.worked();
+  expect([die(), die(), die()]).toEqual([0, 1000, 2000]);
+});

@@ -1,0 +1,176 @@
+// Engines that are killed again and again under mixed load: every request ends, no batch line is lost, nothing is left.
+//   bun test/hostile/kills.ts [--kills N] [--seed N]
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomNumbers } from "../simulation/traces.ts";
+import { createBatch, getBatch, inputLine, lineFaults } from "../support/batch-kill.ts";
+import { streamChat } from "../support/chat-client.ts";
+import { childrenOf } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+export interface KillsOptions {
+  readonly kills: number;
+  readonly seed?: number;
+}
+
+const CLIENTS = 12;
+const BATCH_LINES = 400;
+/** A request that has no end by then has none. */
+const PATIENCE_MS = 120_000;
+/** Longest time between two kills. */
+const PAUSE_MS = 400;
+/** What a client may hear while engines die. */
+const TYPED = new Set(["engine_crashed", "server_busy", "request_cancelled", "model_loading", "engine_unavailable"]);
+const prompt = "Write down some words about the sea.";
+
+type Attempt = (url: string, signal: AbortSignal, random: () => number) => Promise<string | undefined>;
+
+const post = (url: string, path: string, body: object, signal: AbortSignal, headers = {}) =>
+  fetch(url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal,
+  });
+
+/** A whole answer, or an error with a code that tells what happened; what is wrong otherwise. */
+const whole =
+  (path: string, body: object): Attempt =>
+  async (url, signal) => {
+    const response = await post(url, path, body, signal);
+    const answer = (await response.json()) as { error?: { code?: string } };
+    if (response.ok || TYPED.has(answer.error?.code ?? "")) return undefined;
+    return `${path}: ${response.status} ${JSON.stringify(answer.error)}`;
+  };
+
+const messages = [{ role: "user", content: prompt }];
+const attempts: readonly Attempt[] = [
+  async (url, signal) => {
+    const { finishReason, error, done } = await streamChat(url, { messages, max_tokens: 200 }, { signal });
+    const isWhole = finishReason !== undefined || TYPED.has(error?.code ?? "");
+    const isEnded = done || finishReason === undefined;
+    return isWhole && isEnded ? undefined : `a stream ended with ${JSON.stringify({ finishReason, error, done })}`;
+  },
+  whole("/v1/chat/completions", { messages, max_tokens: 100, n: 2 }),
+  whole("/v1/responses", { input: prompt, max_output_tokens: 60 }),
+  whole("/v1/completions", { prompt, max_tokens: 60 }),
+  whole("/v1/embeddings", { model: "all-minilm", input: Array.from({ length: 64 }, (_, n) => `${prompt} ${n}`) }),
+  // A client that leaves.
+  async (url, signal, random) => {
+    const leave = AbortSignal.any([signal, AbortSignal.timeout(1 + random() * 300)]);
+    await streamChat(url, { messages, max_tokens: 400 }, { signal: leave }).catch(() => undefined);
+    return undefined;
+  },
+  // One that is cancelled by its id.
+  async (url, signal, random) => {
+    const id = `kill-${random()}`;
+    const answer = post(url, "/v1/chat/completions", { messages, max_tokens: 400 }, signal, { "x-request-id": id });
+    await Bun.sleep(random() * 200);
+    await (await post(url, `/v1/chat/completions/${id}/cancel`, {}, signal)).text();
+    await (await answer).text();
+    return undefined;
+  },
+];
+
+/** Clients that ask one thing after another until `stop`; what went wrong. */
+async function load({ url }: TestServer, random: () => number, stop: AbortSignal) {
+  const faults: string[] = [];
+  let ended = 0;
+  const client = async () => {
+    while (!stop.aborted) {
+      const attempt = attempts[Math.floor(random() * attempts.length)];
+      if (!attempt) continue;
+      const late = AbortSignal.timeout(PATIENCE_MS);
+      const fault = await attempt(url, late, random).catch((error: unknown) =>
+        late.aborted ? `no end within ${PATIENCE_MS / 1000} s` : `the connection failed: ${String(error)}`,
+      );
+      ended++;
+      if (fault) faults.push(fault);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return { faults, ended };
+}
+
+/** Kills engine processes, a random one each time; waits after each until there is one again. */
+async function killEngines(server: TestServer, kills: number, random: () => number): Promise<void> {
+  for (let done = 0; done < kills; done++) {
+    await Bun.sleep(random() * PAUSE_MS);
+    let engines = childrenOf(server.pid);
+    while (engines.length === 0) {
+      await Bun.sleep(5);
+      engines = childrenOf(server.pid);
+    }
+    const victim = engines[Math.floor(random() * engines.length)];
+    try {
+      if (victim !== undefined) process.kill(victim, "SIGKILL");
+    } catch {
+      // It had just ended by itself.
+    }
+    if (done % 100 === 99) console.error(`${done + 1} kills`);
+  }
+}
+
+/** Runs the load, the batch and the kills together. */
+export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<Row[]> {
+  const random = randomNumbers(seed);
+  const dataDir = mkdtempSync(join(tmpdir(), "svc-kills-"));
+  const rows: Row[] = [];
+  const attack = `${count} engine kills under mixed load`;
+  try {
+    await withServer(
+      ["--data-dir", dataDir, "--ctx", "8192", "--parallel", "8", "--max-queue", "64", "--threads", "1"],
+      async (server) => {
+        const content = Array.from({ length: BATCH_LINES }, (_, n) => `${JSON.stringify(inputLine(n))}\n`).join("");
+        const { id } = await createBatch(server, content);
+        const stop = new AbortController();
+        const loaded = load(server, random, stop.signal);
+        await killEngines(server, count, random);
+        stop.abort();
+        const { faults, ended } = await loaded;
+        for (const fault of faults.slice(0, 10)) console.error(`FAIL  ${fault}`);
+        rows.push({
+          promise: "a crash ends no more than what it computed, and says so",
+          attack,
+          figure: `${ended} requests, ${faults.length} without a proper end`,
+          limit: "0",
+          ok: faults.length === 0 && ended > 0,
+        });
+        await server.untilReady();
+        let batch = await getBatch(server, id);
+        while (!["completed", "failed", "expired", "cancelled"].includes(batch.status)) {
+          await Bun.sleep(200);
+          batch = await getBatch(server, id);
+        }
+        const output = await (await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`)).text();
+        const lost = lineFaults(output, BATCH_LINES);
+        for (const fault of lost.slice(0, 10)) console.error(`FAIL  ${fault}`);
+        const { total, completed, failed } = batch.request_counts;
+        rows.push({
+          promise: "batches answer every line once",
+          attack,
+          figure: `${completed} answered and ${failed} failed of ${total}, ${lost.length} lost or doubled`,
+          limit: "0",
+          ok: lost.length === 0 && completed + failed === total,
+        });
+        const idleMs = await server.untilIdle(30_000).catch(() => undefined);
+        rows.push({
+          promise: "what ends leaves nothing behind",
+          attack,
+          figure: idleMs === undefined ? "work or KV cells left after 30 s" : "no work, no KV cell left",
+          limit: "none",
+          ok: idleMs !== undefined,
+        });
+      },
+    );
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+if (import.meta.main)
+  await runAlone(({ kills: count, seed }) => kills({ kills: Number(count ?? 1000), seed: Number(seed ?? 1) }));
