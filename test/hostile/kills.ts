@@ -26,7 +26,12 @@ const PAUSE_MS = 400;
 const TYPED = new Set(["engine_crashed", "server_busy", "request_cancelled", "model_loading", "engine_unavailable"]);
 const prompt = "Write down some words about the sea.";
 
-type Attempt = (url: string, signal: AbortSignal, random: () => number) => Promise<string | undefined>;
+/** Resolves with what is wrong with the answer, `whole` when nothing is missing in it, `ended` when its end is proper. */
+type Attempt = (
+  url: string,
+  signal: AbortSignal,
+  random: () => number,
+) => Promise<"whole" | "ended" | { fault: string }>;
 
 const post = (url: string, path: string, body: object, signal: AbortSignal, headers = {}) =>
   fetch(url + path, {
@@ -36,33 +41,38 @@ const post = (url: string, path: string, body: object, signal: AbortSignal, head
     signal,
   });
 
-/** A whole answer, or an error with a code that tells what happened; what is wrong otherwise. */
+/** A whole answer, or an error with a code that tells what happened. */
 const whole =
   (path: string, body: object): Attempt =>
   async (url, signal) => {
     const response = await post(url, path, body, signal);
     const answer = (await response.json()) as { error?: { code?: string } };
-    if (response.ok || TYPED.has(answer.error?.code ?? "")) return undefined;
-    return `${path}: ${response.status} ${JSON.stringify(answer.error)}`;
+    if (response.ok) return "whole";
+    if (TYPED.has(answer.error?.code ?? "")) return "ended";
+    return { fault: `${path}: ${response.status} ${JSON.stringify(answer.error)}` };
   };
 
 const messages = [{ role: "user", content: prompt }];
+const vectors = whole("/v1/embeddings", {
+  model: "all-minilm",
+  input: Array.from({ length: 16 }, (_, n) => `${prompt} ${n}`),
+});
 const attempts: readonly Attempt[] = [
+  vectors,
   async (url, signal) => {
     const { finishReason, error, done } = await streamChat(url, { messages, max_tokens: 200 }, { signal });
-    const isWhole = finishReason !== undefined || TYPED.has(error?.code ?? "");
-    const isEnded = done || finishReason === undefined;
-    return isWhole && isEnded ? undefined : `a stream ended with ${JSON.stringify({ finishReason, error, done })}`;
+    if (done && finishReason !== undefined) return "whole";
+    if (TYPED.has(error?.code ?? "")) return "ended";
+    return { fault: `a stream ended with ${JSON.stringify({ finishReason, error, done })}` };
   },
   whole("/v1/chat/completions", { messages, max_tokens: 100, n: 2 }),
   whole("/v1/responses", { input: prompt, max_output_tokens: 60 }),
   whole("/v1/completions", { prompt, max_tokens: 60 }),
-  whole("/v1/embeddings", { model: "all-minilm", input: Array.from({ length: 64 }, (_, n) => `${prompt} ${n}`) }),
   // A client that leaves.
   async (url, signal, random) => {
     const leave = AbortSignal.any([signal, AbortSignal.timeout(1 + random() * 300)]);
     await streamChat(url, { messages, max_tokens: 400 }, { signal: leave }).catch(() => undefined);
-    return undefined;
+    return "ended";
   },
   // One that is cancelled by its id.
   async (url, signal, random) => {
@@ -71,46 +81,57 @@ const attempts: readonly Attempt[] = [
     await Bun.sleep(random() * 200);
     await (await post(url, `/v1/chat/completions/${id}/cancel`, {}, signal)).text();
     await (await answer).text();
-    return undefined;
+    return "ended";
   },
 ];
 
-/** Clients that ask one thing after another until `stop`; what went wrong. */
-async function load({ url }: TestServer, random: () => number, stop: AbortSignal) {
-  const faults: string[] = [];
-  let ended = 0;
-  const client = async () => {
-    while (!stop.aborted) {
-      const attempt = attempts[Math.floor(random() * attempts.length)];
-      if (!attempt) continue;
+/** Clients that ask one thing after another until they are stopped. */
+class Load {
+  readonly faults: string[] = [];
+  ended = 0;
+  /** Kinds of engines that gave a whole answer since the last kill. */
+  readonly worked = new Set<"text" | "vectors">();
+  private stopped = false;
+  private readonly clients: Promise<unknown>;
+
+  constructor(url: string, random: () => number) {
+    this.clients = Promise.all(Array.from({ length: CLIENTS }, () => this.client(url, random)));
+  }
+
+  stop(): Promise<unknown> {
+    this.stopped = true;
+    return this.clients;
+  }
+
+  private async client(url: string, random: () => number): Promise<void> {
+    while (!this.stopped) {
+      const attempt = attempts[Math.floor(random() * attempts.length)] ?? vectors;
       const late = AbortSignal.timeout(PATIENCE_MS);
-      const fault = await attempt(url, late, random).catch((error: unknown) =>
-        late.aborted ? `no end within ${PATIENCE_MS / 1000} s` : `the connection failed: ${String(error)}`,
-      );
-      ended++;
-      if (fault) faults.push(fault);
+      const end = await attempt(url, late, random).catch((error: unknown) => ({
+        fault: late.aborted ? `no end within ${PATIENCE_MS / 1000} s` : `the connection failed: ${String(error)}`,
+      }));
+      this.ended++;
+      if (end === "whole") this.worked.add(attempt === vectors ? "vectors" : "text");
+      else if (end === "ended") await Bun.sleep(20);
+      else this.faults.push(end.fault);
     }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
-  return { faults, ended };
+  }
 }
 
-/** Kills engine processes, a random one each time; waits after each until there is one again. */
-async function killEngines(server: TestServer, kills: number, random: () => number): Promise<void> {
+/** Kills engine processes, a random one each time. Each has worked before: one that cannot is replaced late, by design. */
+async function killEngines(server: TestServer, load: Load, kills: number, random: () => number): Promise<void> {
   for (let done = 0; done < kills; done++) {
+    load.worked.clear();
+    while (load.worked.size < 2) await Bun.sleep(5);
     await Bun.sleep(random() * PAUSE_MS);
-    let engines = childrenOf(server.pid);
-    while (engines.length === 0) {
-      await Bun.sleep(5);
-      engines = childrenOf(server.pid);
-    }
+    const engines = childrenOf(server.pid);
     const victim = engines[Math.floor(random() * engines.length)];
     try {
       if (victim !== undefined) process.kill(victim, "SIGKILL");
     } catch {
       // It had just ended by itself.
     }
-    if (done % 100 === 99) console.error(`${done + 1} kills`);
+    if (done % 50 === 49) console.error(`${done + 1} kills`);
   }
 }
 
@@ -126,11 +147,10 @@ export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<R
       async (server) => {
         const content = Array.from({ length: BATCH_LINES }, (_, n) => `${JSON.stringify(inputLine(n))}\n`).join("");
         const { id } = await createBatch(server, content);
-        const stop = new AbortController();
-        const loaded = load(server, random, stop.signal);
-        await killEngines(server, count, random);
-        stop.abort();
-        const { faults, ended } = await loaded;
+        const load = new Load(server.url, random);
+        await killEngines(server, load, count, random);
+        await load.stop();
+        const { faults, ended } = load;
         for (const fault of faults.slice(0, 10)) console.error(`FAIL  ${fault}`);
         rows.push({
           promise: "a crash ends no more than what it computed, and says so",

@@ -1,0 +1,130 @@
+// Faults of the machine: memory that runs out, a wall clock that jumps, a process that stands still.
+//   bun test/hostile/faults.ts
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { streamChat } from "../support/chat-client.ts";
+import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
+const long = { messages: [{ role: "user", content: "Tell a long story about the sea." }], max_tokens: 1500 };
+const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
+
+/** A whole answer to the next client; what came instead otherwise. */
+async function nextAnswer({ url }: TestServer, headers: Record<string, string> = {}): Promise<string> {
+  const { finishReason, done, error } = await streamChat(url, short, { headers });
+  return done && finishReason ? "served" : `not served: ${error?.code}`;
+}
+
+/** Address space that an engine may still take when its limit is set. */
+const ROOM_BYTES = 8 * 1024 * 1024;
+
+/** The engine can allocate no more, in the middle of work. */
+async function outOfMemory(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  await withServer(FLAGS, async (server) => {
+    const streams = Array.from({ length: 8 }, () => streamChat(server.url, long));
+    while ((await server.levels()).running < 8) await Bun.sleep(10);
+    const pid = server.enginePid();
+    const pages = Number((await Bun.file(`/proc/${pid}/statm`).text()).split(" ")[0]);
+    const limit = pages * 4096 + ROOM_BYTES;
+    Bun.spawnSync(["prlimit", "--pid", String(pid), `--as=${limit}:${limit}`]);
+    const words = Array.from({ length: 9000 }, (_, n) => `word${n}`).join(" ");
+    const more = Array.from({ length: 4 }, (_, n) =>
+      streamChat(server.url, { ...long, messages: [{ role: "user", content: `${n} ${words}` }] }),
+    );
+    const ends = await Promise.all([...streams, ...more]);
+    const improper = ends.filter(({ done, finishReason, error }) => !(done && finishReason) && !error?.code);
+    const told = ends.filter(({ error }) => error).length;
+    await server.untilReady();
+    const next = await nextAnswer(server);
+    await server.untilIdle(10_000);
+    figure = `${ends.length - told} whole, ${told} with a typed error, ${improper.length} without an end; then ${next}`;
+    ok = improper.length === 0 && next === "served";
+  });
+  const attack = "the engine may allocate no more (RLIMIT_AS)";
+  return {
+    promise: "every request ends, with an answer or a typed error",
+    attack,
+    figure,
+    limit: "0 without an end",
+    ok,
+  };
+}
+
+const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+/** The wall clock goes a day forward and back under streams with a deadline. */
+async function clockJumps(): Promise<Row> {
+  const promise = "limits of time are durations, whatever the clock says";
+  const attack = "the wall clock jumps a day forward and back under streams";
+  if (!existsSync(FAKETIME)) {
+    return { promise, attack, figure: "not tried: libfaketime is not installed", limit: "–", ok: true };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "svc-clock-"));
+  const file = join(folder, "now");
+  const jump = (to: string) => writeFileSync(file, to);
+  jump("+0");
+  const time = {
+    LD_PRELOAD: FAKETIME,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
+  const command = ["env", ...Object.entries(time).map(([name, value]) => `${name}=${value}`), ...FROM_SOURCE];
+  const ends: string[] = [];
+  try {
+    await withServer(
+      FLAGS,
+      async (server) => {
+        const headers = { "X-Svc-Deadline-Ms": "120000" };
+        for (const to of ["+1d", "+0"]) {
+          const streams = Array.from({ length: 4 }, () => streamChat(server.url, long, { headers }));
+          while ((await server.levels()).running < 4) await Bun.sleep(10);
+          jump(to);
+          for (const { done, finishReason, error } of await Promise.all(streams)) {
+            ends.push(done && finishReason ? "served" : `cut: ${error?.code}`);
+          }
+          ends.push(await nextAnswer(server, headers));
+        }
+        await server.untilIdle(10_000);
+      },
+      command,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const served = ends.filter((end) => end === "served").length;
+  return { promise, attack, figure: `${served} of ${ends.length} served`, limit: "all", ok: served === ends.length };
+}
+
+const STOPPED_MS = 5000;
+
+/** The front process stands still, as on a machine that swaps or sleeps. */
+async function frontStopped(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  await withServer(FLAGS, async (server) => {
+    const streams = Array.from({ length: 4 }, () => streamChat(server.url, long));
+    while ((await server.levels()).running < 4) await Bun.sleep(10);
+    process.kill(server.pid, "SIGSTOP");
+    const late = nextAnswer(server);
+    await Bun.sleep(STOPPED_MS);
+    process.kill(server.pid, "SIGCONT");
+    const whole = (await Promise.all(streams)).filter(({ done, finishReason }) => done && finishReason).length;
+    const next = await late;
+    const { restarts } = (await server.health()).engine;
+    figure = `${whole} of 4 streams whole, the next client ${next}, ${restarts} restarts`;
+    ok = whole === 4 && next === "served" && restarts === 0;
+    await server.untilIdle(10_000);
+  });
+  const attack = `the front process stands still for ${STOPPED_MS / 1000} s`;
+  return { promise: "a pause of the machine loses nothing", attack, figure, limit: "nothing lost", ok };
+}
+
+export const faults = async (): Promise<Row[]> => [await outOfMemory(), await clockJumps(), await frontStopped()];
+
+if (import.meta.main) await runAlone(faults);
