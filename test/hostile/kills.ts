@@ -54,7 +54,7 @@ const whole =
 
 const messages = [{ role: "user", content: prompt }];
 const vectors = whole("/v1/embeddings", {
-  model: "all-minilm",
+  model: "all-minilm-l6-v2",
   input: Array.from({ length: 16 }, (_, n) => `${prompt} ${n}`),
 });
 const attempts: readonly Attempt[] = [

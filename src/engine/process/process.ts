@@ -59,8 +59,15 @@ export class EngineProcess<To, From> {
     return this.child.pid;
   }
 
+  /** Nothing is sent to a process that is on its way out: its exit tells what became of its work. */
   send(message: To): void {
-    if (this.child.exitCode === null && !this.child.killed) this.child.send(message);
+    if (this.child.exitCode !== null || this.child.killed) return;
+    try {
+      this.child.send(message);
+    } catch (error) {
+      // A killed process loses its channel some time before its exit is known.
+      if (!(error instanceof Error && "code" in error && error.code === "ERR_IPC_CHANNEL_CLOSED")) throw error;
+    }
   }
 
   /** Interrupts the computation if it is this request's or holds prompts of several; its `cancel` message must come too. */

@@ -19,3 +19,24 @@ test("an engine gives way to the process that answers its clients", async () => 
     await ended.promise;
   }
 });
+
+test("what is sent to an engine that no longer listens is lost; its end says the rest", async () => {
+  const [deaf, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const engine = new EngineProcess<string, string>({
+    command: [process.execPath, "-e", "process.send('bye'); process.disconnect(); setInterval(() => {}, 1000)"],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => deaf.resolve(),
+    onExit: () => ended.resolve(),
+  });
+  try {
+    await deaf.promise;
+    for (let time = 0; time < 50; time++) {
+      engine.send("job");
+      await Bun.sleep(2);
+    }
+  } finally {
+    await engine.stop(1000);
+    await ended.promise;
+  }
+});
