@@ -84,13 +84,15 @@ export class EmbeddingWorker {
   }
 
   private finish(batch: readonly BatchItem[], numbers: Float32Array): void {
-    batch.forEach(({ job, index }, at) => {
+    const finished = batch.flatMap(({ job, index }, at) => {
       const own = numbers.subarray(at * this.dimensions, (at + 1) * this.dimensions);
-      if (!job.keep(index, own)) return;
+      if (!job.keep(index, own)) return [];
       const { key, values, tokens, truncated } = job;
       const result = { values, dimensions: this.dimensions, tokens, truncated };
-      this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "result", result } }] });
+      return [{ key, event: { type: "result", result } as const }];
     });
+    // A message costs more than what is in it.
+    if (finished.length > 0) this.send({ type: "events", outputs: [], finished });
   }
 
   private reject(key: number, error: unknown): void {
