@@ -23,6 +23,7 @@ export interface Memory {
 
 export interface RunningServer {
   readonly port: number;
+  readonly pid: number;
   /** Milliseconds from spawning to the first healthy answer. */
   readonly readyMs: number;
   /** Undefined on systems other than Linux. */
@@ -52,6 +53,7 @@ export async function launch(plan: LaunchPlan): Promise<RunningServer> {
   }
   return {
     port,
+    pid: child.pid,
     readyMs: performance.now() - started,
     memory: () => readMemory(child.pid),
     stop: async () => {

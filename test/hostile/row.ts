@@ -12,15 +12,17 @@ export interface Row {
   /** What it may be at most. */
   readonly limit: string;
   readonly ok: boolean;
+  /** What llama-server makes of the same. */
+  readonly theirs?: string;
 }
 
 /** Rows as a Markdown table. */
 export function table(rows: readonly Row[]): string {
   const lines = rows.map(
-    ({ promise, attack, figure, limit, ok }) =>
-      `| ${promise} | ${attack} | ${figure} | ${limit} | ${ok ? "yes" : "**no**"} |`,
+    ({ promise, attack, figure, limit, ok, theirs = "–" }) =>
+      `| ${promise} | ${attack} | ${figure} | ${limit} | ${ok ? "yes" : "**no**"} | ${theirs} |`,
   );
-  return ["| promise | attack | measured | limit | held |", "|---|---|---|---|---|", ...lines].join("\n");
+  return ["| promise | attack | svc | limit | held | llama-server |", "|---|---|---|---|---|---|", ...lines].join("\n");
 }
 
 /** Runs one file of attacks by itself, with `--name value` of the command line; prints its rows and ends the process. */

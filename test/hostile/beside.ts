@@ -1,0 +1,235 @@
+// The same attacks on svc and on llama-server with the same model, context and threads, one server after the other.
+//   bun test/hostile/beside.ts            (llama-server: `bun build.ts bench`)
+
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { streamAnswer } from "../bench/client.ts";
+import { makeModel } from "../bench/make-model.ts";
+import { PromptSource } from "../bench/prompts.ts";
+import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench/server-under-test.ts";
+import { childrenOf, processTree } from "../support/processes.ts";
+import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
+import { FROM_SOURCE } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const SVC_MINI = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
+const words = (line: string) => line.split(" ");
+/** A value that has no end is told as this. */
+const GIVEN_UP_MS = 120_000;
+
+interface Attack {
+  readonly promise: string;
+  readonly attack: string;
+  readonly limit: string;
+  readonly model?: "60m";
+  /** What it comes to: a figure, and whether the promise held. */
+  readonly run: (server: RunningServer) => Promise<{ readonly figure: string; readonly ok: boolean }>;
+}
+
+function plan(side: Side, model: Attack["model"]): LaunchPlan {
+  const file = model === "60m" ? makeModel("60m", MODELS) : SVC_MINI;
+  const svc = [...FROM_SOURCE, "--model", file, ...words("--ctx 16384 --parallel 4 --threads 2")];
+  const theirs = [
+    LLAMA_SERVER,
+    "--model",
+    file,
+    ...words("--ctx-size 16384 --parallel 4 --threads 2 --jinja --no-ui --kv-unified"),
+  ];
+  return { side, command: side === "svc" ? svc : theirs };
+}
+
+const seconds = (ms: number) => (ms >= GIVEN_UP_MS ? `over ${GIVEN_UP_MS / 1000} s` : `${(ms / 1000).toFixed(2)} s`);
+
+/** Milliseconds until a small request's first token. */
+async function firstToken(port: number): Promise<number> {
+  const started = performance.now();
+  const leave = new AbortController();
+  const first = streamAnswer(port, { prompt: "Hello", maxTokens: 4, leave: leave.signal }).then(
+    ({ tokens }) => (tokens[0] ?? performance.now()) - started,
+  );
+  const timer = setTimeout(() => leave.abort(), GIVEN_UP_MS);
+  return first.catch(() => GIVEN_UP_MS).finally(() => clearTimeout(timer));
+}
+
+/** What a small request waits longer while this body is being dealt with. */
+const beside = (body: () => string) => async (server: RunningServer) => {
+  await firstToken(server.port);
+  const alone = await firstToken(server.port);
+  const hostile = fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: body(),
+    signal: AbortSignal.timeout(GIVEN_UP_MS + 60_000),
+  });
+  const answered = hostile.then(
+    async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
+    () => "no answer",
+  );
+  // It has been received.
+  await Bun.sleep(100);
+  const later = (await firstToken(server.port)) - alone;
+  return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
+};
+
+const message = (content: string) => ({ role: "user", content });
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, n]));
+
+/** The longest pause in a stream beside a long prompt. */
+async function stalled({ port }: RunningServer) {
+  const prompts = new PromptSource(7);
+  const stream = streamAnswer(port, { prompt: prompts.next(32), maxTokens: 600, fields: { ignore_eos: true } });
+  await Bun.sleep(1000);
+  await streamAnswer(port, { prompt: prompts.next(8000), maxTokens: 4 });
+  const { tokens } = await stream;
+  const longest = Math.max(...tokens.slice(1).map((time, at) => time - (tokens[at] ?? time)));
+  return { figure: seconds(longest), ok: longest <= 500 };
+}
+
+/** Milliseconds until another is served after all places were held by clients that left. */
+async function left({ port }: RunningServer) {
+  const prompts = new PromptSource(8);
+  await firstToken(port);
+  const leave = new AbortController();
+  const gone = Array.from({ length: 4 }, () =>
+    streamAnswer(port, { prompt: prompts.next(3000), maxTokens: 2000, leave: leave.signal }).catch(() => {}),
+  );
+  await Bun.sleep(500);
+  leave.abort();
+  const ms = await firstToken(port);
+  await Promise.all(gone);
+  return { figure: seconds(ms), ok: ms <= 500 };
+}
+
+/** Whether a server is there and answers after the process that computes was killed. */
+async function killed({ port, pid }: RunningServer) {
+  const [engine = pid] = childrenOf(pid);
+  process.kill(engine, "SIGKILL");
+  await Bun.sleep(200);
+  const alive = await fetch(`http://127.0.0.1:${port}/health`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+  if (!alive) return { figure: "the server is gone", ok: false };
+  return { figure: `served again after ${seconds(200 + (await firstToken(port)))}`, ok: true };
+}
+
+/** A page whose name was rebound to this machine reads the list of models. */
+async function rebound({ port }: RunningServer) {
+  const { status } = await fetch(`http://127.0.0.1:${port}/v1/models`, { headers: { host: "evil.example" } });
+  return { figure: `answered ${status}`, ok: status === 403 };
+}
+
+/** Ten bodies of empty lists at once: the longest wait for /health, and the memory of all processes. */
+async function emptyLists(server: RunningServer) {
+  const body = `{"messages":[${"[],".repeat(15_000_000)}[]]}`;
+  const done = Array.from({ length: 10 }, () => sendAndForget(server.port, body));
+  let [slowest, most, isOver] = [0, 0, false];
+  const all = Promise.all(done).then(() => (isOver = true));
+  const until = performance.now() + GIVEN_UP_MS;
+  while (!isOver && performance.now() < until) {
+    const started = performance.now();
+    await fetch(`http://127.0.0.1:${server.port}/health`).then(
+      (response) => response.text(),
+      () => {},
+    );
+    slowest = Math.max(slowest, performance.now() - started);
+    most = Math.max(most, server.memory()?.resident ?? 0);
+    await Bun.sleep(50);
+  }
+  await Promise.race([all, Bun.sleep(1000)]);
+  const alive = processTree(server.pid).length > 0 && most > 0;
+  const figure = `/health ${seconds(slowest)}, ${(most / 1e9).toFixed(1)} GB${alive ? "" : ", gone"}`;
+  return { figure, ok: alive && slowest <= 500 && most < 2e9 };
+}
+
+/** Sends one POST over a socket of its own; resolves when the server has answered or hung up. */
+function sendAndForget(port: number, body: string): Promise<void> {
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(head) && socket.write(body));
+    socket.on("data", () => socket.destroy());
+    socket.on("error", () => resolve());
+    socket.on("close", () => resolve());
+  });
+}
+
+const OTHERS_FIRST = "a request does not hold up the others";
+const ATTACKS: readonly Attack[] = [
+  {
+    promise: OTHERS_FIRST,
+    attack: "45,000 keys of chat_template_kwargs",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("Hi")], chat_template_kwargs: keys(45_000) })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "40,000 messages",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: Array.from({ length: 40_000 }, () => message("Hi")) })),
+  },
+  {
+    promise: OTHERS_FIRST,
+    attack: "one message of 35 MB",
+    limit: "+0.5 s",
+    run: beside(() => JSON.stringify({ messages: [message("sea ".repeat(8_750_000))] })),
+  },
+  {
+    promise: "memory is bounded",
+    attack: "ten bodies of 15 million empty lists at once",
+    limit: "2 GB, /health 0.5 s",
+    run: emptyLists,
+  },
+  {
+    promise: "streams are not stalled",
+    attack: "a prompt of 8,000 tokens beside one (60 M parameters)",
+    limit: "0.5 s",
+    model: "60m",
+    run: stalled,
+  },
+  {
+    promise: "who leaves frees the work",
+    attack: "four clients with long prompts leave",
+    limit: "0.5 s",
+    model: "60m",
+    run: left,
+  },
+  { promise: "a page on the web reads nothing", attack: "a rebound name in Host", limit: "403", run: rebound },
+  {
+    promise: "a crash takes the engine, not the server",
+    attack: "kill -9 of the process that computes",
+    limit: "served again",
+    run: killed,
+  },
+];
+
+/** Each attack on a server of its own; `only`: a part of the attack's name. */
+export async function besideLlamaServer(only = ""): Promise<Row[]> {
+  const sides: Side[] = existsSync(LLAMA_SERVER) ? ["svc", "llama-server"] : ["svc"];
+  if (sides.length === 1) console.error("llama-server is not built (`bun build.ts bench`): only svc is attacked");
+  const rows: Row[] = [];
+  for (const { promise, attack, limit, model, run } of ATTACKS.filter((one) => one.attack.includes(only))) {
+    const results = new Map<Side, { readonly figure: string; readonly ok: boolean }>();
+    for (const side of sides) {
+      const server = await launch(plan(side, model));
+      const failed = (error: unknown) => ({ figure: `failed: ${String(error).slice(0, 80)}`, ok: false });
+      results.set(side, await run(server).catch(failed));
+      await server.stop();
+      console.error(`${attack}, ${side}: ${results.get(side)?.figure}`);
+    }
+    const own = results.get("svc");
+    const theirs = results.get("llama-server");
+    rows.push({
+      promise,
+      attack,
+      figure: own?.figure ?? "",
+      limit,
+      ok: own?.ok ?? false,
+      ...(theirs && { theirs: theirs.figure }),
+    });
+  }
+  return rows;
+}
+
+if (import.meta.main) await runAlone(({ only }) => besideLlamaServer(only));
