@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <list>
+#include <mutex>
 
 namespace svc {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 constexpr size_t FORMATS_KEPT = 64;
 
 // The newest first.
+std::mutex & formats_mutex = *new std::mutex;
 std::list<std::pair<std::string, FormatPtr>> & formats = *new std::list<std::pair<std::string, FormatPtr>>;
 
 std::string key_of(const common_json & request, const std::string & generation_prompt) {
@@ -31,6 +33,7 @@ std::string key_of(const common_json & request, const std::string & generation_p
 }
 
 FormatPtr find_format(const std::string & key) {
+    std::lock_guard<std::mutex> lock(formats_mutex);
     for (auto entry = formats.begin(); entry != formats.end(); ++entry) {
         if (entry->first != key) continue;
         formats.splice(formats.begin(), formats, entry);
@@ -40,6 +43,7 @@ FormatPtr find_format(const std::string & key) {
 }
 
 FormatPtr keep_format(const std::string & key, FormatPtr format) {
+    std::lock_guard<std::mutex> lock(formats_mutex);
     formats.emplace_front(key, format);
     if (formats.size() > FORMATS_KEPT) formats.pop_back();
     return format;
@@ -217,6 +221,9 @@ FormatPtr text_format(const common_json & request) {
     return keep_format(key, format);
 }
 
-void forget_formats() { formats.clear(); }
+void forget_formats() {
+    std::lock_guard<std::mutex> lock(formats_mutex);
+    formats.clear();
+}
 
 } // namespace svc

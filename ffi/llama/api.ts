@@ -79,6 +79,8 @@ export interface LoadedModel extends ModelDescription {
     readonly system: boolean;
   };
   readonly canRemovePartial: boolean;
+  /** Bytes of text that a token stands for at most; 0: unknown. */
+  readonly longestToken: number;
   /** The tokens of the last few steps can be removed. */
   readonly canRollBack: boolean;
   readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
@@ -292,8 +294,10 @@ export interface Llama {
   loadStart(config: LoadConfig): void;
   loadPoll(): LoadState;
   model(): LoadedModel;
-  /** Queues rendering and tokenizing on the native prompt thread; returns the job number. */
-  submitPrompt(request: PromptRequest): number;
+  /** Queues rendering and tokenizing on the native prompt threads, where clients take turns; returns the job number. */
+  submitPrompt(request: PromptRequest, client?: string): number;
+  /** Forgets a job that has not begun; the result of one that has comes all the same. */
+  cancelPrompt(job: number): void;
   /** The next finished job, waiting up to `timeoutMs` (the whole thread waits), or undefined. */
   takePrompt(timeoutMs: number): PromptResult | undefined;
   /** Raw bytes of a token's text; control tokens have some only when `special`. The array is shared: do not write to it. */

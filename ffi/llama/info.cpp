@@ -90,6 +90,17 @@ common_json sampling_of_file() {
     return sampling;
 }
 
+// Bytes of text that a token stands for at most; 0 where tokenizing may leave text out.
+size_t longest_token() {
+    const auto type = llama_vocab_type(state.vocab);
+    if (type != LLAMA_VOCAB_TYPE_BPE && type != LLAMA_VOCAB_TYPE_SPM) return 0;
+    size_t longest = 0;
+    for (llama_token token = 0; token < state.n_vocab; token++) {
+        longest = std::max(longest, std::strlen(llama_vocab_get_text(state.vocab, token)));
+    }
+    return longest;
+}
+
 } // namespace
 
 // A state that is updated in place has no positions to remove.
@@ -118,6 +129,7 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["template"] = template_abilities();
         info["canRemovePartial"] = can_remove_partial();
         info["canRollBack"] = can_roll_back(state.model);
+        info["longestToken"] = longest_token();
         info["sampling"] = sampling_of_file();
         return copy_out(info.dump_safe(), out, capacity);
     });

@@ -1,4 +1,5 @@
-// Chat templates and tokenizing on a native thread of their own: running streams must not feel a long prompt arriving.
+// Chat templates and tokenizing on native threads of their own: running streams must not feel a long prompt arriving, and
+// short prompts do not wait for it.
 
 #include "chat.hpp"
 #include "sampler.hpp"
@@ -23,15 +24,36 @@ struct Prompt {
     std::optional<Failure> failure;
 };
 
+// Bytes of a request that is done at once.
+constexpr size_t SMALL = 32 * 1024;
+
+// Threads that do all requests; one more does the small ones only. Two, so that none is held up by any single request.
+constexpr int THREADS = 2;
+
+struct Queued {
+    int32_t job;
+    common_json request;
+    std::string client;
+    // Neither long nor with a grammar to be made.
+    bool is_small;
+    // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
+    uint64_t turn;
+};
+
 struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
-    std::deque<std::pair<int32_t, common_json>> queue;
+    std::deque<Queued> queue;
+    // The turn that began last, and the last one of each client; requests with grammars are in the order of their arrival.
+    uint64_t now = 0, last_grammar = 0;
+    std::map<std::string, uint64_t> turns;
+    // Requests of each client on the threads that do all.
+    std::map<std::string, int> held;
     std::map<int32_t, Prompt> results;
     std::deque<int32_t> unreported;
     int32_t next_job = 1;
-    bool worker_started = false;
-    bool working = false;
+    bool started = false;
+    int working = 0;
 };
 Prompts & prompts = *new Prompts;
 
@@ -112,19 +134,54 @@ Prompt process(const common_json & request) {
     }
 }
 
-void work() {
+bool has_grammar(const common_json & request) {
+    return request.contains("schema") || request.contains("grammar") ||
+           (request.contains("tools") && !request.at("tools").empty());
+}
+
+// Under the mutex.
+void enqueue(int32_t job, common_json && request, size_t bytes) {
+    if (prompts.queue.empty()) prompts.turns.clear();
+    const bool grammar = has_grammar(request);
+    const std::string client = request.contains("client") ? request.at("client").get<std::string>() : "";
+    uint64_t & of_client = prompts.turns[client];
+    of_client = std::max(of_client, prompts.now) + bytes;
+    uint64_t turn = of_client;
+    if (grammar) turn = prompts.last_grammar = std::max(turn, prompts.last_grammar + 1);
+    prompts.queue.push_back({job, std::move(request), client, !grammar && bytes <= SMALL, turn});
+}
+
+// The next request for a thread that takes all, or small ones only.
+std::deque<Queued>::iterator next_in_turn(bool only_small) {
+    auto best = prompts.queue.end();
+    for (auto one = prompts.queue.begin(); one != prompts.queue.end(); ++one) {
+        if (only_small && !one->is_small) continue;
+        // One client leaves a thread to the others.
+        const auto held = prompts.held.find(one->client);
+        if (!only_small && held != prompts.held.end() && held->second >= THREADS - 1) continue;
+        if (best == prompts.queue.end() || one->turn < best->turn) best = one;
+    }
+    return best;
+}
+
+void work(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     for (;;) {
-        prompts.submitted.wait(lock, [] { return !prompts.queue.empty(); });
-        auto [job, request] = std::move(prompts.queue.front());
-        prompts.queue.pop_front();
-        prompts.working = true;
+        auto next = prompts.queue.end();
+        prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
+        const Queued one = std::move(*next);
+        prompts.queue.erase(next);
+        prompts.now = std::max(prompts.now, one.turn);
+        prompts.working++;
+        if (!only_small) prompts.held[one.client]++;
         lock.unlock();
-        Prompt prompt = process(request);
+        Prompt prompt = process(one.request);
         lock.lock();
-        prompts.working = false;
-        prompts.results[job] = std::move(prompt);
-        prompts.unreported.push_back(job);
+        prompts.working--;
+        if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
+        prompts.submitted.notify_all();
+        prompts.results[one.job] = std::move(prompt);
+        prompts.unreported.push_back(one.job);
         prompts.finished.notify_all();
     }
 }
@@ -134,7 +191,7 @@ void work() {
 void forget_prompts() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
     prompts.queue.clear();
-    prompts.finished.wait(lock, [] { return !prompts.working; });
+    prompts.finished.wait(lock, [] { return prompts.working == 0; });
     prompts.results.clear();
     prompts.unreported.clear();
 }
@@ -150,13 +207,24 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
         if (!is_loaded()) return fail("no model is loaded");
         common_json parsed = parse_json(request, request_length);
         std::lock_guard<std::mutex> lock(prompts.mutex);
-        if (!prompts.worker_started) start_thread(work);
-        prompts.worker_started = true;
+        if (!prompts.started) {
+            for (int thread = 0; thread <= THREADS; thread++) start_thread([thread] { work(thread == THREADS); });
+        }
+        prompts.started = true;
         const int32_t job = prompts.next_job;
         prompts.next_job = job == INT32_MAX ? 1 : job + 1;
-        prompts.queue.emplace_back(job, std::move(parsed));
-        prompts.submitted.notify_one();
+        enqueue(job, std::move(parsed), static_cast<size_t>(request_length));
+        prompts.submitted.notify_all();
         return job;
+    });
+}
+
+void svc_prompt_cancel(int32_t job) {
+    guarded<int32_t>(0, [&] {
+        std::lock_guard<std::mutex> lock(prompts.mutex);
+        const auto is_it = [job](const Queued & one) { return one.job == job; };
+        prompts.queue.erase(std::remove_if(prompts.queue.begin(), prompts.queue.end(), is_it), prompts.queue.end());
+        return 0;
     });
 }
 

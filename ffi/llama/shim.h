@@ -47,13 +47,13 @@ SVC_API int32_t svc_init(const char * backend_dir);
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // context, contextPerSequence, sequences, batch, hasChatTemplate, template: {tools, parallelTools, thinking, system}, addBos, device,
-// canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
+// longestToken (bytes of text that a token stands for at most; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?}} where `sampling`
 // is what the file's general.sampling.* says.
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
 // The llama_model *, for other native libraries in this process; 0 when none is loaded. Valid until svc_unload.
 SVC_API uint64_t svc_model_pointer(void);
 
-// ---- prompts: rendered, tokenized and given a sampler on a second native thread ----
+// ---- prompts: rendered, tokenized and given a sampler on native threads ----
 
 // Queues a prompt. `request` is JSON, one of
 //   {"messages": [OpenAI shape; a part of type media_marker stands for a medium], "tools": [OpenAI shape],
@@ -70,8 +70,12 @@ SVC_API uint64_t svc_model_pointer(void);
 // dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
 // dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
 // minTokens, reasoningBudget (-1 = none), topLogprobs (-1 = none)}.
+// Each has "client"?: whose it is; clients take turns, by bytes, and none holds all threads. Requests with tools, a schema or
+// a grammar begin in the order in which they come; short ones without do not wait for others.
 // Returns a job number > 0, or negative.
 SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
+// Forgets a job that has not begun; the result of one that has comes all the same.
+SVC_API void svc_prompt_cancel(int32_t job);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
 // Number of tokens of a finished job, or negative with why it failed; a failed job is freed by this.

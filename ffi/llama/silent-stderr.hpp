@@ -6,23 +6,43 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <mutex>
+
 namespace svc {
 
+// Any thread: the first one closes it, the last one opens it again.
 class SilentStderr {
   public:
-    SilentStderr() : kept(dup(STDERR_FILENO)), nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC)) {
-        if (kept >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    SilentStderr() {
+        std::lock_guard<std::mutex> lock(mutex());
+        if (count()++ > 0) return;
+        kept() = dup(STDERR_FILENO);
+        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (kept() >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+        if (nowhere >= 0) close(nowhere);
     }
     ~SilentStderr() {
-        if (kept >= 0 && nowhere >= 0) dup2(kept, STDERR_FILENO);
-        if (kept >= 0) close(kept);
-        if (nowhere >= 0) close(nowhere);
+        std::lock_guard<std::mutex> lock(mutex());
+        if (--count() > 0 || kept() < 0) return;
+        dup2(kept(), STDERR_FILENO);
+        close(kept());
     }
     SilentStderr(const SilentStderr &) = delete;
     SilentStderr & operator=(const SilentStderr &) = delete;
 
   private:
-    int kept, nowhere;
+    static std::mutex & mutex() {
+        static std::mutex & one = *new std::mutex;
+        return one;
+    }
+    static int & count() {
+        static int one = 0;
+        return one;
+    }
+    static int & kept() {
+        static int one = -1;
+        return one;
+    }
 };
 
 } // namespace svc

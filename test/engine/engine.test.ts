@@ -119,6 +119,51 @@ describe("refusals", () => {
     expect(JSON.stringify(messages[0])).toMatch(/context is 10 tokens.*prompt has 10 tokens/);
   });
 
+  const wide = Object.fromEntries(Array.from({ length: 1025 }, (_, n) => [`k${n}`, n]));
+  const call = { id: "1", name: "f", arguments: JSON.stringify({ deep: [wide] }) };
+  const hi = { role: "user", content: "hi" } as const;
+  test.each([
+    ["more bytes than fit", ask("ü".repeat(21)), /context is 10 tokens, which are at most 40 bytes.*has 42 bytes/],
+    [
+      "bytes in parts",
+      ask("x".repeat(40), { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(41) }] }] }),
+      /41 bytes/,
+    ],
+    ["a raw prompt", ask("", { prompt: "x".repeat(41) }), /'prompt' has 41 bytes/],
+    ["many messages", ask("", { messages: Array.from({ length: 4097 }, () => hi) }), /at most 4096 messages.*got 4097/],
+    [
+      "many parts",
+      ask("", {
+        messages: [
+          { role: "user", content: Array.from({ length: 4096 }, () => ({ type: "text", text: "" }) as const) },
+        ],
+      }),
+      /got 4097/,
+    ],
+    [
+      "names for the template",
+      ask("", { templateKwargs: { x: [{ y: wide }] } }),
+      /'chat_template_kwargs' must have at most 1024 names.*got 1025/,
+    ],
+    [
+      "values for the template",
+      ask("", { templateKwargs: { x: Array.from({ length: 8192 }, () => 0) } }),
+      /'chat_template_kwargs' must have at most 8192 values; got 8193/,
+    ],
+    [
+      "names in arguments",
+      ask("", { messages: [{ role: "assistant", content: "", toolCalls: [call] }] }),
+      /'messages' must have at most 1024 names.*got 1025/,
+    ],
+  ])("what is too much is not rendered: %s", async (_, request, told) => {
+    const { engine, llama, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
+    engine.submit(1, { type: "generate", request });
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({ type: "rejected" });
+    expect(JSON.stringify(messages[0])).toMatch(told);
+    expect(llama.chats).toEqual([]);
+  });
+
   test("a template that refuses does not show its text to the client", async () => {
     const { engine, until, messages } = startEngine();
     engine.submit(1, { type: "generate", request: ask("bad template") });

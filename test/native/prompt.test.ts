@@ -157,17 +157,33 @@ describe("chat templates", () => {
     expect(codeOf(conversation([{ role: "user", secret: "" }]))).toBe("failed");
   });
 
-  test("jobs come back in order, each with its own number", () => {
-    const jobs = ["one", "two", "three"].map((text) =>
-      llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }),
-    );
-    const results = jobs.map(() => llama.takePrompt(10_000));
-    expect(results.map((result) => result?.job)).toEqual(jobs);
-    expect(results.map((result) => (result && "tokens" in result ? textOf(llama, result.tokens) : ""))).toEqual([
-      "one",
-      "two",
-      "three",
-    ]);
+  const submitText = (text: string, client?: string) =>
+    llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, client);
+
+  test("jobs come back each with its own number", () => {
+    const texts = new Map(["one", "two", "three"].map((text) => [submitText(text), text]));
+    for (const _ of texts) {
+      const result = llama.takePrompt(10_000);
+      expect(result && "tokens" in result && textOf(llama, result.tokens)).toBe(texts.get(result?.job ?? 0));
+    }
+    expect(llama.takePrompt(0)).toBeUndefined();
+  });
+
+  test("a short one does not wait for long ones, nor a long one for all of another client's", () => {
+    const long = "the sea ".repeat(150_000);
+    const first = Array.from({ length: 4 }, () => submitText(long, "a"));
+    const other = submitText(long, "b");
+    const short = submitText("hello", "c");
+    const order = [...first, other, short].map(() => llama.takePrompt(60_000)?.job ?? 0);
+    expect(order.indexOf(short)).toBeLessThan(2);
+    expect(order.indexOf(other)).toBeLessThan(4);
+  });
+
+  test("one that is cancelled before it begins is never made", () => {
+    const long = "the sea ".repeat(100_000);
+    const jobs = [submitText(long, "a"), submitText(long, "a")];
+    llama.cancelPrompt(submitText(long, "a"));
+    expect([llama.takePrompt(60_000), llama.takePrompt(60_000)].map((result) => result?.job)).toEqual(jobs);
     expect(llama.takePrompt(0)).toBeUndefined();
   });
 });

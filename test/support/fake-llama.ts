@@ -57,6 +57,8 @@ export class FakeLlama implements Llama {
     | { readonly batch: Batch; readonly count: number; readonly adapters: readonly AdapterScale[]; pauses: number }
     | undefined;
   private adapters: readonly AdapterScale[] = [];
+  /** Its tokens are bytes; more, so that prompts may also turn out too long when they are tokenized. */
+  readonly longestToken = 4;
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
   private nextSampler = 0;
@@ -88,6 +90,7 @@ export class FakeLlama implements Llama {
       hasChatTemplate: true,
       template: { tools: true, parallelTools: true, thinking: true, system: true },
       device: "none",
+      longestToken: this.longestToken,
       canRemovePartial: true,
       canRollBack: this.canRollBack,
       sampling: { temperature: 0.5 },
@@ -107,6 +110,9 @@ export class FakeLlama implements Llama {
     const sampler = request.sampler && this.makeSampler(request.sampler);
     this.finished.push({ job, tokens, format: PLAIN_FORMAT, ...(sampler !== undefined && { sampler }) });
     return job;
+  }
+  cancelPrompt(): void {
+    // It is done already.
   }
   takePrompt(): PromptResult | undefined {
     return this.finished.shift();

@@ -13,14 +13,21 @@ export interface Reading {
 }
 
 /**
- * The results of many prompts, in order. They are submitted beforehand, so that the prompt thread works while answers are
+ * The results of many prompts, in order. They are submitted beforehand, so that the prompt threads work while answers are
  * read. A sampler is freed when the next result is asked for.
  */
 export function* prompts(llama: NativeLlama, requests: readonly ChatPrompt[]): Generator<PromptResult, void> {
   const jobs = requests.map((request) => llama.submitPrompt(request));
+  const early = new Map<number, PromptResult>();
   for (const job of jobs) {
-    const result = llama.takePrompt(60_000);
-    if (result?.job !== job) throw new Error("no result for this prompt");
+    let result = early.get(job);
+    while (!result) {
+      const next = llama.takePrompt(60_000);
+      if (!next) throw new Error("no result for this prompt");
+      if (next.job === job) result = next;
+      else early.set(next.job, next);
+    }
+    early.delete(job);
     try {
       yield result;
     } finally {

@@ -30,7 +30,7 @@ import { StepRunner, type StepHooks } from "./step-runner.ts";
 const GATHER_MS = 3;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
-/** How long to wait for the prompt thread before messages are read again, when there is nothing else to do. */
+/** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;
 const MEMORY_SAMPLE_MS = 100;
 

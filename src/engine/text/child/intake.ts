@@ -1,4 +1,4 @@
-// From a request to a prompt that can be computed: rendered and tokenized on the prompt thread, cut and encoded by the
+// From a request to a prompt that can be computed: rendered and tokenized on the prompt threads, cut and encoded by the
 // media library where there are media, and checked for length. Until a prompt is ready, what belongs to it is freed here.
 
 import {
@@ -18,6 +18,7 @@ import type { GenerateRequest } from "../../../domain/generate.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
+import { tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -96,6 +97,9 @@ export class Intake {
   private readonly media: MediaPrompts<WithMedia> | undefined;
   private readonly marker: string;
   private readonly samplerDefaults: Partial<SamplerConfig>;
+  private readonly vocabulary: number;
+  /** Bytes of text that can be a prompt. */
+  private readonly mostBytes: number;
 
   constructor(
     private readonly llama: Llama,
@@ -105,10 +109,13 @@ export class Intake {
   ) {
     this.media = media && new MediaPrompts(media);
     this.marker = media?.projector().marker ?? "";
-    this.samplerDefaults = llama.model().sampling;
+    const { sampling, vocabulary, longestToken } = llama.model();
+    this.samplerDefaults = sampling;
+    this.vocabulary = vocabulary;
+    this.mostBytes = longestToken === 0 ? Number.POSITIVE_INFINITY : longestToken * options.maxModelLen;
   }
 
-  /** The prompt thread has work. */
+  /** The prompt threads have work. */
   get rendering(): boolean {
     return this.jobs.size > 0;
   }
@@ -129,14 +136,16 @@ export class Intake {
 
   /** Makes the prompt of a request only to show its text. */
   show(key: JobKey, request: GenerateRequest): void {
+    const tooMuch = tooMuchToRender(request, this.mostBytes, this.options);
+    if (tooMuch) return this.handlers.refused(key, tooMuch);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, false, MEDIUM);
-    this.start({ ...prompt, media: true }, { kind: "show", key });
+    this.start({ ...prompt, media: true }, { kind: "show", key }, request.client);
   }
 
   /** In pieces: others' tokens are computed between them. */
   async detokenize(key: JobKey, tokens: readonly number[]): Promise<void> {
-    const { vocabulary } = this.llama.model();
+    const { vocabulary } = this;
     const wrong = tokens.findIndex((token) => token < 0 || token >= vocabulary);
     if (wrong >= 0) {
       return this.refuse(key, `'tokens.${wrong}' is no token of this model.`, "invalid_value", `tokens.${wrong}`);
@@ -155,9 +164,11 @@ export class Intake {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
+    const tooMuch = tooMuchToRender(request, counts ? Number.POSITIVE_INFINITY : this.mostBytes, this.options);
+    if (tooMuch) return this.handlers.refused(key, tooMuch);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, this.options.constrain, this.marker);
-    this.start(prompt, { kind: "generate", key, request, counts });
+    this.start(prompt, { kind: "generate", key, request, counts }, request.client);
   }
 
   submitText(key: JobKey, text: string): void {
@@ -165,9 +176,9 @@ export class Intake {
   }
 
   /** What the library cannot even take is the one request's fault. */
-  private start(prompt: PromptRequest, job: PromptJob): void {
+  private start(prompt: PromptRequest, job: PromptJob, client?: string): void {
     try {
-      this.jobs.set(this.llama.submitPrompt(prompt), job);
+      this.jobs.set(this.llama.submitPrompt(prompt, client), job);
     } catch (error) {
       if (!(error instanceof LlamaError)) throw error;
       this.handlers.warn(`the native library refused a request: ${error.message}`);
@@ -180,11 +191,15 @@ export class Intake {
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
-    // The prompt thread's result will find no job and be freed.
-    for (const [number, job] of this.jobs) if (job.key === key) this.jobs.delete(number);
+    // The result of what has begun will find no job and be freed.
+    for (const [number, job] of this.jobs) {
+      if (job.key !== key) continue;
+      this.jobs.delete(number);
+      this.llama.cancelPrompt(number);
+    }
   }
 
-  /** Hands over what is done, waiting up to `waitMs` for the prompt thread (this thread waits). */
+  /** Hands over what is done, waiting up to `waitMs` for the prompt threads (this thread waits). */
   collect(waitMs: number): void {
     const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
     for (let done = first; done; done = this.llama.takePrompt(0)) this.rendered(done);
