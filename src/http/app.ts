@@ -2,11 +2,13 @@
 
 import { Elysia, type AnyElysia } from "elysia";
 import type { TextPort } from "../engine/text/port.ts";
+import { BodyBudget } from "../domain/body-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
-import type { AppDeps } from "./deps.ts";
+import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
+import { JsonBodies } from "./json-body.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
@@ -50,7 +52,9 @@ const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: Toke
 const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });
 
 /** Composes the application; nothing runs or listens yet. */
-export function createApp(deps: AppDeps): App {
+export function createApp(services: AppServices): App {
+  const { bodyBudget = new BodyBudget() } = services;
+  const deps: AppDeps = { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget) };
   const contexts = new RequestContexts();
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));

@@ -1,6 +1,7 @@
 // The services of the HTTP layer.
 
 import type { Config } from "../config/config.ts";
+import type { BodyBudget } from "../domain/body-budget.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
@@ -12,9 +13,10 @@ import type { RequestService } from "../service/request.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { JsonBodies } from "./json-body.ts";
 
-/** The services that routes use, taken by closure. */
-export interface AppDeps {
+/** The services that an application is made of. */
+export interface AppServices {
   readonly config: Config;
   /** The engine of this server itself: tokenizer routes are about it. */
   readonly engine: TextPort;
@@ -30,5 +32,13 @@ export interface AppDeps {
   readonly clock: Clock;
   /** How batches wait before they try again; absent: for as long as they are told to. */
   readonly pause?: Pause;
+  /** Memory for the bodies of requests; absent: as much as is usual. */
+  readonly bodyBudget?: BodyBudget;
   readonly version: string;
+}
+
+/** What routes use, taken by closure. */
+export interface AppDeps extends AppServices {
+  readonly bodyBudget: BodyBudget;
+  readonly bodies: JsonBodies;
 }

@@ -4,15 +4,15 @@ import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, DetokenizeResponse } from "../contract/tokenize.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TokenizerService } from "../service/tokenizer.ts";
-import { bodyCeilings, readJson } from "./json-body.ts";
+import { bodyCeilings, type JsonBodies } from "./json-body.ts";
 import { jsonRoute } from "./json-content.ts";
 
 /** The handler and the description of a route that detokenizes. */
-export function detokenizing(engine: TextPort, tokenizer: TokenizerService) {
+export function detokenizing(engine: TextPort, tokenizer: TokenizerService, bodies: JsonBodies) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {
-      const { tokens } = check(await readJson(request, bodyCeilings.tokenizer));
+      const { tokens } = check(await bodies.read(request, bodyCeilings.tokenizer));
       const text = await tokenizer.run(() => engine.detokenize(tokens, request.signal));
       return Response.json({ prompt: text, text, content: text, model: engine.status().modelId });
     },

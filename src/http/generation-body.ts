@@ -2,15 +2,15 @@
 
 import { decodeModel } from "../dialect/fields/limits.ts";
 import type { AppDeps } from "./deps.ts";
-import { bodyCeilings, readJson } from "./json-body.ts";
+import { bodyCeilings } from "./json-body.ts";
 
 /**
  * Reads the body of a request to generate. Overload fails fast: while the model's queue is full, the request is refused with
- * nothing but its model read, so that a burst costs little. Throws SvcError as `readJson` does, of the
+ * nothing but its model read, so that a burst costs little. Throws SvcError as `JsonBodies` does, of the
  * model that the body names, and `server_busy`.
  */
-export async function readGenerationBody({ generation }: AppDeps, request: Request): Promise<unknown> {
-  const body = await readJson(request, bodyCeilings.generation);
+export async function readGenerationBody({ bodies, generation }: AppDeps, request: Request): Promise<unknown> {
+  const body = await bodies.read(request, bodyCeilings.generation);
   generation.checkCapacity(namedModel(body));
   return body;
 }

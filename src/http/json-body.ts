@@ -1,7 +1,8 @@
-// Reading a JSON request body: media type, size while reading, UTF-8, nesting, syntax. Every failure is ours to word.
+// Reading JSON request bodies: media type, size, UTF-8, nesting and values while reading, syntax. Every failure is ours to word.
 
+import type { BodyAccount, BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
-import { DEEPEST_JSON, deeperThan } from "../domain/json-depth.ts";
+import { JsonBounds } from "../domain/json-bounds.ts";
 
 const MB = 1024 * 1024;
 
@@ -16,24 +17,83 @@ const FORM_HINTS: Readonly<Record<string, string>> = {
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
-/**
- * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
- * `payload_too_large` or `invalid_json`, and the signal's reason when the client left meanwhile.
- */
-export async function readJson(request: Request, ceiling: number): Promise<unknown> {
-  checkMediaType(request.headers);
-  const bytes = await readBytes(request, ceiling);
-  if (bytes.length === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-  if (deeperThan(DEEPEST_JSON, bytes)) {
-    throw new SvcError("invalid_json", `The request body nests deeper than ${DEEPEST_JSON} levels.`);
+/** A body up to this size is read and parsed at once. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Reads the JSON bodies of requests within one budget. */
+export class JsonBodies {
+  private lastTurn: Promise<void> = Promise.resolve();
+
+  constructor(private readonly budget: BodyBudget) {}
+
+  /**
+   * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
+   * `payload_too_large`, `invalid_json` or `server_busy`, and the signal's reason when the client left meanwhile.
+   */
+  async read(request: Request, ceiling: number): Promise<unknown> {
+    checkMediaType(request.headers);
+    const account = this.budget.open();
+    try {
+      const { text, size } = await readText(request, ceiling, account);
+      if (size > SMALL_BYTES) await this.turn();
+      return parse(text, size);
+    } finally {
+      account.close();
+    }
   }
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch (error) {
-    const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
-    throw new SvcError("invalid_json", `The request body is not ${what} (${bytes.length} bytes received).`);
+
+  /** A turn of the event loop that no other large body is parsed in. */
+  private turn(): Promise<void> {
+    return (this.lastTurn = this.lastTurn.then(() => new Promise(setImmediate)));
   }
 }
+
+/** Too many values are found, and bytes decoded, while the body comes, so that neither takes memory nor time at its end. */
+async function readText(request: Request, ceiling: number, account: BodyAccount) {
+  const stated = request.headers.get("content-length");
+  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
+  const isSmall = stated !== null && Number(stated) <= SMALL_BYTES;
+  const bounds = new JsonBounds();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const pieces: string[] = [];
+  let size = 0;
+  try {
+    // Bun's stream of a body takes longer to set up than a small one to read.
+    for await (const chunk of isSmall ? [request.bytes()] : (request.body ?? [])) {
+      size += chunk.length;
+      if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
+      account.grow(chunk.length);
+      const excess = bounds.push(chunk);
+      if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      pieces.push(decode(decoder, size, chunk));
+    }
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw error;
+  }
+  pieces.push(decode(decoder, size));
+  return { text: pieces.join(""), size };
+}
+
+function decode(decoder: TextDecoder, size: number, chunk?: Uint8Array): string {
+  try {
+    return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
+  } catch {
+    throw invalid("valid UTF-8", size);
+  }
+}
+
+function parse(text: string, size: number): unknown {
+  if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid("valid JSON", size);
+  }
+}
+
+const invalid = (what: string, size: number): SvcError =>
+  new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
 /** JSON or nothing stated: any other type could come from a cross-site form without a preflight. */
 function checkMediaType(headers: Headers): void {
@@ -45,27 +105,6 @@ function checkMediaType(headers: Headers): void {
   if (encoding && encoding !== "identity") {
     throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
   }
-}
-
-async function readBytes(request: Request, ceiling: number): Promise<Uint8Array> {
-  const stated = request.headers.get("content-length");
-  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    // With its length stated, Bun itself holds the client to it; collecting the pieces here takes three times as long.
-    if (stated !== null) return await request.bytes();
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length;
-      if (size > ceiling) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    request.signal.throwIfAborted();
-    throw error;
-  }
-  if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
 /** Agents look for "too long" and then shorten the conversation. */

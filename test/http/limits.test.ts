@@ -2,12 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import { bodyCeilings, readJson } from "../../src/http/json-body.ts";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { bodyCeilings, JsonBodies } from "../../src/http/json-body.ts";
 import { messages, serve, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const path = "/v1/chat/completions";
 const never = new Promise<void>(() => {});
+const readJson = (request: Request, ceiling: number) => new JsonBodies(new BodyBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
 
 describe("the body ceiling", () => {

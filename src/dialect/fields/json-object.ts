@@ -1,6 +1,6 @@
 // Arguments of a call: as an object, for dialects that do not pass them on as text, and as text for templates.
 
-import { DEEPEST_JSON, deeperThan } from "../../domain/json-depth.ts";
+import { JsonBounds } from "../../domain/json-bounds.ts";
 import { withWholePairs } from "../../domain/whole-pairs.ts";
 
 /** The object that `json` is; an empty one for text that is none, as where the token limit truncated it. */
@@ -26,7 +26,7 @@ export function jsonArguments(text: string): string {
 }
 
 function isReadable(text: string): boolean {
-  if (deeperThan(DEEPEST_JSON, new TextEncoder().encode(text))) return false;
+  if (new JsonBounds().push(new TextEncoder().encode(text))) return false;
   try {
     JSON.parse(text);
     return true;

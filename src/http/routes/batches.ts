@@ -7,18 +7,18 @@ import { encodeBatch, encodeBatches } from "../../dialect/batches/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { BatchesService } from "../../service/batch/batches.ts";
 import type { AppDeps } from "../deps.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 
 const PAGE = { usual: 20, most: 100 };
 
 /** Batch jobs; what they do is done without a request. */
-export const batchRoutes = (batches: BatchesService, { router }: AppDeps) =>
+export const batchRoutes = (batches: BatchesService, { bodies, router }: AppDeps) =>
   new Elysia({ name: "route.batches" })
     .post(
       "/v1/batches",
       async ({ request }) => {
-        const call = decodeBatch(await readJson(request, bodyCeilings.batch));
+        const call = decodeBatch(await bodies.read(request, bodyCeilings.batch));
         return Response.json(encodeBatch(batches.create(call, router.usual("chat")?.model ?? "")));
       },
       jsonRoute(BatchRequest, Batch),

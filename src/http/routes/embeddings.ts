@@ -7,13 +7,13 @@ import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.
 import type { EmbeddingAnswer } from "../../service/embeddings.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, and documents by their relevance. */
 export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { embeddings } = deps;
+  const { bodies, embeddings } = deps;
   const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated } = result;
     contexts.of(request).logFields = () => ({ model, prompt_tokens: tokens, ...(truncated > 0 && { truncated }) });
@@ -24,7 +24,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/v1/embeddings",
       async ({ request }) => {
-        const asked = decodeEmbeddings(await readJson(request, bodyCeilings.embeddings));
+        const asked = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, contexts, request);
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
@@ -34,7 +34,7 @@ export const embeddingRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/v1/rerank",
       async ({ request }) => {
-        const asked = decodeRerank(await readJson(request, bodyCeilings.embeddings));
+        const asked = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, contexts, request);
         const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
         return answer(request, computed, encodeRerank(computed.result, computed.model, asked));

@@ -17,22 +17,22 @@ import { encodeLoraAdapters } from "../../dialect/status.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Thin forms of what /v1 has, under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
-  const { config, engine, version } = deps;
+  const { bodies, config, engine, version } = deps;
   const checkTokenize = checker(PlainTokenizeRequest);
-  const detokenize = detokenizing(engine, tokenizer);
+  const detokenize = detokenizing(engine, tokenizer, bodies);
 
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
-        const { content } = checkTokenize(await readJson(request, bodyCeilings.tokenizer));
+        const { content } = checkTokenize(await bodies.read(request, bodyCeilings.tokenizer));
         const tokens = await tokenizer.run(() => engine.tokenize(content, request.signal));
         return Response.json({ tokens: [...tokens] });
       },
@@ -42,7 +42,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
     .post(
       "/apply-template",
       async ({ request }) => {
-        const { request: asked } = decodeChat(await readJson(request, bodyCeilings.generation), config);
+        const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
         const prompt = await tokenizer.run(() =>
           engine.render({ ...asked, id: contexts.of(request).id }, request.signal),
         );

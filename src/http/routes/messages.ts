@@ -15,7 +15,7 @@ import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { respond } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
@@ -46,7 +46,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
     .post(
       "/v1/messages/count_tokens",
       async ({ request }) => {
-        const asked = decodeMessagesPrompt(await readJson(request, bodyCeilings.generation), deps.config);
+        const asked = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.config);
         const { id } = contexts.of(request);
         const { model } = deps.router.find(asked.model, "chat");
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));

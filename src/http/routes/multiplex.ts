@@ -12,7 +12,7 @@ import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
 import { DOWNGRADED, disconnection, logFields, requestOrigin, streamResponse } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
@@ -23,7 +23,7 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
     "/v1/batch/completions",
     async ({ request }) => {
       const profile = decodeProfile(request.headers.get("x-svc-profile"));
-      const body = await readJson(request, bodyCeilings.generation);
+      const body = await deps.bodies.read(request, bodyCeilings.generation);
       const calls = decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, contexts, request);
       const { id } = origin;

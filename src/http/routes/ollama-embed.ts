@@ -16,13 +16,13 @@ import {
 } from "../../dialect/ollama/embed.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
 
 /** Texts as vectors, for tools that know no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { embeddings, clock } = deps;
+  const { bodies, embeddings, clock } = deps;
   const compute = async (request: Request, asked: DecodedEmbed) => {
     const context = contexts.of(request);
     const origin = requestOrigin(deps, contexts, request);
@@ -36,7 +36,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/api/embed",
       async ({ request }) => {
-        const asked = decodeEmbed(await readJson(request, bodyCeilings.embeddings));
+        const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
         return Response.json(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
       },
@@ -45,7 +45,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/api/embeddings",
       async ({ request }) => {
-        const asked = decodeOlderEmbed(await readJson(request, bodyCeilings.embeddings));
+        const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
         return Response.json(encodeOlderEmbed((await compute(request, asked)).result));
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),

@@ -6,7 +6,7 @@ import type { TSchema } from "../../contract/schema.ts";
 import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/ollama/store.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, streamResponse } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import type { RequestContexts } from "../request-context.ts";
@@ -27,7 +27,7 @@ export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       "/api/pull",
       async ({ request }) => {
         checkLocal(request.headers, deps.config);
-        const { model, stream } = decodePull(await readJson(request, bodyCeilings.tokenizer));
+        const { model, stream } = decodePull(await deps.bodies.read(request, bodyCeilings.tokenizer));
         const disconnect = disconnection(request);
         const events = deps.storedModels.download(model, disconnect.signal);
         if (!stream) return Response.json(await encodePull(events));
@@ -42,7 +42,7 @@ export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
       "/api/delete",
       async ({ request }) => {
         checkLocal(request.headers, deps.config);
-        const { model } = decodeDelete(await readJson(request, bodyCeilings.tokenizer));
+        const { model } = decodeDelete(await deps.bodies.read(request, bodyCeilings.tokenizer));
         await deps.storedModels.remove(model);
         return new Response();
       },

@@ -19,7 +19,7 @@ import type { ListedModel } from "../../domain/model.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForwarded } from "../generation-headers.ts";
 import { respond } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import type { RequestContexts } from "../request-context.ts";
@@ -28,7 +28,7 @@ const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(t
 
 /** For tools that know no other API. */
 export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
-  const { config, engine, router, clock, version } = deps;
+  const { bodies, config, engine, router, clock, version } = deps;
   const checkShow = checker(OllamaShowRequest);
 
   const answer = (request: Request, { model, request: asked, stream }: OllamaCall, form: OllamaForm) => {
@@ -62,19 +62,19 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     .post(
       "/api/chat",
       async ({ request }) =>
-        answer(request, decodeOllamaChat(await readJson(request, bodyCeilings.generation), config), "chat"),
+        answer(request, decodeOllamaChat(await bodies.read(request, bodyCeilings.generation), config), "chat"),
       jsonRoute(OllamaChatRequest, OllamaAnswer),
     )
     .post(
       "/api/generate",
       async ({ request }) =>
-        answer(request, decodeOllamaGenerate(await readJson(request, bodyCeilings.generation), config), "generate"),
+        answer(request, decodeOllamaGenerate(await bodies.read(request, bodyCeilings.generation), config), "generate"),
       jsonRoute(OllamaGenerateRequest, OllamaAnswer),
     )
     .post(
       "/api/show",
       async ({ request }) => {
-        const { model, name } = checkShow(await readJson(request, bodyCeilings.tokenizer));
+        const { model, name } = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
         return Response.json(encodeShow(described(request, model || name || undefined)));
       },
       jsonRoute(OllamaShowRequest, OllamaModel),

@@ -32,7 +32,7 @@ import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import { disconnection, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
@@ -126,7 +126,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
     .post(
       "/v1/responses/input_tokens",
       async ({ request }) => {
-        const body = await readJson(request, bodyCeilings.generation);
+        const body = await deps.bodies.read(request, bodyCeilings.generation);
         const asked = decodeResponsesPrompt(body, config, history);
         const { id } = contexts.of(request);
         const tokens = await tokenizer.run(() => deps.generation.countTokens({ ...asked, id }, request.signal));

@@ -7,16 +7,16 @@ import { SvcError } from "../../domain/errors.ts";
 import type { TokenizerService } from "../../service/tokenizer.ts";
 import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
-import { bodyCeilings, readJson } from "../json-body.ts";
+import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 
 /** Text to the model's own tokens, and their number. */
-export const tokenizeRoutes = ({ engine, log }: AppDeps, tokenizer: TokenizerService) => {
+export const tokenizeRoutes = ({ bodies, engine, log }: AppDeps, tokenizer: TokenizerService) => {
   const check = checker(TokenizeRequest);
-  const detokenize = detokenizing(engine, tokenizer);
+  const detokenize = detokenizing(engine, tokenizer, bodies);
 
   const tokenize = async (request: Request) => {
-    const body = check(await readJson(request, bodyCeilings.tokenizer));
+    const body = check(await bodies.read(request, bodyCeilings.tokenizer));
     const text = body.text || body.prompt;
     if (!text) {
       const message = "'text' is required: a string of at least 1 character ('prompt' is another name for it).";

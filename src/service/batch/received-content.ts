@@ -2,7 +2,7 @@
 
 import { open, rename, rm } from "node:fs/promises";
 import { SvcError } from "../../domain/errors.ts";
-import { DEEPEST_JSON, deeperThan } from "../../domain/json-depth.ts";
+import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, parseLine, type Line } from "../../store/json-lines.ts";
 
 export interface ContentLimits {
@@ -65,9 +65,8 @@ class LineCheck {
     }
     const { number, bytes } = line;
     const size = `${bytes.length} bytes received`;
-    if (deeperThan(DEEPEST_JSON, bytes)) {
-      throw refuse("invalid_json", `Line ${number} of the file nests deeper than ${DEEPEST_JSON} levels (${size}).`);
-    }
+    const excess = new JsonBounds().push(bytes);
+    if (excess) throw refuse("invalid_json", `Line ${number} of the file ${excess} (${size}).`);
     let value: unknown;
     try {
       value = parseLine(line);

@@ -1,0 +1,55 @@
+// Memory that the bodies of requests may take together while they are read and parsed.
+
+import { SvcError } from "./errors.ts";
+
+const MB = 1024 * 1024;
+
+/** Two of the largest bodies and a half. What a body takes beside its bytes is up to four times as much, for a moment. */
+const MOST_BYTES = 256 * MB;
+/** What every body may have whatever others take. */
+const FREE_BYTES = MB;
+const RETRY_SECONDS = 2;
+
+/** One budget for all bodies in flight. */
+export class BodyBudget {
+  private held = 0;
+
+  constructor(private readonly most = MOST_BYTES) {}
+
+  /** The account of a body that begins. */
+  open(): BodyAccount {
+    return new BodyAccount((bytes) => {
+      if (bytes > 0 && this.held + bytes > this.most) throw noRoom(this.most);
+      this.held += bytes;
+    });
+  }
+}
+
+/** Bytes of one body. */
+export class BodyAccount {
+  private size = 0;
+
+  constructor(private readonly take: (bytes: number) => void) {}
+
+  /** So many bytes more are held. Throws SvcError `server_busy` when all bodies together have too many. */
+  grow(bytes: number): void {
+    this.resize(this.size + bytes);
+  }
+
+  /** None of them is held any more. */
+  close(): void {
+    this.resize(0);
+  }
+
+  private resize(size: number): void {
+    this.take(counted(size) - counted(this.size));
+    this.size = size;
+  }
+}
+
+const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES);
+
+function noRoom(most: number): SvcError {
+  const message = `The server is at capacity: request bodies that are being read have ${most / MB} MB together.`;
+  return new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
+}

@@ -1,0 +1,85 @@
+// How deep JSON may nest that clients send, and how much may be in it. Its text alone does not bound it: 90 MB of empty
+// lists are gigabytes of values, which take seconds to parse.
+
+/** Containers inside one another. Real requests stay far below; templates read them level by level on a native stack. */
+export const DEEPEST_JSON = 128;
+/** Values in one text, an empty container being two: they are counted by commas and opening brackets. */
+export const MOST_JSON_VALUES = 1_000_000;
+/** Names of members in one text. One that no other object has takes as long to parse as ten values. */
+export const MOST_JSON_NAMES = 100_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+/** How much of a string is read byte by byte before its end is searched: for short ones, and for many escapes, faster. */
+const SHORT_STRING = 64;
+
+/** Reads the bytes of one JSON text as they come. */
+export class JsonBounds {
+  private depth = 0;
+  private values = 1;
+  private names = 0;
+  private inString = false;
+  /** The bytes so far end with a backslash in a string, which takes the next byte with it. */
+  private escaped = false;
+
+  /** Reads on. What is too much about the text so far, to follow its name in a message; undefined when nothing is. */
+  push(bytes: Uint8Array): string | undefined {
+    let { depth, values, names } = this;
+    let deepest = depth;
+    const start = this.inString ? this.skipString(bytes, 0) : 0;
+    for (let i = start; i < bytes.length && values <= MOST_JSON_VALUES; i++) {
+      switch (bytes[i]) {
+        case QUOTE:
+          i = this.skipString(bytes, i + 1) - 1;
+          break;
+        case COMMA:
+          values++;
+          break;
+        case COLON:
+          names++;
+          break;
+        case 0x5b: // [
+        case 0x7b: // {
+          values++;
+          if (++depth > deepest) deepest = depth;
+          break;
+        case 0x5d: // ]
+        case 0x7d: // }
+          depth--;
+      }
+    }
+    Object.assign(this, { depth, values, names });
+    if (deepest > DEEPEST_JSON) return `nests deeper than ${DEEPEST_JSON} levels`;
+    if (values > MOST_JSON_VALUES) return `has more than ${MOST_JSON_VALUES} JSON values`;
+    if (names > MOST_JSON_NAMES) return `has more than ${MOST_JSON_NAMES} names of members`;
+    return undefined;
+  }
+
+  /** Where the string that `at` is in has its end, or the bytes have theirs. */
+  private skipString(bytes: Uint8Array, at: number): number {
+    let i = this.escaped ? at + 1 : at;
+    this.escaped = false;
+    this.inString = true;
+    while (i < bytes.length) {
+      for (const short = Math.min(i + SHORT_STRING, bytes.length); i < short; i++) {
+        if (bytes[i] === BACKSLASH) i++;
+        else if (bytes[i] === QUOTE) {
+          this.inString = false;
+          return i + 1;
+        }
+      }
+      if (i >= bytes.length) break;
+      // A long one: whatever has no quote in it is read natively.
+      const quote = bytes.indexOf(QUOTE, i);
+      const end = quote < 0 ? bytes.length : quote;
+      let plain = end;
+      while (plain > i && bytes[plain - 1] === BACKSLASH) plain--;
+      const isEscaped = (end - plain) % 2 === 1;
+      i = isEscaped ? end + 1 : end;
+    }
+    this.escaped = i > bytes.length;
+    return bytes.length;
+  }
+}
