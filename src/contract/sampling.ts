@@ -44,6 +44,7 @@ export const samplingFields = {
   mirostat_eta: opt(t.Number({ minimum: 0, maximum: 1 })),
   logit_bias: opt(
     t.Record(t.String(), t.Number({ minimum: -100, maximum: 100 }), {
+      maxProperties: 10_000,
       description: "Token id to bias; -100 bans the token.",
     }),
   ),

@@ -99,7 +99,7 @@ function describeOne(schema: TSchema): string {
     case "boolean":
       return "a boolean";
     default:
-      return "an object";
+      return `an object${range(schema["minProperties"], schema["maxProperties"], " of", "members")}`;
   }
 }
 
@@ -122,5 +122,5 @@ export function received(value: unknown): string {
   if (Array.isArray(value)) return `an array of length ${value.length}`;
   if (typeof value === "string") return `a string of length ${value.length}`;
   if (typeof value === "number") return String(value);
-  return typeof value === "boolean" ? "a boolean" : "an object";
+  return typeof value === "boolean" ? "a boolean" : `an object of length ${Object.keys(value as object).length}`;
 }
