@@ -1,8 +1,8 @@
 // Reading JSON request bodies: media type, size, UTF-8, nesting and values while reading, syntax. Every failure is ours to word.
 
-import type { BodyAccount, BodyBudget } from "../domain/body-budget.ts";
+import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
-import { JsonBounds } from "../domain/json-bounds.ts";
+import { JsonText } from "./json-text.ts";
 
 const MB = 1024 * 1024;
 
@@ -34,9 +34,14 @@ export class JsonBodies {
     checkMediaType(request.headers);
     const account = this.budget.open();
     try {
-      const { text, size } = await readText(request, ceiling, account);
+      const text = new JsonText();
+      const size = await readText(request, ceiling, (chunk) => {
+        account.grow(chunk.length);
+        return text.push(chunk);
+      });
+      if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       if (size > SMALL_BYTES) await this.turn();
-      return parse(text, size);
+      return valid(size, () => text.parse());
     } finally {
       account.close();
     }
@@ -48,47 +53,38 @@ export class JsonBodies {
   }
 }
 
-/** Too many values are found, and bytes decoded, while the body comes, so that neither takes memory nor time at its end. */
-async function readText(request: Request, ceiling: number, account: BodyAccount) {
+/** Gives the body to `push` as it comes, which may find it to be too much; returns its size. */
+async function readText(
+  request: Request,
+  ceiling: number,
+  push: (chunk: Uint8Array) => string | undefined,
+): Promise<number> {
   const stated = request.headers.get("content-length");
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
   const isSmall = stated !== null && Number(stated) <= SMALL_BYTES;
-  const bounds = new JsonBounds();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const pieces: string[] = [];
   let size = 0;
   try {
     // Bun's stream of a body takes longer to set up than a small one to read.
     for await (const chunk of isSmall ? [request.bytes()] : (request.body ?? [])) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      account.grow(chunk.length);
-      const excess = bounds.push(chunk);
+      const excess = valid(size, () => push(chunk));
       if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
-      pieces.push(decode(decoder, size, chunk));
     }
   } catch (error) {
     request.signal.throwIfAborted();
     throw error;
   }
-  pieces.push(decode(decoder, size));
-  return { text: pieces.join(""), size };
+  return size;
 }
 
-function decode(decoder: TextDecoder, size: number, chunk?: Uint8Array): string {
+function valid<T>(size: number, read: () => T): T {
   try {
-    return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
-  } catch {
-    throw invalid("valid UTF-8", size);
-  }
-}
-
-function parse(text: string, size: number): unknown {
-  if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid("valid JSON", size);
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid("valid JSON", size);
+    if (error instanceof TypeError) throw invalid("valid UTF-8", size);
+    throw error;
   }
 }
 

@@ -20,8 +20,7 @@ function body(start: string, part: string, end: string, bytes = BYTES): Buffer {
   return Buffer.concat([Buffer.from(start), Buffer.alloc(parts * part.length, part), Buffer.from(end)]);
 }
 
-const content = (part: string, bytes?: number) =>
-  body('{"messages":[{"role":"user","content":"', part, '"}]}', bytes);
+const content = (part: string, bytes?: number) => body('{"messages":[{"role":"user","content":"', part, '"}]}', bytes);
 
 /** Each biases another token. */
 function biases(bytes: number): Buffer {
@@ -31,10 +30,14 @@ function biases(bytes: number): Buffer {
 }
 
 const call = (part: string) =>
-  body('{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"[', part, '[]]"}}]}]}');
+  body(
+    '{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"[',
+    part,
+    '[]]"}}]}]}',
+  );
 
 const ATTACKS: Readonly<Record<string, () => Buffer>> = {
-  "small": () => content("Hello", 100),
+  small: () => content("Hello", 100),
   "empty lists": () => body('{"messages":[', "[],", "[]]}"),
   objects: () => body('{"messages":[', '{"a":1},', "{}]}"),
   numbers: () => body('{"messages":[', "1,", "1]}"),
@@ -78,7 +81,8 @@ async function attacked(name: string, bytes: Buffer): Promise<Row> {
     const statuses = [...counts].map(([status, all]) => `${all.length} × ${status}`).join(", ");
     const most = residentBytes(server.pid, "peak");
     figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${statuses}`;
-    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && ![...counts.keys()].some((status) => !/^[45]/.test(status));
+    ok =
+      most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && ![...counts.keys()].some((status) => !/^[45]/.test(status));
   });
   const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
   return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, figure, limit, ok };

@@ -1,0 +1,90 @@
+// JSON text that comes in pieces. What is inside long strings, as images are, is decoded as it comes, so that parsing the
+// rest is short.
+
+import { JsonBounds } from "../domain/json-bounds.ts";
+
+/** Bytes that are decoded at once; a string of twice as many is a long one. */
+const WINDOW = 16 * 1024;
+
+/** Reads one JSON text. */
+export class JsonText {
+  private readonly bounds = new JsonBounds();
+  private readonly decoder = new TextDecoder("utf-8", { fatal: true });
+  /** The text, where of a long string only its ends and a mark are left. */
+  private readonly texts: string[] = [];
+  private readonly long: string[] = [];
+  /** Stands before the number of a long string; nobody can write it who does not know it. */
+  private readonly mark = `${crypto.randomUUID()}:`;
+  private isInLong = false;
+  /** The beginning of an escape sequence that goes on in what comes next. */
+  private rest = "";
+
+  /**
+   * Takes the next bytes in. Returns what is too much about the text so far, as `JsonBounds` does. Throws TypeError when it is
+   * no UTF-8, and SyntaxError when it is no JSON.
+   */
+  push(bytes: Uint8Array): string | undefined {
+    for (let at = 0; at < bytes.length; at += WINDOW) {
+      const window = bytes.subarray(at, at + WINDOW);
+      const excess = this.bounds.push(window);
+      if (excess) return excess;
+      this.add(this.rest + this.decoder.decode(window, { stream: true }));
+    }
+    return undefined;
+  }
+
+  /** The value, once all of the text is there. Throws as `push` does. */
+  parse(): unknown {
+    this.texts.push(this.rest, this.decoder.decode());
+    const value: unknown = JSON.parse(this.texts.join(""));
+    return this.long.length > 0 ? this.whole(value) : value;
+  }
+
+  private add(text: string): void {
+    this.rest = "";
+    if (!this.bounds.isInside) {
+      this.isInLong = false;
+      this.texts.push(text);
+      return;
+    }
+    const end = escapeStart(text);
+    this.rest = text.slice(end);
+    const part: string = JSON.parse(`"${text.slice(0, end)}"`);
+    if (!this.isInLong) this.texts.push(`${this.mark}${this.long.push("") - 1}:`);
+    this.isInLong = true;
+    // Appending is no copying: they become one string when somebody looks into it.
+    this.long[this.long.length - 1] += part;
+  }
+
+  /** The value with its long strings where their marks are. */
+  private whole(value: unknown): unknown {
+    if (typeof value === "string") return this.unmarked(value);
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = this.whole(item);
+    else if (typeof value === "object" && value !== null) {
+      for (const [name, item] of Object.entries(value)) {
+        if (name.includes(this.mark)) throw new SyntaxError("A name is as long as no name is.");
+        (value as Record<string, unknown>)[name] = this.whole(item);
+      }
+    }
+    return value;
+  }
+
+  private unmarked(text: string): string {
+    const at = text.indexOf(this.mark);
+    if (at < 0) return text;
+    const start = at + this.mark.length;
+    const end = text.indexOf(":", start);
+    return text.slice(0, at) + this.long[Number(text.slice(start, end))] + text.slice(end + 1);
+  }
+}
+
+/** The longest is \uXXXX. */
+const LONGEST_ESCAPE = 6;
+
+/** Where an escape sequence begins that may go on behind the text; else the text's length. */
+function escapeStart(text: string): number {
+  let start = text.lastIndexOf("\\");
+  if (start < 0 || start < text.length - LONGEST_ESCAPE) return text.length;
+  while (text[start - 1] === "\\") start--;
+  return start;
+}
