@@ -35,10 +35,10 @@ async function* sideBySide(
   signal: AbortSignal,
 ): AsyncGenerator<EngineEvent, void, void> {
   const stop = new AbortController();
+  const answers = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
   const abort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  const answers = requests.map((request) => engine.generate(request, stop.signal)[Symbol.asyncIterator]());
   const accepted = new Accepted(requests);
   try {
     for await (const { source: choice, value: event } of merge(answers)) {

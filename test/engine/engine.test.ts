@@ -123,13 +123,17 @@ describe("refusals", () => {
   const call = { id: "1", name: "f", arguments: JSON.stringify({ deep: [wide] }) };
   const hi = { role: "user", content: "hi" } as const;
   test.each([
-    ["more bytes than fit", ask("ü".repeat(21)), /context is 10 tokens, which are at most 40 bytes.*has 42 bytes/],
+    [
+      "more bytes than fit",
+      ask("ü".repeat(21)),
+      /context is 10 tokens, which are at most 40 bytes.*has at least 42 bytes/,
+    ],
     [
       "bytes in parts",
       ask("x".repeat(40), { messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(41) }] }] }),
       /41 bytes/,
     ],
-    ["a raw prompt", ask("", { prompt: "x".repeat(41) }), /'prompt' has 41 bytes/],
+    ["a raw prompt", ask("", { prompt: "x".repeat(41) }), /'prompt' has at least 41 bytes/],
     ["many messages", ask("", { messages: Array.from({ length: 4097 }, () => hi) }), /at most 4096 messages.*got 4097/],
     [
       "many parts",

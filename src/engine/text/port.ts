@@ -25,7 +25,7 @@ export interface TextPort {
   placeFreeMs?(): number | undefined;
   /**
    * Runs one generation. The first event is always `accepted` and the last `finish`; `started` comes between, before any
-   * output, where anything is computed. Failures throw `SvcError`.
+   * output, where anything is computed. Failures throw `SvcError`, at the call already or when the first event is wanted.
    * Aborting `signal` drops the request: no further event comes, and its work stops within 250 ms.
    * While the engine is loading or restarting, requests wait for it.
    */

@@ -3,6 +3,7 @@
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
+import type { PromptLimits } from "../../domain/prompt-size.ts";
 import type { StepCounts } from "../../domain/steps.ts";
 import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
@@ -69,6 +70,7 @@ export interface EngineOptions extends ComputeOptions {
 /** What loading found out about the model; the name is the front process's. */
 export interface TextReady {
   readonly model: Omit<ModelInfo, "id" | "created">;
+  readonly limits?: PromptLimits;
   /** What an earlier process left, where there is a place for it. */
   readonly onDisk?: OnDisk;
 }

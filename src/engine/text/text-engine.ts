@@ -5,6 +5,7 @@ import { cancelledReason, type CancelCause } from "../../domain/cancel.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
+import { tooLargePrompt, type PromptLimits } from "../../domain/prompt-size.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
@@ -38,6 +39,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   private readonly supervisor: Supervisor<EngineOptions, TextReady, TextJob, TextEvent, TextReport>;
   private readonly stats: TextStats;
   private info: ModelInfo | undefined;
+  private limits: PromptLimits | undefined;
 
   constructor(private readonly options: TextEngineOptions) {
     const { model, load, launch, start, idleMs, stores } = options;
@@ -52,8 +54,9 @@ export class TextEngine implements TextPort, ObservedEngine {
       start,
       idleMs,
       ...(stores && { stopGraceMs: STORE_GRACE_MS }),
-      onReady: ({ model: loaded, onDisk }) => {
+      onReady: ({ model: loaded, limits, onDisk }) => {
         this.info = { ...loaded, id, created };
+        this.limits = limits;
         if (onDisk) launch.log.info("conversations on disk", { ...onDisk });
       },
       onReport: (report) => this.stats.update(report),
@@ -104,6 +107,8 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    const tooLarge = this.limits && tooLargePrompt(request, this.limits);
+    if (tooLarge) throw tooLarge;
     // A job of this type is answered with these events.
     return this.supervisor.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
   }

@@ -15,10 +15,11 @@ import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
+import type { PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
-import { tooMuchToRender } from "./prompt-bounds.ts";
+import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaNews, type MediaPrompt } from "./media-prompts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -98,8 +99,7 @@ export class Intake {
   private readonly marker: string;
   private readonly samplerDefaults: Partial<SamplerConfig>;
   private readonly vocabulary: number;
-  /** Bytes of text that can be a prompt. */
-  private readonly mostBytes: number;
+  private readonly limits: PromptLimits;
 
   constructor(
     private readonly llama: Llama,
@@ -109,10 +109,10 @@ export class Intake {
   ) {
     this.media = media && new MediaPrompts(media);
     this.marker = media?.projector().marker ?? "";
-    const { sampling, vocabulary, longestToken } = llama.model();
+    const { sampling, vocabulary } = llama.model();
     this.samplerDefaults = sampling;
     this.vocabulary = vocabulary;
-    this.mostBytes = longestToken === 0 ? Number.POSITIVE_INFINITY : longestToken * options.maxModelLen;
+    this.limits = promptLimits(llama, options);
   }
 
   /** The prompt threads have work. */
@@ -136,7 +136,7 @@ export class Intake {
 
   /** Makes the prompt of a request only to show its text. */
   show(key: JobKey, request: GenerateRequest): void {
-    const tooMuch = tooMuchToRender(request, this.mostBytes, this.options);
+    const tooMuch = tooMuchToRender(request, this.limits);
     if (tooMuch) return this.handlers.refused(key, tooMuch);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, false, MEDIUM);
@@ -164,7 +164,7 @@ export class Intake {
     if (request.media && !this.media) {
       return this.refuse(key, "The loaded model takes no images or sound.", "unsupported_media_input");
     }
-    const tooMuch = tooMuchToRender(request, counts ? Number.POSITIVE_INFINITY : this.mostBytes, this.options);
+    const tooMuch = tooMuchToRender(request, counts ? { ...this.limits, mostPromptBytes: undefined } : this.limits);
     if (tooMuch) return this.handlers.refused(key, tooMuch);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, this.options.constrain, this.marker);

@@ -15,6 +15,7 @@ import { Engine } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
 import { KvFolder } from "./kv-folder.ts";
 import { Observers, type EngineObserver } from "./observer.ts";
+import { promptLimits } from "./prompt-bounds.ts";
 import { Profiler } from "./profiler.ts";
 import { StepCounter } from "./step-counter.ts";
 import { Tracer } from "./tracer.ts";
@@ -34,7 +35,11 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
     const onDisk = await engine.findStored();
     const mustEnd = onDisk !== undefined || options.traceFile !== undefined;
     return {
-      ready: { model: describe(llama, media, options), ...(onDisk && { onDisk }) },
+      ready: {
+        model: describe(llama, media, options),
+        limits: promptLimits(llama, options),
+        ...(onDisk && { onDisk }),
+      },
       submit: (key, job) => engine.submit(key, job),
       cancel: (key, cause) => engine.cancel(key, cause),
       run: () => engine.run(),

@@ -1,12 +1,13 @@
 // What is refused before it is rendered: text that cannot fit the context, and more parts than a template can take in a
 // moment. Templates look at all messages again and again, and llama.cpp's JSON looks for a key among all before it.
 
+import type { Llama } from "../../../../ffi/llama/api.ts";
+import type { SvcError } from "../../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../../../domain/generate.ts";
+import { tooLargePrompt, tooLongPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
 import type { Refusal } from "../../process/protocol.ts";
 import type { EngineOptions } from "../protocol.ts";
 
-/** Messages, their parts and their tool calls together. */
-const MOST_PARTS = 4096;
 /** Names in one object of what templates are given. */
 const MOST_NAMES = 1024;
 /** Values in all of `chat_template_kwargs`. */
@@ -14,18 +15,18 @@ const MOST_VALUES = 8192;
 /** Arguments of a tool call that have too many names are longer. */
 const SHORT_ARGUMENTS = 4 * MOST_NAMES;
 
-/** Why a prompt is not rendered. `mostBytes`: of text that may fit the context. */
-export function tooMuchToRender(
-  request: GenerateRequest,
-  mostBytes: number,
-  { maxModelLen }: Pick<EngineOptions, "maxModelLen">,
-): Refusal | undefined {
+export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, "maxModelLen">): PromptLimits {
+  const { longestToken } = llama.model();
+  return { maxModelLen, ...(longestToken > 0 && { mostPromptBytes: longestToken * maxModelLen }) };
+}
+
+/** Why a prompt is not rendered. */
+export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): Refusal | undefined {
+  const tooLarge = tooLargePrompt(request, limits);
+  if (tooLarge) return refusal(tooLarge);
   const { messages, prompt, suffix = "", templateKwargs } = request;
-  if (typeof prompt === "string") return tooLong(Buffer.byteLength(prompt) + Buffer.byteLength(suffix), "prompt");
-  const parts = messages.reduce((sum, message) => sum + partsOf(message), 0);
-  if (parts > MOST_PARTS) {
-    const message = `'messages' must have at most ${MOST_PARTS} messages, parts and tool calls together; got ${parts}.`;
-    return { code: "invalid_value", message, param: "messages" };
+  if (typeof prompt === "string") {
+    return refusal(tooLongPrompt("prompt", Buffer.byteLength(prompt) + Buffer.byteLength(suffix), limits));
   }
   const given = count(templateKwargs);
   if (given > MOST_VALUES) return tooMany("chat_template_kwargs", MOST_VALUES, "values", given);
@@ -36,28 +37,18 @@ export function tooMuchToRender(
     if (called > MOST_NAMES)
       return tooMany("messages", MOST_NAMES, "names in one object of a call's arguments", called);
   }
-  return tooLong(
-    messages.reduce((sum, message) => sum + bytesOf(message), 0),
-    "messages",
-  );
-
-  function tooLong(bytes: number, param: string): Refusal | undefined {
-    if (bytes <= mostBytes) return undefined;
-    const message =
-      `This model's context is ${maxModelLen} tokens, which are at most ${mostBytes} bytes of text, but '${param}' has` +
-      ` ${bytes} bytes. Shorten the ${param} or start svc with a larger --ctx.`;
-    return { code: "context_length_exceeded", message, param };
-  }
+  const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
+  return refusal(tooLongPrompt("messages", bytes, limits));
 }
+
+const refusal = (error: SvcError | undefined): Refusal | undefined =>
+  error && { code: error.code, message: error.message, ...(error.details.param && { param: error.details.param }) };
 
 const tooMany = (param: string, most: number, what: string, got: number): Refusal => ({
   code: "invalid_value",
   message: `'${param}' must have at most ${most} ${what}; got ${got}.`,
   param,
 });
-
-const partsOf = ({ content, toolCalls = [] }: ChatMessage): number =>
-  1 + (typeof content === "string" ? 0 : content.length) + toolCalls.length;
 
 function bytesOf({ content }: ChatMessage): number {
   if (typeof content === "string") return Buffer.byteLength(content);
