@@ -15,7 +15,7 @@ const COLON = 0x3a;
 /** How much of a string is read byte by byte before its end is searched: for short ones, and for many escapes, faster. */
 const SHORT_STRING = 64;
 
-/** Reads the bytes of one JSON text as they come. */
+/** Reads the bytes of JSON as they come: of one text, or of several that are bounded together. */
 export class JsonBounds {
   private depth = 0;
   private values = 1;
@@ -24,6 +24,13 @@ export class JsonBounds {
   private isWithin = false;
   /** The bytes so far end with a backslash in a string, which takes the next byte with it. */
   private escaped = false;
+
+  /** What comes next is another text. */
+  next(): void {
+    this.depth = 0;
+    this.inString = false;
+    this.escaped = false;
+  }
 
   /** Whether the last bytes are all of one string that goes on behind them. */
   get isInside(): boolean {

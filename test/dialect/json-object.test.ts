@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { jsonArguments } from "../../src/dialect/fields/json-object.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { CallArguments, jsonArguments } from "../../src/dialect/fields/json-object.ts";
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
@@ -16,9 +17,25 @@ describe("arguments for templates", () => {
     ["no JSON", "city: Rome"],
     ["a level too deep", nested(129)],
     ["a million levels deep", nested(1e6)],
+    ["too many values", `[${"1,".repeat(1e6)}1]`],
     ["a million levels of objects deep", '{"a":'.repeat(1e6) + "1" + "}".repeat(1e6)],
   ])("what is %s goes in as one string", (_, text) => {
     expect(JSON.parse(jsonArguments(text))).toBe(text);
+  });
+
+  test("values are counted over all calls of a conversation, whatever one of them leaves open", () => {
+    const texts = new CallArguments("messages");
+    const half = `[${"1,".repeat(600_000)}1]`;
+    expect(texts.json(half)).toBe(half);
+    expect(texts.json('["')).toBe('"[\\""');
+    expect(texts.json(half)).toBe(JSON.stringify(half));
+  });
+
+  test("those of all calls together have a length", () => {
+    const texts = new CallArguments("messages");
+    texts.json(`"${"x".repeat(3_000_000)}"`);
+    expect(() => texts.json(`"${"x".repeat(1_000_000)}"`)).toThrow(SvcError);
+    expect(() => texts.json("[]")).toThrow("at most 4000000 characters; got at least 4000006");
   });
 
   test.each([

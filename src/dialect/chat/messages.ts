@@ -5,13 +5,14 @@ import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
-import { argumentsOf, jsonArguments } from "../fields/json-object.ts";
+import { argumentsOf, CallArguments } from "../fields/json-object.ts";
 
-/** Throws SvcError when a message lacks content that its role needs, or has a part that its role cannot have. */
+/** Throws SvcError about a message that lacks what its role needs or has what it cannot have, or of arguments too long. */
 export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] {
   const decoded: ChatMessage[] = [];
+  const texts = new CallArguments("messages");
   for (const [index, message] of messages.entries()) {
-    const next = decodeMessage(message, `messages.${index}`);
+    const next = decodeMessage(message, `messages.${index}`, texts);
     const last = decoded.at(-1);
     if (next.role === "system" && last?.role === "system") {
       decoded[decoded.length - 1] = { ...last, content: `${last.content}\n\n${next.content}` };
@@ -20,10 +21,10 @@ export function decodeMessages(messages: readonly WireMessage[]): ChatMessage[] 
   return withOrderedResults(decoded);
 }
 
-function decodeMessage(message: WireMessage, path: string): ChatMessage {
+function decodeMessage(message: WireMessage, path: string, texts: CallArguments): ChatMessage {
   const role = message.role === "developer" ? "system" : message.role;
   const content = decodeContent(message, `${path}.content`);
-  const calls = role === "assistant" ? (message.tool_calls ?? []).map(decodeCall) : [];
+  const calls = role === "assistant" ? (message.tool_calls ?? []).map((call) => decodeCall(call, texts)) : [];
   return {
     role,
     content,
@@ -36,8 +37,8 @@ function decodeMessage(message: WireMessage, path: string): ChatMessage {
 
 type WireCall = NonNullable<WireMessage["tool_calls"]>[number];
 
-function decodeCall({ id, function: { name, arguments: given } }: WireCall): ToolCall {
-  return { id, name, arguments: typeof given === "string" ? jsonArguments(given) : argumentsOf(given) };
+function decodeCall({ id, function: { name, arguments: given } }: WireCall, texts: CallArguments): ToolCall {
+  return { id, name, arguments: typeof given === "string" ? texts.json(given) : argumentsOf(given) };
 }
 
 type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];

@@ -4,7 +4,7 @@ import type { OutputItem, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
-import { jsonArguments } from "../fields/json-object.ts";
+import { CallArguments } from "../fields/json-object.ts";
 import { flatName } from "./functions.ts";
 
 type Item = Exclude<NonNullable<ResponsesPrompt["input"]>, string>[number];
@@ -44,7 +44,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
     case "function_call": {
       const id = need(item.call_id, `${path}.call_id`);
       const name = flatName({ namespace: item.namespace, name: need(item.name, `${path}.name`) });
-      return turns.call({ id, name, arguments: jsonArguments(item.arguments ?? "") });
+      return turns.call({ id, name, arguments: turns.texts.json(item.arguments ?? "") });
     }
     case "function_call_output":
       return turns.add({
@@ -81,6 +81,7 @@ type OpenTurn = Omit<ChatMessage, "toolCalls"> & { toolCalls?: ToolCall[] };
 
 /** Joins what belongs to one turn of the assistant: thoughts, words and calls. */
 class Turns {
+  readonly texts = new CallArguments("input");
   private readonly messages: OpenTurn[] = [];
   private thoughts = "";
 
