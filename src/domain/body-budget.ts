@@ -25,25 +25,21 @@ export class BodyBudget {
   }
 }
 
-/** Bytes of one body. */
+/** The bytes that one body holds. */
 export class BodyAccount {
-  private size = 0;
+  private held = 0;
 
   constructor(private readonly take: (bytes: number) => void) {}
 
-  /** So many bytes more are held. Throws SvcError `server_busy` when all bodies together have too many. */
-  grow(bytes: number): void {
-    this.resize(this.size + bytes);
+  /** So many bytes are held now. Throws SvcError `server_busy` when all bodies together have too many. */
+  hold(bytes: number): void {
+    this.take(counted(bytes) - counted(this.held));
+    this.held = bytes;
   }
 
-  /** None of them is held any more. */
+  /** None is held any more. */
   close(): void {
-    this.resize(0);
-  }
-
-  private resize(size: number): void {
-    this.take(counted(size) - counted(this.size));
-    this.size = size;
+    this.hold(0);
   }
 }
 

@@ -23,7 +23,7 @@ export interface Jobs {
 
 /** Nothing runs before `batches.start()`, and nothing is on disk before something is stored. */
 export function createJobs(deps: AppDeps): Jobs {
-  const { config, clock, log, metrics } = deps;
+  const { bodyBudget, config, clock, log, metrics } = deps;
   const { bytes, lines, keepSeconds, keepBatchSeconds } = config.files;
   const folder = new JobFolder(config.dataDir);
   const batches = new BatchesService({
@@ -40,7 +40,7 @@ export function createJobs(deps: AppDeps): Jobs {
     onUnexpected: (error, requestId) => logUnexpected(log, error, requestId),
   });
   return {
-    files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines } }),
+    files: new FilesService({ folder, clock, keepSeconds, limits: { bytes, lines }, bodyBudget }),
     batches,
     levels: () => jobLevels(folder, Math.floor(clock.wall() / 1000)),
   };

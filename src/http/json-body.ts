@@ -35,13 +35,13 @@ export class JsonBodies {
     const account = this.budget.open();
     try {
       const text = new JsonText();
-      const size = await readText(request, ceiling, (chunk) => {
-        account.grow(chunk.length);
+      const length = await readText(request, ceiling, (chunk, size) => {
+        account.hold(size);
         return text.push(chunk);
       });
-      if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-      if (size > SMALL_BYTES) await this.turn();
-      return valid(size, () => text.parse());
+      if (length === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
+      if (length > SMALL_BYTES) await this.turn();
+      return valid(length, () => text.parse());
     } finally {
       account.close();
     }
@@ -57,7 +57,7 @@ export class JsonBodies {
 async function readText(
   request: Request,
   ceiling: number,
-  push: (chunk: Uint8Array) => string | undefined,
+  push: (chunk: Uint8Array, size: number) => string | undefined,
 ): Promise<number> {
   const stated = request.headers.get("content-length");
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
@@ -68,7 +68,7 @@ async function readText(
     for await (const chunk of isSmall ? [request.bytes()] : (request.body ?? [])) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      const excess = valid(size, () => push(chunk));
+      const excess = valid(size, () => push(chunk, size));
       if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
     }
   } catch (error) {

@@ -20,21 +20,29 @@ export class LineCutter {
   private number = 0;
   private end = 0;
 
+  /** `look` sees every line piece by piece, with its number, before it is there as a whole. */
+  constructor(private readonly look: (piece: Uint8Array, number: number) => void = () => {}) {}
+
   /** The lines that end in this chunk. */
   *push(chunk: Uint8Array): Generator<Line, void, void> {
     let start = 0;
     for (let stop = chunk.indexOf(NEWLINE); stop >= 0; stop = chunk.indexOf(NEWLINE, start)) {
-      this.parts.push(chunk.subarray(start, stop));
+      this.add(chunk.subarray(start, stop));
       yield this.take(true);
       start = stop + 1;
     }
     // A copy, which a Buffer's own slice is not: who gave the chunk may use its memory again.
-    if (start < chunk.length) this.parts.push(new Uint8Array(chunk.subarray(start)));
+    if (start < chunk.length) this.add(new Uint8Array(chunk.subarray(start)));
   }
 
   /** What is behind the last line's end, if anything. */
   *rest(): Generator<Line, void, void> {
     if (this.parts.length > 0) yield this.take(false);
+  }
+
+  private add(piece: Uint8Array): void {
+    this.look(piece, this.number + 1);
+    this.parts.push(piece);
   }
 
   private take(terminated: boolean): Line {

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import type { BodyBudget } from "../../domain/body-budget.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newFileId } from "../../domain/ids.ts";
@@ -15,6 +16,8 @@ export interface FileOptions {
   readonly folder: JobFolder;
   readonly clock: Clock;
   readonly limits: ContentLimits;
+  /** Holds the line that is coming. */
+  readonly bodyBudget: BodyBudget;
   /** Seconds that a file is kept; null: until it is deleted. */
   readonly keepSeconds: number | null;
 }
@@ -41,9 +44,11 @@ export class FilesService {
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile> {
     const store = this.options.folder.open();
     const id = newFileId();
-    const bytes = await receiveContent(chunks, store.partPath(id), this.options.limits).catch((error: unknown) => {
-      throw storageError(error);
-    });
+    const bytes = await receiveContent(chunks, store.partPath(id), this.options.limits, this.options.bodyBudget).catch(
+      (error: unknown) => {
+        throw storageError(error);
+      },
+    );
     const keep = async (filename: string, expiresSeconds?: number) => {
       const createdAt = this.now();
       const seconds = expiresSeconds ?? this.options.keepSeconds;

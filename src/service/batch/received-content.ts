@@ -1,6 +1,7 @@
 // A content that comes in: straight to disk, within its limits, and looked at line by line on the way.
 
 import { open, rename, rm } from "node:fs/promises";
+import type { BodyBudget } from "../../domain/body-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, parseLine, type Line } from "../../store/json-lines.ts";
@@ -11,6 +12,8 @@ export interface ContentLimits {
 }
 
 const MB = 1024 * 1024;
+/** As much as a request has that is no line. */
+const LONGEST_LINE = 100 * MB;
 
 /**
  * Writes JSON Lines to `path`; returns its size in bytes. Throws SvcError `payload_too_large`, `invalid_json` or
@@ -20,12 +23,14 @@ export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
   limits: ContentLimits,
+  budget: BodyBudget,
 ): Promise<number> {
   const handle = await open(path, "wx", 0o600);
+  const account = budget.open();
   try {
     let bytes = 0;
     const check = new LineCheck(limits.lines);
-    const cutter = new LineCutter();
+    const cutter = new LineCutter((piece, number) => account.hold(check.look(piece, number)));
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
@@ -41,6 +46,8 @@ export async function receiveContent(
     await handle.close();
     await rm(path, { force: true });
     throw error;
+  } finally {
+    account.close();
   }
 }
 
@@ -52,11 +59,28 @@ export const tooLarge = (limit: number): SvcError => {
   return new SvcError("payload_too_large", message, { param: "file" });
 };
 
-/** Every line is a JSON object, and there are not too many of them, nor none. */
+/** Every line is a JSON object of bounded size, and there are not too many of them, nor none. */
 class LineCheck {
   private count = 0;
+  /** Of the line that is coming. */
+  private number = 0;
+  private size = 0;
+  private bounds = new JsonBounds();
 
   constructor(private readonly most: number) {}
+
+  /** Looks at the next piece of a line; returns what there is of it, in bytes. */
+  look(piece: Uint8Array, number: number): number {
+    if (number !== this.number) Object.assign(this, { number, size: 0, bounds: new JsonBounds() });
+    this.size += piece.length;
+    if (this.size > LONGEST_LINE) {
+      const message = `Line ${number} of the file is too long: a line may have ${LONGEST_LINE / MB} MB.`;
+      throw new SvcError("payload_too_large", message, { param: "file" });
+    }
+    const excess = this.bounds.push(piece);
+    if (excess) throw refuse("invalid_json", `Line ${number} of the file ${excess}.`);
+    return this.size;
+  }
 
   see(line: Line): void {
     if (isBlank(line)) return;
@@ -65,8 +89,6 @@ class LineCheck {
     }
     const { number, bytes } = line;
     const size = `${bytes.length} bytes received`;
-    const excess = new JsonBounds().push(bytes);
-    if (excess) throw refuse("invalid_json", `Line ${number} of the file ${excess} (${size}).`);
     let value: unknown;
     try {
       value = parseLine(line);
