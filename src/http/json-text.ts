@@ -41,15 +41,15 @@ export class JsonText {
   }
 
   private add(text: string): void {
-    this.rest = "";
+    const end = unfinishedEscape(text);
+    this.rest = text.slice(end);
+    const finished = text.slice(0, end);
     if (!this.bounds.isInside) {
       this.isInLong = false;
-      this.texts.push(text);
+      this.texts.push(finished);
       return;
     }
-    const end = escapeStart(text);
-    this.rest = text.slice(end);
-    const part: string = JSON.parse(`"${text.slice(0, end)}"`);
+    const part: string = JSON.parse(`"${finished}"`);
     if (!this.isInLong) this.texts.push(`${this.mark}${this.long.push("") - 1}:`);
     this.isInLong = true;
     // Appending is no copying: they become one string when somebody looks into it.
@@ -78,13 +78,14 @@ export class JsonText {
   }
 }
 
-/** The longest is \uXXXX. */
-const LONGEST_ESCAPE = 6;
+const UNFINISHED_ESCAPE = /^\\(?:u[\da-f]{0,3})?$/i;
+const LONGEST_UNFINISHED = 5;
 
-/** Where an escape sequence begins that may go on behind the text; else the text's length. */
-function escapeStart(text: string): number {
-  let start = text.lastIndexOf("\\");
-  if (start < 0 || start < text.length - LONGEST_ESCAPE) return text.length;
-  while (text[start - 1] === "\\") start--;
-  return start;
+/** Where an escape sequence begins that goes on behind the text; else the text's length. */
+function unfinishedEscape(text: string): number {
+  const at = text.lastIndexOf("\\");
+  if (at < text.length - LONGEST_UNFINISHED || !UNFINISHED_ESCAPE.test(text.slice(at))) return text.length;
+  let before = at;
+  while (text[before - 1] === "\\") before--;
+  return (at - before) % 2 === 0 ? at : text.length;
 }

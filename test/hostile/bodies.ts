@@ -1,61 +1,98 @@
 // Request bodies that are made to be expensive, ten at once, and what they cost the process that reads them.
-//   bun test/hostile/bodies.ts
+//   bun test/hostile/bodies.ts [--only "empty lists"]
 
 import { connect } from "node:net";
 import { residentBytes } from "../support/processes.ts";
 import { withServer } from "../support/server.ts";
 import { runAlone, type Row } from "./row.ts";
-import { slowestHealth } from "./slowest-health.ts";
+import { watchHealth } from "./slowest-health.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1"];
 const AT_ONCE = 10;
-const BYTES = 90 * 1024 * 1024;
-const GIVEN_UP_MS = 120_000;
+const MB = 1024 * 1024;
+const BYTES = 90 * MB;
+const GIVEN_UP_MS = 60_000;
+/** How long one that never ends is watched. */
+const ENDLESS_MS = 5000;
 const MOST_MEMORY = 1.5e9;
 const SLOWEST_HEALTH_MS = 100;
 
-/** `start`, then `part` until there are so many bytes, then `end`. */
-function body(start: string, part: string, end: string, bytes = BYTES): Buffer {
-  const parts = Math.floor((bytes - start.length - end.length) / part.length);
+const CHAT = "/v1/chat/completions";
+const FILES = "/v1/files";
+
+interface Attack {
+  readonly path: string;
+  readonly body: () => Buffer;
+  /** More is promised than is sent. */
+  readonly isEndless?: true;
+}
+
+/** `start`, then `part` until there are about so many bytes, then `end`. */
+function filled(start: string, part: string, end: string, bytes = BYTES): Buffer {
+  const parts = Math.floor(bytes / part.length);
   return Buffer.concat([Buffer.from(start), Buffer.alloc(parts * part.length, part), Buffer.from(end)]);
 }
 
-const content = (part: string, bytes?: number) => body('{"messages":[{"role":"user","content":"', part, '"}]}', bytes);
-
-/** Each biases another token. */
-function biases(bytes: number): Buffer {
-  const entries: string[] = [];
-  for (let size = 0, token = 0; size < bytes; token++) size += entries.push(`"${(token * 977) % 1e9}":1`) && 14;
-  return Buffer.from(`{"messages":[{"role":"user","content":"Hello"}],"logit_bias":{${entries.join()}}}`);
-}
-
-const call = (part: string) =>
-  body(
+const messages = (part: string, last: string, bytes?: number) => () =>
+  filled('{"messages":[', part, `${last}]}`, bytes);
+const text = (part: string, bytes?: number) => () =>
+  filled('{"messages":[{"role":"user","content":"', part, '"}]}', bytes);
+const image = () =>
+  filled(
+    '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,',
+    "AAAA",
+    '"}}]}]}',
+  );
+const call = () =>
+  filled(
     '{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"[',
-    part,
+    "[],",
     '[]]"}}]}]}',
   );
+/** Each biases another token. */
+const biases = (bytes: number) => () => {
+  const entries = Array.from({ length: bytes / 13 }, (_, n) => `"${100_000_000 + ((n * 977) % 800_000_000)}":1`);
+  return Buffer.from(`{"messages":[{"role":"user","content":"Hello"}],"logit_bias":{${entries.join()}}}`);
+};
+const line = (body: () => Buffer) => () =>
+  Buffer.concat([
+    Buffer.from('{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":'),
+    body(),
+    Buffer.from("}\n"),
+  ]);
 
-const ATTACKS: Readonly<Record<string, () => Buffer>> = {
-  small: () => content("Hello", 100),
-  "empty lists": () => body('{"messages":[', "[],", "[]]}"),
-  objects: () => body('{"messages":[', '{"a":1},', "{}]}"),
-  numbers: () => body('{"messages":[', "1,", "1]}"),
-  "biases of tokens": () => biases(BYTES),
-  "biases of tokens (12.9 MB)": () => biases(12_900_000),
-  "opening brackets": () => body('{"messages":', "[", ""),
-  "pairs of brackets (1 MB)": () => body('{"messages":[', "[[]],", "[]]}", 1 << 20),
-  "one string": () => content("a"),
-  "one string without an end": () => body('{"messages":[{"role":"user","content":"', "a", ""),
-  "one string of escapes": () => content('\\"\\n'),
-  "strings of 50 KB": () => body('{"messages":[', `{"role":"user","content":"${"a\\n".repeat(17_000)}"},`, "{}]}"),
-  "text of 35 MB": () => content("word\\n", 35 << 20),
-  "arguments of empty lists": () => call("[],"),
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  "a word": { path: CHAT, body: text("Hello", 5) },
+  "90 MB of empty lists": { path: CHAT, body: messages("[],", "[]") },
+  "90 MB of objects": { path: CHAT, body: messages('{"a":1},', "{}") },
+  "90 MB of numbers": { path: CHAT, body: messages("1,", "1") },
+  "90 MB of numbers as a prompt": { path: "/v1/completions", body: () => filled('{"prompt":[', "1,", "1]}") },
+  "as many values as there may be": { path: CHAT, body: messages("[],", "[]", 1_490_000) },
+  "90 MB of biases of tokens": { path: CHAT, body: biases(BYTES) },
+  "13 MB of biases of tokens": { path: CHAT, body: biases(12_900_000) },
+  "1 MB of biases of tokens": { path: CHAT, body: biases(1_200_000) },
+  "90 MB of opening brackets": { path: CHAT, body: () => filled('{"messages":', "[", "") },
+  "1 MB of pairs of brackets": { path: CHAT, body: messages("[[]],", "[]", MB) },
+  "90 MB in one string": { path: CHAT, body: text("a") },
+  "a string without an end": { path: CHAT, body: () => filled('{"messages":"', "a", ""), isEndless: true },
+  "90 MB of escapes in one string": { path: CHAT, body: text('\\"\\n') },
+  "90 MB in strings of 34 KB": {
+    path: CHAT,
+    body: messages(`{"role":"user","content":"${"a\\n".repeat(11_333)}"},`, "{}"),
+  },
+  "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
+  "90 MB of lists as arguments of a call": { path: CHAT, body: call },
+  "an image of 90 MB": { path: CHAT, body: image },
+  "a batch line of 90 MB of empty lists": { path: FILES, body: line(messages("[],", "[]")) },
+  "a batch line of 13 MB of biases of tokens": { path: FILES, body: line(biases(12_900_000)) },
+  "a batch line of 90 MB in one string": { path: FILES, body: line(text("a")) },
 };
 
 /** Sends one POST over a socket of its own; resolves with the status, or why there is none. */
-function send(port: number, bytes: Buffer): Promise<string> {
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+function send(port: number, { path, isEndless }: Attack, bytes: Buffer): Promise<string> {
+  const type = path === FILES ? "application/jsonl" : "application/json";
+  const length = bytes.length + (isEndless ? MB : 0);
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
       socket.write(head);
@@ -67,22 +104,22 @@ function send(port: number, bytes: Buffer): Promise<string> {
     };
     socket.on("data", (data) => end(data.toString().split(" ", 2)[1] ?? ""));
     socket.on("error", () => end("no answer"));
-    socket.setTimeout(GIVEN_UP_MS, () => end("no answer"));
+    setTimeout(() => end("waits"), isEndless ? ENDLESS_MS : GIVEN_UP_MS).unref();
   });
 }
 
-async function attacked(name: string, bytes: Buffer): Promise<Row> {
+async function attacked(name: string, attack: Attack): Promise<Row> {
+  const bytes = attack.body();
   let figure = "";
   let ok = false;
   await withServer(FLAGS, async (server) => {
-    const answers = Array.from({ length: AT_ONCE }, () => send(server.port, bytes));
-    const slowest = await slowestHealth(server.url, Promise.all(answers));
-    const counts = Map.groupBy(await Promise.all(answers), (status) => status);
-    const statuses = [...counts].map(([status, all]) => `${all.length} × ${status}`).join(", ");
+    const health = await watchHealth(server.url);
+    const statuses = await Promise.all(Array.from({ length: AT_ONCE }, () => send(server.port, attack, bytes)));
+    const slowest = await health.end();
     const most = residentBytes(server.pid, "peak");
-    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${statuses}`;
-    ok =
-      most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && ![...counts.keys()].some((status) => !/^[45]/.test(status));
+    const counts = [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`);
+    figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${counts.join(", ")}`;
+    ok = most < MOST_MEMORY && slowest < SLOWEST_HEALTH_MS && !statuses.some((status) => /^5(?!03)|no/.test(status));
   });
   const limit = `${MOST_MEMORY / 1e9} GB, ${SLOWEST_HEALTH_MS} ms`;
   return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, figure, limit, ok };
@@ -91,10 +128,10 @@ async function attacked(name: string, bytes: Buffer): Promise<Row> {
 /** `only`: a part of the attack's name. */
 export async function bodies(only = ""): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [name, make] of Object.entries(ATTACKS)) {
+  for (const [name, attack] of Object.entries(ATTACKS)) {
     if (!name.includes(only)) continue;
-    const row = await attacked(name, make());
-    console.error(row.attack, "–", row.figure);
+    const row = await attacked(name, attack);
+    console.error(`${name}: ${row.figure}`);
     rows.push(row);
   }
   return rows;

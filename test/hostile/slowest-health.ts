@@ -2,23 +2,36 @@
 
 const PAUSE_MS = 5;
 
-/** Milliseconds that /health took at most until `work` ended. */
-export async function slowestHealth(url: string, work: Promise<unknown>): Promise<number> {
+/** Watches /health from the moment that this resolves; `end` resolves with the milliseconds that it took at most. */
+export async function watchHealth(url: string): Promise<{ end(): Promise<number> }> {
   const watch = Bun.spawn([process.execPath, import.meta.path, url], { stdin: "pipe", stdout: "pipe" });
-  await work;
-  await watch.stdin.end();
-  return Number(await watch.stdout.text());
+  const lines = watch.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  await lines.read();
+  return {
+    async end() {
+      await watch.stdin.end();
+      return Number((await lines.read()).value);
+    },
+  };
 }
 
-if (import.meta.main) {
+async function milliseconds(url: string): Promise<number> {
+  const started = performance.now();
+  await (await fetch(`${url}/health`)).text();
+  return performance.now() - started;
+}
+
+async function watch(url: string): Promise<void> {
+  await milliseconds(url);
+  console.log("watching");
   let slowest = 0;
   let isOver = false;
   void Bun.stdin.text().then(() => (isOver = true));
   while (!isOver) {
-    const started = performance.now();
-    await (await fetch(`${process.argv[2]}/health`)).text();
-    slowest = Math.max(slowest, performance.now() - started);
+    slowest = Math.max(slowest, await milliseconds(url));
     await Bun.sleep(PAUSE_MS);
   }
   console.log(slowest);
 }
+
+if (import.meta.main) await watch(process.argv[2] ?? "");

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { JsonBounds, MOST_JSON_NAMES, MOST_JSON_VALUES } from "../../src/domain/json-bounds.ts";
+
+const DEEP = "nests deeper than 128 levels";
+const VALUES = `has more than ${MOST_JSON_VALUES} JSON values`;
+const NAMES = `has more than ${MOST_JSON_NAMES} names of members`;
+
+/** The first excess, of the text in pieces of `step` bytes. */
+function excess(text: string, step: number): string | undefined {
+  const bytes = new TextEncoder().encode(text);
+  const bounds = new JsonBounds();
+  for (let at = 0; at < bytes.length; at += step) {
+    const found = bounds.push(bytes.subarray(at, at + step));
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const numbers = (count: number) => `[${"1,".repeat(count - 2)}1]`;
+const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"${n}":1`).join()}}`;
+const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
+const text = (content: string) => JSON.stringify(content);
+const structure = "[{,:]}";
+
+describe("bounds of JSON", () => {
+  test.each([
+    ["nothing", "", undefined],
+    ["as deep as may be", nested(128), undefined],
+    ["one level more", nested(129), DEEP],
+    ["deep, and not closed", "[".repeat(129), DEEP],
+    ["objects and lists", `${'{"a":['.repeat(65)}${"]}".repeat(65)}`, DEEP],
+    ["many beside each other", `[${"[[]],".repeat(100_000)}[]]`, undefined],
+    ["as many values as may be", numbers(MOST_JSON_VALUES), undefined],
+    ["one more", numbers(MOST_JSON_VALUES + 1), VALUES],
+    ["empty lists", `[${"[],".repeat(500_000)}[]]`, VALUES],
+    ["objects in strings and between them", `["${structure}",${"{},".repeat(500_000)}"${structure}"]`, VALUES],
+    ["as many names as may be", names(MOST_JSON_NAMES), undefined],
+    ["one name more", names(MOST_JSON_NAMES + 1), NAMES],
+    ["strings", text(structure.repeat(200_000)), undefined],
+    ["short strings", `[${`"${structure}",`.repeat(900_000)}1]`, undefined],
+    ["escaped quotes", text(`"${structure}"`.repeat(200_000)), undefined],
+    ["escaped quotes, far apart", text(`${structure.repeat(99)}"${structure}\\`.repeat(3000)), undefined],
+    ["backslashes before the end", `[${text("\\".repeat(100_001))},${nested(128)}]`, DEEP],
+    ["an escaped quote before the end", `[${text(`${"x".repeat(100)}\\"`)},${nested(128)}]`, DEEP],
+    ["characters of several bytes", `[${text("é中😀".repeat(50_000))},${nested(128)}]`, DEEP],
+    ["brackets of more bytes than one", text("［｛".repeat(200_000)), undefined],
+  ])("%s", (_, json, expected) => {
+    for (const step of [1000, 65_536, 1e8]) expect(excess(json, step)).toBe(expected);
+    if (json.length < 100_000) expect(excess(json, 1)).toBe(expected);
+  });
+
+  test("what is inside one string from end to end is told", () => {
+    const bounds = new JsonBounds();
+    const inside = ['{"a":"b', "c,d", '\\"', "e\\", '"f', 'g","h', "i"].map((piece) => {
+      bounds.push(Buffer.from(piece));
+      return bounds.isInside;
+    });
+    expect(inside).toEqual([false, true, true, true, true, false, true]);
+  });
+
+  test("of several texts values are counted together, and depth is not", () => {
+    const bounds = new JsonBounds();
+    for (const piece of ["[".repeat(100), '"', numbers(600_000)]) {
+      bounds.next();
+      expect(bounds.push(Buffer.from(piece))).toBeUndefined();
+    }
+    bounds.next();
+    expect(bounds.push(Buffer.from(numbers(600_000)))).toBe(VALUES);
+  });
+});
