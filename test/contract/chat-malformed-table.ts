@@ -161,6 +161,7 @@ const fields: Readonly<Record<string, readonly (readonly [value: unknown, code: 
   logit_bias: [
     [{ 50256: -100.5 }, V, "logit_bias.50256"],
     [{ SECRET: 1 }, V],
+    [Object.fromEntries(Array.from({ length: 10_001 }, (_, token) => [token, 1])), V, "logit_bias"],
     [{ "a SECRET": [] }, T, "logit_bias.…"],
     ["SECRET", T],
   ],

@@ -94,6 +94,13 @@ describe("a healthy engine", () => {
     expect(events[2]).toEqual({ type: "text", text: "héllo" });
   });
 
+  test("what cannot fit is not sent to the process", async () => {
+    const engine = startEngine("short");
+    await engine.ready();
+    expect(() => engine.generate(request("x".repeat(41)), live())).toThrow("which are at most 40 bytes of text");
+    expect(types(await collect(engine.generate(request("x".repeat(40)), live())))).toContain("finish");
+  });
+
   test("reports its model and state once it is ready", async () => {
     const engine = startEngine();
     expect(engine.status().state).toBe("loading");

@@ -82,6 +82,12 @@ describe("POST /v1/files", () => {
       /^Line 2 .*UTF-8/,
     ],
     ["brackets without end", `{"a":${"[".repeat(200)}${"]".repeat(200)}}`, "invalid_json", /^Line 1 .*deeper than 128/],
+    [
+      "more names than a request may have",
+      `${lines(1)}{"a":{${Array.from({ length: 50_000 }, (_, n) => `"${n}":1`).join()}}}\n`,
+      "invalid_json",
+      /^Line 2 of the file has more than 50000 names/,
+    ],
     ["no line", "\n \n", "invalid_value", /is empty/],
     ["no byte", "", "invalid_value", /is empty/],
     ["too many lines", lines(1001), "invalid_value", /more than 1000 lines/],

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
+import type { BodyBudget } from "../../src/domain/body-budget.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
@@ -173,6 +174,7 @@ export function serve(
   overrides: Partial<Config> = {},
   beside: readonly ModelSource[] = [],
   hubEndpoint?: string,
+  bodyBudget?: BodyBudget,
 ): TestServer {
   let server: RunningServer | undefined;
   const dataDir = newFolder();
@@ -215,6 +217,7 @@ export function serve(
     log,
     clock,
     pause: (ms, signal) => pause(ms / 20, signal),
+    ...(bodyBudget && { bodyBudget }),
     version: "0.0.0-test",
   });
   server = listen(app, config, requests);

@@ -1,0 +1,124 @@
+// What request bodies may take of the server.
+
+import { describe, expect, test } from "bun:test";
+import { ErrorEnvelope } from "../../src/contract/errors.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { bodyCeilings } from "../../src/http/json-body.ts";
+import { messages, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const CHAT = "/v1/chat/completions";
+const MB = 1024 * 1024;
+const checkError = checker(ErrorEnvelope);
+
+const ROUTES = `
+  POST /v1/chat/completions
+  POST /v1/completions
+  POST /v1/responses
+  POST /v1/responses/input_tokens
+  POST /v1/messages
+  POST /v1/messages/count_tokens
+  POST /v1/batch/completions
+  POST /v1/batches
+  POST /v1/embeddings
+  POST /v1/rerank
+  POST /v1/tokenize
+  POST /v1/detokenize
+  POST /v1/count_tokens
+  POST /api/chat
+  POST /api/generate
+  POST /api/show
+  POST /api/embed
+  POST /api/embeddings
+  POST /api/pull
+  DELETE /api/delete
+  POST /tokenize
+  POST /detokenize
+  POST /apply-template
+`;
+
+describe("a body with too much in it", () => {
+  const names = `{${Array.from({ length: 50_001 }, (_, n) => `"${n}":1`).join()}}`;
+
+  test.each(ROUTES.trim().split(/\s*\n\s*/))("is refused: %s", async (route) => {
+    const [method = "", path = ""] = route.split(" ");
+    const response = await fetch(serve().url + path, { method, body: names });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("The request body has more than 50000 names of members.");
+  });
+
+  test("is refused while it comes, before the rest is sent", async () => {
+    const client = await RawClient.connect(serve().port);
+    const head = `Content-Length: ${bodyCeilings.generation}`;
+    client.post(CHAT, `{"messages":[${"[],".repeat(600_000)}`, [head]);
+    await until(() => client.received.includes("request_id"));
+    expect(client.received).toStartWith("HTTP/1.1 400 ");
+    expect(client.received).toContain("The request body has more than 1000000 JSON values.");
+    client.leave();
+  });
+});
+
+describe("long strings", () => {
+  test("come through as they are, with a length or in pieces", async () => {
+    const server = serve();
+    const content = `${'é\\"\n😀{[,'.repeat(200_000)}.`;
+    const body = JSON.stringify({ messages: [{ role: "user", content }, ...messages] });
+    const pieces = new Blob([body]).stream();
+    for (const sent of [body, pieces]) {
+      expect((await fetch(server.url + CHAT, { method: "POST", body: sent })).status).toBe(200);
+    }
+    for (const { messages: received } of server.engine.requests) {
+      expect(received.map((message) => message.content)).toEqual([content, "hi"]);
+    }
+  });
+});
+
+describe("all bodies together", () => {
+  const post = (url: string, megabytes: number) =>
+    fetch(url + CHAT, {
+      method: "POST",
+      body: JSON.stringify({ messages, metadata: { x: "x".repeat(megabytes * MB) } }),
+    });
+
+  /** Until a body of 3 MB is answered with this status. */
+  async function untilAnswered(url: string, status: number): Promise<void> {
+    while ((await post(url, 3)).status !== status) await Bun.sleep(5);
+  }
+
+  test("have a memory; what does not fit is told to come back, small ones fit always", async () => {
+    const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
+    const client = await RawClient.connect(server.port);
+    client.post(CHAT, `{"x":"${"x".repeat(4 * MB)}`, [`Content-Length: ${10 * MB}`]);
+    await untilAnswered(server.url, 503);
+    const refused = await post(server.url, 3);
+    expect(refused.headers.get("retry-after")).toBe("2");
+    const { error } = checkError(await refused.json());
+    expect(error.code).toBe("server_busy");
+    expect(error.message).toContain("have 4 MB together");
+    expect((await post(server.url, 0)).status).toBe(200);
+    client.leave();
+    await untilAnswered(server.url, 200);
+  });
+
+  test("give theirs back, however they end", async () => {
+    const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
+    const bad = `{"messages":"${"x".repeat(4 * MB)}"`;
+    for (let tries = 0; tries < 4; tries++) expect((await server.post(CHAT, bad)).status).toBe(400);
+    for (let tries = 0; tries < 4; tries++) expect((await post(server.url, 4)).status).toBe(200);
+  });
+
+  test("count lines of uploads", async () => {
+    const server = serve(
+      undefined,
+      { files: { bytes: 20 * MB, lines: 10, keepSeconds: null, keepBatchSeconds: null } },
+      [],
+      undefined,
+      new BodyBudget(4 * MB),
+    );
+    const upload = (content: string) => fetch(`${server.url}/v1/files`, { method: "POST", body: content });
+    const line = (megabytes: number) => `{"a":"${"x".repeat(megabytes * MB)}"}\n`;
+    expect((await upload(line(6))).status).toBe(503);
+    expect((await upload(line(3).repeat(4))).status).toBe(200);
+  });
+});
