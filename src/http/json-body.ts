@@ -2,6 +2,7 @@
 
 import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
+import { JsonBounds } from "../domain/json-bounds.ts";
 import { JsonText } from "./json-text.ts";
 
 const MB = 1024 * 1024;
@@ -19,6 +20,8 @@ export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embedding
 
 /** A body up to this size is read and parsed at once. */
 const SMALL_BYTES = 64 * 1024;
+/** Bytes of a larger one that are read in one turn of the event loop: a millisecond's work. */
+const PIECE_BYTES = 256 * 1024;
 
 /** Reads the JSON bodies of requests within one budget. */
 export class JsonBodies {
@@ -34,48 +37,62 @@ export class JsonBodies {
     checkMediaType(request.headers);
     const account = this.budget.open();
     try {
+      const chunks = await readChunks(request, ceiling, (size) => account.hold(size));
+      const size = chunks.reduce((sum, { length }) => sum + length, 0);
+      if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
+      const turn = () => (size > SMALL_BYTES ? this.turn() : undefined);
       const text = new JsonText();
-      const length = await readText(request, ceiling, (chunk, size) => {
-        account.hold(size);
-        return text.push(chunk);
-      });
-      if (length === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
-      if (length > SMALL_BYTES) await this.turn();
-      return valid(length, () => text.parse());
+      for (const piece of piecesOf(chunks)) {
+        await turn();
+        valid(size, () => text.push(piece));
+      }
+      await turn();
+      return valid(size, () => text.parse());
     } finally {
       account.close();
     }
   }
 
-  /** A turn of the event loop that no other large body is parsed in. */
+  /** A turn of the event loop that nothing of another large body is parsed in. */
   private turn(): Promise<void> {
     return (this.lastTurn = this.lastTurn.then(() => new Promise(setImmediate)));
   }
 }
 
-/** Gives the body to `push` as it comes, which may find it to be too much; returns its size. */
-async function readText(
-  request: Request,
-  ceiling: number,
-  push: (chunk: Uint8Array, size: number) => string | undefined,
-): Promise<number> {
+/**
+ * The bytes of the body; `hold` gets their number as they come. They are not parsed meanwhile: Bun stops reading from whoever
+ * is kept waiting, and may not go on with the next request of the connection.
+ */
+async function readChunks(request: Request, ceiling: number, hold: (size: number) => void): Promise<Uint8Array[]> {
   const stated = request.headers.get("content-length");
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
   const isSmall = stated !== null && Number(stated) <= SMALL_BYTES;
+  const bounds = new JsonBounds();
+  const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     // Bun's stream of a body takes longer to set up than a small one to read.
     for await (const chunk of isSmall ? [request.bytes()] : (request.body ?? [])) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      const excess = valid(size, () => push(chunk, size));
+      hold(size);
+      const excess = bounds.push(chunk);
       if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      chunks.push(chunk);
     }
   } catch (error) {
     request.signal.throwIfAborted();
     throw error;
   }
-  return size;
+  return chunks;
+}
+
+/** Pieces of the chunks, which are given up one after the other. */
+function* piecesOf(chunks: Uint8Array[]): Generator<Uint8Array, void, void> {
+  chunks.reverse();
+  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 function valid<T>(size: number, read: () => T): T {

@@ -6,7 +6,7 @@ import { JsonBounds } from "../domain/json-bounds.ts";
 /** Bytes that are decoded at once; a string of twice as many is a long one. */
 const WINDOW = 16 * 1024;
 
-/** Reads one JSON text. */
+/** Reads one JSON text that is within its bounds. */
 export class JsonText {
   private readonly bounds = new JsonBounds();
   private readonly decoder = new TextDecoder("utf-8", { fatal: true });
@@ -19,18 +19,13 @@ export class JsonText {
   /** The beginning of an escape sequence that goes on in what comes next. */
   private rest = "";
 
-  /**
-   * Takes the next bytes in. Returns what is too much about the text so far, as `JsonBounds` does. Throws TypeError when it is
-   * no UTF-8, and SyntaxError when it is no JSON.
-   */
-  push(bytes: Uint8Array): string | undefined {
+  /** Takes the next bytes in. Throws TypeError when they are no UTF-8, and SyntaxError when they are no JSON. */
+  push(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += WINDOW) {
       const window = bytes.subarray(at, at + WINDOW);
-      const excess = this.bounds.push(window);
-      if (excess) return excess;
+      this.bounds.push(window);
       this.add(this.rest + this.decoder.decode(window, { stream: true }));
     }
-    return undefined;
   }
 
   /** The value, once all of the text is there. Throws as `push` does. */

@@ -4,7 +4,7 @@ import { JsonText } from "../../src/http/json-text.ts";
 function read(text: string | Uint8Array, step: number): unknown {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const json = new JsonText();
-  for (let at = 0; at < bytes.length; at += step) expect(json.push(bytes.subarray(at, at + step))).toBeUndefined();
+  for (let at = 0; at < bytes.length; at += step) json.push(bytes.subarray(at, at + step));
   return json.parse();
 }
 
@@ -40,9 +40,5 @@ describe("JSON in pieces", () => {
     ["half a character", Buffer.from(`"${long}é`).subarray(0, -1), TypeError],
   ])("%s is refused", (_, text, error) => {
     for (const step of [777, 65_536, 1_000_000]) expect(() => read(text, step)).toThrow(error);
-  });
-
-  test("stops when there is too much", () => {
-    expect(new JsonText().push(Buffer.from("[".repeat(200)))).toBe("nests deeper than 128 levels");
   });
 });
