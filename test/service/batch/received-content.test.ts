@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { BodyBudget } from "../../../src/domain/body-budget.ts";
+import { receiveContent } from "../../../src/service/batch/received-content.ts";
+import { temporaryFolder } from "../../http/harness.ts";
+
+const MB = 1024 * 1024;
+
+test("a line is no longer than a request may be, however large the file", async () => {
+  const path = join(temporaryFolder(), "content");
+  const most = Buffer.alloc(100 * MB, " ");
+  async function* chunks() {
+    yield Buffer.from("\n");
+    yield most;
+    yield Buffer.from(" ");
+  }
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, new BodyBudget());
+  await expect(received).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: "Line 2 of the file is too long: a line may have 100 MB.",
+  });
+  expect(existsSync(path)).toBe(false);
+});
