@@ -74,6 +74,12 @@ export const ErrorObject = t.Object({
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });
 
+/** What clients of the messages convention expect. */
+export const MessagesError = t.Object({ type: t.Literal("error"), error: ErrorObject, request_id: t.String() });
+
+/** What clients of Ollama's API expect. */
+export const OllamaError = t.Object({ error: t.String() });
+
 /** By this the convention's SDKs know that they have to send conversations whole, and do so. */
 const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 

@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "bun:test";
 import { contractVersion } from "../../src/config/version.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
@@ -90,6 +91,29 @@ describe("GET /openapi.json", () => {
       const type = response.headers.get("content-type")?.split(";")[0];
       expect(Object.keys(responses?.["200"]?.content ?? {})).toContain(String(type));
     }
+  });
+
+  test("describes the errors that the server gives", async () => {
+    const { url } = serve();
+    const document = await describeServer(url);
+    const ajv = new Ajv2020({ strict: false });
+    const forms = new Set<string>();
+    for (const [key, { errors = {}, example }] of Object.entries(operations)) {
+      if (!errors[400] || example === undefined) continue;
+      const [method = "", path = ""] = key.split(" ");
+      const response = await fetch(url + path, { method, headers: { "content-type": "application/json" }, body: "{" });
+      expect(response.status).toBe(400);
+      const { schema } =
+        document.paths[path]?.[method.toLowerCase()]?.responses["400"]?.content?.["application/json"] ?? {};
+      const form = String(schema?.["$ref"]).split("/").at(-1) ?? "";
+      const body = await response.json();
+      expect([
+        key,
+        ajv.validate({ ...(document.components.schemas[form] as object), additionalProperties: false }, body),
+      ]).toEqual([key, true]);
+      forms.add(form);
+    }
+    expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError"]);
   });
 
   test("its chat example is a request that works", () => {

@@ -4,8 +4,9 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
-import { ErrorEnvelope } from "../../contract/errors.ts";
+import { ErrorEnvelope, MessagesError, OllamaError } from "../../contract/errors.ts";
 import { MultiplexEvent } from "../../contract/multiplex.ts";
+import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
 import { commonRules, operations } from "./operations.ts";
 import { tags, type Operation } from "./operation.ts";
@@ -47,7 +48,6 @@ const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
   "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
 };
-const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
 
 /** Describes every route of `app`. Call it once all routes are registered. */
 export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
@@ -64,13 +64,21 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     tags: tags.map((name) => ({ name })),
     paths: generated.paths,
     components: {
-      schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },
+      schemas: {
+        ...schemas,
+        Error: ErrorEnvelope,
+        MessagesError,
+        OllamaError,
+        ChatCompletionChunk,
+        ChatProfileEvent,
+        MultiplexEvent,
+      },
     },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
       const operation = operations[`${method.toUpperCase()} ${path}`];
-      if (operation) complete(described, operation, `${method}${path}`);
+      if (operation) complete(described, operation, `${method}${path}`, errorForm(path));
     }
   }
   // Plain JSON: TypeBox's symbols stay behind.
@@ -86,7 +94,7 @@ async function generate(app: AnyElysia): Promise<unknown> {
   return response.json();
 }
 
-function complete(described: PathItem[string], operation: Operation, key: string): void {
+function complete(described: PathItem[string], operation: Operation, key: string, form: ErrorForm): void {
   described.operationId = key.replace(/[^a-z0-9]+/gi, "_");
   described["summary"] = operation.summary;
   described["tags"] = [operation.tag];
@@ -126,8 +134,9 @@ function complete(described: PathItem[string], operation: Operation, key: string
   for (const [name, text] of Object.entries(operation.headers ?? {})) {
     if (success) success.headers = { ...success.headers, [name]: { description: text, schema: { type: "string" } } };
   }
+  const errorBody = { "application/json": { schema: { $ref: `#/components/schemas/${form}` } } };
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
-    described.responses[status] = { description, content: envelope };
+    described.responses[status] = { description, content: errorBody };
     if (status === "503") {
       described.responses[status].headers = {
         "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } },

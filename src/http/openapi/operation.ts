@@ -12,7 +12,7 @@ export interface Operation {
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Error statuses and their reasons; each body is the error envelope. */
+  /** Error statuses and their reasons; each body is the error envelope of the path's convention. */
   readonly errors?: Readonly<Record<number, string>>;
   /** Headers that the request may carry beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;

@@ -5,10 +5,11 @@ import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { errorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
-import { errorResponse, isMessagesRoute } from "./errors.ts";
+import { errorResponse } from "./errors.ts";
 import { allowOrigin, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 
 export interface LifecycleDeps {
@@ -42,7 +43,7 @@ export class Lifecycle {
     const response = await this.respond(request, pathname, context);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
-    if (isMessagesRoute(pathname ?? "")) response.headers.set("Request-ID", context.id);
+    if (errorForm(pathname ?? "") === "MessagesError") response.headers.set("Request-ID", context.id);
     const ended = () => {
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
