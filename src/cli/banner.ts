@@ -1,6 +1,7 @@
 // What a person sees when the server is ready.
 
 import type { Config } from "../config/config.ts";
+import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { Runtime } from "./runtime.ts";
@@ -65,7 +66,7 @@ const reachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\]):
 
 /** What listening beyond loopback means, or nothing. */
 export function exposure({ host, port }: Pick<Config, "host" | "port">): string {
-  if (/^(127(\.\d+){3}|localhost|::1|\[::1\])$/.test(host)) return "";
+  if (isLoopback(host)) return "";
   return `listening on ${host}:${port}: everyone who can reach this address can use the model and read /metrics; no key is asked for`;
 }
 

@@ -22,7 +22,7 @@ export const serverOptions = {
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
-    help: "Host name that requests on a loopback address may carry, besides the loopback names.",
+    help: "Host name that requests may carry, besides addresses, the loopback names and that of --host.",
   }),
   mediaRoot: path({
     placeholder: "DIR",

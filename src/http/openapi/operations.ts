@@ -25,7 +25,8 @@ sent under either name (1 to 128 visible ASCII characters), else a new one. It i
 **Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
 and types, and never repeats text of a request. In addition to those of each route: 404 \`not_found\` for an unknown path, 405
 \`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
-\`forbidden_host\` for foreign host names on a loopback address. A 5xx that would only fail again carries
+what they link to or embed, but for /, /docs, /openapi.json and /health, and \`forbidden_host\` for host names that are neither
+loopback's nor allowed. A 5xx that would only fail again carries
 \`x-should-retry: false\`.
 
 **Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400

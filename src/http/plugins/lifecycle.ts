@@ -9,7 +9,7 @@ import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 import { errorResponse, isMessagesRoute } from "./errors.ts";
-import { allowOrigin, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
+import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 
 export interface LifecycleDeps {
   readonly contexts: RequestContexts;
@@ -22,8 +22,8 @@ export interface LifecycleDeps {
 
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Looking at the server does not count as using it. */
-const UNCOUNTED = new Set(["/", "/metrics", "/health", "/openapi.json", "/docs"]);
+/** What is for everybody. */
+const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/openapi.json", "/docs"]);
 
 /** Encloses `handle`. */
 export class Lifecycle {
@@ -37,7 +37,8 @@ export class Lifecycle {
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
-    const counted = pathname === undefined || !UNCOUNTED.has(pathname);
+    // Looking at the server does not count as using it.
+    const counted = pathname === undefined || !(OPEN.has(pathname) || pathname === "/metrics");
     if (counted) metrics.connectionOpened();
     const response = await this.respond(request, pathname, context);
     response.headers.set("X-Request-ID", context.id);
@@ -54,21 +55,25 @@ export class Lifecycle {
 
   private async respond(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
     const { policy, log } = this.deps;
+    const fail = (error: unknown) => {
+      if (!(error instanceof SvcError)) logUnexpected(log, error, context.id);
+      const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      return errorResponse(known, context.id, pathname);
+    };
     try {
-      checkOrigin(request.headers, policy);
-      if (pathname === undefined)
-        throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
-      const response = await this.route(request, pathname);
-      allowOrigin(request.headers, response.headers, policy);
-      return response;
+      checkHost(request.headers, policy);
+      checkOrigin(request.headers, policy, OPEN.has(pathname ?? ""));
     } catch (error) {
-      if (error instanceof SvcError) return errorResponse(error, context.id, pathname);
-      logUnexpected(log, error, context.id);
-      return errorResponse(new SvcError("internal_error", "An internal error occurred."), context.id, pathname);
+      return fail(error);
     }
+    // From here on a page may read what went wrong.
+    const response = await this.route(request, pathname).catch(fail);
+    allowOrigin(request.headers, response.headers, policy);
+    return response;
   }
 
-  private route(request: Request, pathname: string): Response | Promise<Response> {
+  private async route(request: Request, pathname: string | undefined): Promise<Response> {
+    if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
     const route = request.method === "OPTIONS" ? this.deps.routes().find(pathname) : undefined;
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
