@@ -28,7 +28,8 @@ export function banner(
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
-  const call = `curl ${url}/v1/chat/completions -H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
+  const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
+  const call = `curl ${url}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
   return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
 }
 

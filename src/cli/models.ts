@@ -15,20 +15,24 @@ interface Listing {
  * Prints one line a model: name, owner, whether it is loaded, context, what it can do; or the server's own listing as
  * JSON. Throws ExitError.
  */
-export async function listModels({ host, port }: Config, asJson: boolean): Promise<number> {
+export async function listModels({ host, port, apiKeys }: Config, asJson: boolean): Promise<number> {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-  const listing = await fetchListing(url);
+  const listing = await fetchListing(url, apiKeys[0]?.key);
   process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
 }
 
-async function fetchListing(url: string): Promise<Listing> {
+async function fetchListing(url: string, key: string | undefined): Promise<Listing> {
   try {
-    const response = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(`${url}/v1/models`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (response.status === 401)
+      throw new ExitError("failure", `${url} wants another API key than the first of --api-key and --api-key-file.`);
     const listing = (await response.json()) as Partial<Listing>;
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
-  } catch {
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
     // Said below.
   }
   throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);

@@ -1,6 +1,7 @@
 // The one validated configuration that the rest of the program receives. Its fields are the rows of the options table;
 // nothing else reads the environment.
 
+import type { ApiKey } from "./api-keys.ts";
 import type { Environment } from "./environment.ts";
 import { isRow, nameOf, type Row, type Rows } from "./option.ts";
 import type { table } from "./options.ts";
@@ -8,7 +9,9 @@ import type { table } from "./options.ts";
 type Table = FieldsOf<typeof table>;
 
 /** Without what only says how other options are meant. */
-export interface Config extends Omit<Table, "configFile" | "verbose" | "gateway"> {
+export interface Config extends Omit<Table, "configFile" | "verbose" | "gateway" | "apiKeys" | "apiKeyFiles"> {
+  /** Empty: requests need none. */
+  readonly apiKeys: readonly ApiKey[];
   readonly gateway: Omit<Table["gateway"], "keys">;
   /** In `dataDir` unless it is named. */
   readonly modelsDir: string;

@@ -2,6 +2,7 @@
 // and that over the defaults. What an option means alone is in its row, what options mean together is here.
 
 import { join } from "node:path";
+import { parseApiKeys } from "./api-keys.ts";
 import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { withKeys } from "./gateway.ts";
@@ -12,10 +13,11 @@ import { UsageError, type Values } from "./parse.ts";
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
   const ranked = withVerbose(layers);
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
-  const { configFile: _read, verbose: _applied, gateway, ...fields } = fieldsOf(table, given, environment);
+  const { configFile: _read, verbose: _applied, gateway, apiKeyFiles, ...fields } = fieldsOf(table, given, environment);
   const { keys, ...others } = gateway;
   const config = {
     ...fields,
+    apiKeys: parseApiKeys(fields.apiKeys, apiKeyFiles),
     gateway: { ...others, upstreams: withKeys(others.upstreams, keys) },
     microBatch: Math.min(fields.microBatch, fields.batch),
     modelsDir: fields.modelsDir ?? join(fields.dataDir, "models"),

@@ -24,6 +24,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   context_length_exceeded: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   payload_too_large: { status: 413, type: "payload_too_large" },
+  invalid_api_key: { status: 401, type: "authentication_error" },
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
@@ -54,6 +55,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
 /** The messages dialect's types, by status; the statuses are those of the chat dialect. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
+  401: "authentication_error",
   403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",

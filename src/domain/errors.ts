@@ -11,6 +11,7 @@ export type ErrorCode =
   | "context_length_exceeded"
   | "tokenize_unsupported"
   | "payload_too_large"
+  | "invalid_api_key"
   | "forbidden_origin"
   | "forbidden_host"
   | "not_found"

@@ -7,6 +7,7 @@ import { MultiplexService } from "../service/multiplex.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
+import { ApiKeys } from "./plugins/api-keys.ts";
 import { errors } from "./plugins/errors.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
@@ -77,11 +78,12 @@ export function createApp(deps: AppDeps): App {
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
-    .use(healthRoutes(deps))
+    .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, jobs.levels))
     .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
-  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
+  const apiKeys = new ApiKeys(deps.config.apiKeys);
+  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys });
   return {
     fetch: lifecycle.fetch,
     batches: jobs.batches,

@@ -8,13 +8,19 @@ export class RequestContext {
   logFields: () => LogFields = () => ({});
   /** Set by a streaming response: resolves when its body is closed. */
   bodyEnded: Promise<void> | undefined;
+  /** The name of the API key that the request has, where keys are asked for. */
+  apiKey: string | undefined;
 
   constructor(
     readonly id: string,
     readonly startedAt: number,
-    /** The request's client, for fair turns: X-Svc-Client, else the connection, where that is known. */
-    readonly client: string | undefined,
+    private readonly unproven: string | undefined,
   ) {}
+
+  /** The request's client, for fair turns: its API key, else X-Svc-Client, else the connection, where that is known. */
+  get client(): string | undefined {
+    return this.apiKey ?? this.unproven;
+  }
 }
 
 export class RequestContexts {

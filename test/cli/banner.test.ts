@@ -41,6 +41,13 @@ test("shows model, context and why, device, address, and a request to paste", ()
   expect(text).not.toContain("svc-mini");
 });
 
+test("where keys are asked for, the request to paste has a place for one", () => {
+  const keyed = { ...config, apiKeys: [{ name: "ada", key: "secret" }] };
+  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, "http://127.0.0.1:9999");
+  expect(text).toContain("-H 'Authorization: Bearer KEY'");
+  expect(text).not.toContain("secret");
+});
+
 test("without a model it says what answers and how to give a real one", () => {
   expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work: svc --model file.gguf");
 });

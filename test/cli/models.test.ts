@@ -33,6 +33,14 @@ test("svc models --json prints the server's own listing", async () => {
   });
 }, 30_000);
 
+test("svc models sends the first API key that it is given, and says when the server wants another", async () => {
+  const { port } = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
+  expect((await models(port, "--api-key", "ada=secret")).out).toContain("fake-model");
+  const { code, err } = await models(port, "--api-key", "wrong");
+  expect([code, err]).toEqual([1, expect.stringContaining("wants another API key")]);
+  expect(err).not.toContain("wrong");
+}, 30_000);
+
 test("and says where it looked when no server is there", async () => {
   const port = await freePort();
   const { code, out, err } = await models(port);

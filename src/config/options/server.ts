@@ -11,9 +11,21 @@ export const serverOptions = {
     aliases: ["H", "hostname"],
     default: "127.0.0.1",
     placeholder: "ADDRESS",
-    help: "Address to listen on. Any address but loopback exposes the server without authentication.",
+    help: "Address to listen on. Any address but loopback exposes the server: give out API keys.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  apiKeys: list({
+    name: "api-key",
+    secret: true,
+    placeholder: "[NAME=]KEY",
+    help: "API key that requests must have; its name is their client in logs, metrics and fair turns. Every user of the machine can read the command line: prefer --api-key-file, the environment or the config file.",
+  }),
+  apiKeyFiles: list({
+    name: "api-key-file",
+    paths: true,
+    placeholder: "FILE",
+    help: "File of API keys, [NAME=]KEY a line; blank lines and those that begin with # do not count.",
+  }),
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",

@@ -7,8 +7,9 @@ import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
 import { ErrorEnvelope } from "../../contract/errors.ts";
 import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
+import { isOpen } from "../open-routes.ts";
 import { commonRules, operations } from "./operations.ts";
-import { tags, type Operation } from "./operation.ts";
+import { keyErrors, tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -30,7 +31,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string; description: string };
   paths: Record<string, PathItem>;
-  components: { schemas: Record<string, unknown> };
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
   [key: string]: unknown;
 }
 
@@ -46,6 +47,10 @@ const responseHeaders = Object.fromEntries(
 const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
   "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
+};
+const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
+  401: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+  503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
 };
 const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
 
@@ -63,14 +68,23 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: tags.map((name) => ({ name })),
     paths: generated.paths,
+    // The last: a server without keys asks for none.
+    security: [{ bearer: [] }, { apiKey: [] }, {}],
     components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "A key of --api-key or --api-key-file." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same in another header." },
+      },
       schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },
     },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
       const operation = operations[`${method.toUpperCase()} ${path}`];
-      if (operation) complete(described, operation, `${method}${path}`);
+      if (!operation) continue;
+      if (isOpen(path)) described["security"] = [];
+      const errors = isOpen(path) ? operation.errors : { ...operation.errors, ...keyErrors };
+      complete(described, { ...operation, ...(errors && { errors }) }, `${method}${path}`);
     }
   }
   // Plain JSON: TypeBox's symbols stay behind.
@@ -128,11 +142,8 @@ function complete(described: PathItem[string], operation: Operation, key: string
   }
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
     described.responses[status] = { description, content: envelope };
-    if (status === "503") {
-      described.responses[status].headers = {
-        "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } },
-      };
-    }
+    const header = ERROR_HEADERS[status];
+    if (header) described.responses[status].headers = header;
   }
   for (const response of Object.values(described.responses))
     response.headers = { ...response.headers, ...responseHeaders };

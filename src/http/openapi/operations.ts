@@ -17,7 +17,10 @@ import { tokenizeOperations } from "./tokenize.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
-export const commonRules = `Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.
+export const commonRules = `Local AI models behind one HTTP server. Nothing leaves the machine.
+
+**API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
+/openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.
 
 **Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
 sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.

@@ -45,6 +45,7 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   const headers = new Headers();
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  if (status === 401) headers.set("www-authenticate", "Bearer");
   if (retry === false) headers.set("x-should-retry", "false");
   const body = OLLAMA_ROUTE.test(pathname)
     ? { error: error.message }

@@ -1,4 +1,4 @@
-// What happens around every request whatever its route: correlation id, origin check, preflight, connection count and
+// What happens around every request whatever its route: correlation id, origin and key check, preflight, connection count and
 // the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s, errors and stream ends.
 
 import type { Clock } from "../../domain/clock.ts";
@@ -7,7 +7,9 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
+import { isOpen } from "../open-routes.ts";
 import type { RouteTable } from "../route-table.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse, isMessagesRoute } from "./errors.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 
@@ -15,15 +17,13 @@ export interface LifecycleDeps {
   readonly contexts: RequestContexts;
   readonly routes: () => RouteTable;
   readonly policy: OriginPolicy;
+  readonly apiKeys: ApiKeys;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
 export type Fetch = (request: Request) => Response | Promise<Response>;
-
-/** What is for everybody. */
-const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/openapi.json", "/docs"]);
 
 /** Encloses `handle`. */
 export class Lifecycle {
@@ -38,7 +38,7 @@ export class Lifecycle {
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
     // Looking at the server does not count as using it.
-    const counted = pathname === undefined || !(OPEN.has(pathname) || pathname === "/metrics");
+    const counted = !isOpen(pathname) && pathname !== "/metrics";
     if (counted) metrics.connectionOpened();
     const response = await this.respond(request, pathname, context);
     response.headers.set("X-Request-ID", context.id);
@@ -62,31 +62,35 @@ export class Lifecycle {
     };
     try {
       checkHost(request.headers, policy);
-      checkOrigin(request.headers, policy, OPEN.has(pathname ?? ""));
+      checkOrigin(request.headers, policy, isOpen(pathname));
     } catch (error) {
       return fail(error);
     }
     // From here on a page may read what went wrong.
-    const response = await this.route(request, pathname).catch(fail);
+    const response = await this.route(request, pathname, context).catch(fail);
     allowOrigin(request.headers, response.headers, policy);
     return response;
   }
 
-  private async route(request: Request, pathname: string | undefined): Promise<Response> {
+  private async route(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
+    const { routes, apiKeys } = this.deps;
     if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
-    const route = request.method === "OPTIONS" ? this.deps.routes().find(pathname) : undefined;
+    const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
+    // A preflight cannot have a key.
+    if (!route) context.apiKey = isOpen(pathname) ? apiKeys.nameOf(request.headers) : apiKeys.check(request.headers);
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
 
   private ended(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {
     const { log, clock, routes, metrics } = this.deps;
     const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
-    metrics.requestEnded(route, status);
+    metrics.requestEnded(route, status, context.apiKey);
     log.info("request", {
       id: context.id,
       method: request.method,
       route,
       status,
+      client: context.apiKey,
       ms: Math.round(clock.now() - context.startedAt),
       ...context.logFields(),
     });

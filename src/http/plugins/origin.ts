@@ -16,7 +16,7 @@ const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:"
 const EXPOSED =
   "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, Content-Range, Content-Disposition";
 const DEFAULT_HEADERS =
-  "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
+  "Content-Type, Authorization, X-Api-Key, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
 
 /** Host header without its port, lower case. */
