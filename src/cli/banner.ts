@@ -65,10 +65,10 @@ function contextText(
 /** Every address of the machine is listened on: this one works here. */
 const reachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
 
-/** What listening beyond loopback means, or nothing. */
-export function exposure({ host, port }: Pick<Config, "host" | "port">): string {
-  if (isLoopback(host)) return "";
-  return `listening on ${host}:${port}: everyone who can reach this address can use the model and read /metrics; no key is asked for`;
+/** What listening beyond loopback means where no key is asked for, or nothing. */
+export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
+  if (isLoopback(host) || apiKeys.length > 0) return "";
+  return `listening on ${host}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no key is asked for (--api-key-file)`;
 }
 
 function count(value: number): string {

@@ -28,7 +28,7 @@ async function fetchListing(url: string, key: string | undefined): Promise<Listi
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const response = await fetch(`${url}/v1/models`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (response.status === 401)
-      throw new ExitError("failure", `${url} wants another API key than the first of --api-key and --api-key-file.`);
+      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
     const listing = (await response.json()) as Partial<Listing>;
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
   } catch (error) {

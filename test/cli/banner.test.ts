@@ -59,10 +59,14 @@ test("an address for every interface is shown as one that works", () => {
 
 describe("exposure", () => {
   test.each(["127.0.0.1", "127.8.8.8", "localhost", "::1"])("%s is this machine alone", (host) => {
-    expect(exposure({ host, port: 1 })).toBe("");
+    expect(exposure({ host, port: 1, apiKeys: [] })).toBe("");
   });
 
   test.each(["0.0.0.0", "::", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
-    expect(exposure({ host, port: 8080 })).toContain(`listening on ${host}:8080: everyone who can reach`);
+    expect(exposure({ host, port: 8080, apiKeys: [] })).toContain(`listening on ${host}:8080: everyone who can reach`);
+  });
+
+  test("with keys nobody else may call", () => {
+    expect(exposure({ host: "0.0.0.0", port: 1, apiKeys: [{ name: "ada", key: "secret" }] })).toBe("");
   });
 });

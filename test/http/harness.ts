@@ -34,6 +34,7 @@ export const testConfig: Config = {
   host: "127.0.0.1",
   port: 0,
   apiKeys: [],
+  requireAuth: false,
   corsOrigins: [],
   allowedHosts: [],
   streaming: true,

@@ -26,6 +26,10 @@ export const serverOptions = {
     placeholder: "FILE",
     help: "File of API keys, [NAME=]KEY a line; blank lines and those that begin with # do not count.",
   }),
+  requireAuth: boolean({
+    default: false,
+    help: "Refuse to start on any address but loopback without an API key.",
+  }),
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
