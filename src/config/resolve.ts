@@ -33,7 +33,11 @@ function withVerbose(layers: readonly Values[]): readonly Values[] {
   return layers.map((layer) => (layer === says ? new Map([...layer, ["log-level", "debug"]]) : layer));
 }
 
-function refuseContradictions({ serveModel, model, lora, kvDir, cacheRam, prefixCache }: Config): void {
+function refuseContradictions(config: Config): void {
+  const { serveModel, model, lora, kvDir, cacheRam, prefixCache, apiKeys, keyRpm, keyConcurrent } = config;
+  if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
+    throw new UsageError("--key-rpm and --key-concurrent are limits of API keys: give out some with --api-key-file.");
+  }
   const given = { model: model !== undefined, lora: lora.length > 0 };
   for (const [name, isGiven] of Object.entries(given)) {
     if (isGiven && !serveModel) throw new UsageError(`--${name} and --no-model contradict each other.`);

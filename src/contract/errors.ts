@@ -30,6 +30,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   not_found: { status: 404, type: "not_found_error" },
   model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
+  rate_limit_exceeded: { status: 429, type: "rate_limit_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.
   deadline_exceeded: { status: 504, type: "timeout_error", retry: false },
@@ -61,6 +62,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   405: "invalid_request_error",
   413: "request_too_large",
   422: "invalid_request_error",
+  429: "rate_limit_error",
   502: "api_error",
   503: "overloaded_error",
   504: "timeout_error",

@@ -17,6 +17,7 @@ export type ErrorCode =
   | "not_found"
   | "model_not_found"
   | "method_not_allowed"
+  | "rate_limit_exceeded"
   | "server_busy"
   | "deadline_exceeded"
   | "request_cancelled"

@@ -9,6 +9,7 @@ import type { AppDeps } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { ApiKeys } from "./plugins/api-keys.ts";
 import { errors } from "./plugins/errors.ts";
+import { KeyLimits } from "./plugins/key-limits.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
 import { RouteTable } from "./route-table.ts";
@@ -82,8 +83,10 @@ export function createApp(deps: AppDeps): App {
     .use(metricsRoutes(deps, jobs.levels))
     .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
-  const apiKeys = new ApiKeys(deps.config.apiKeys);
-  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys });
+  const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
+  const apiKeys = new ApiKeys(known);
+  const keyLimits = new KeyLimits({ perMinute, concurrent, clock: deps.clock });
+  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys, keyLimits });
   return {
     fetch: lifecycle.fetch,
     batches: jobs.batches,

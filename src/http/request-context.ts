@@ -8,6 +8,10 @@ export class RequestContext {
   logFields: () => LogFields = () => ({});
   /** Set by a streaming response: resolves when its body is closed. */
   bodyEnded: Promise<void> | undefined;
+  /** Set where work goes on after the answer: resolves when it has ended. */
+  workEnded: Promise<void> | undefined;
+  /** Gives back what the request took of the limits of its API key. */
+  release: () => void = () => {};
   /** The name of the API key that the request has, where keys are asked for. */
   apiKey: string | undefined;
 

@@ -35,6 +35,8 @@ export const testConfig: Config = {
   port: 0,
   apiKeys: [],
   requireAuth: false,
+  keyRpm: 0,
+  keyConcurrent: 0,
   corsOrigins: [],
   allowedHosts: [],
   streaming: true,

@@ -86,7 +86,7 @@ describe("GET /openapi.json", () => {
       const sent = path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : example;
       const response = await (method === "GET" ? fetch(url + path) : post(path, sent));
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
-      const keyed = OPEN.includes(path) ? {} : { 401: "" };
+      const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(method === "POST" && { 429: "" }) };
       expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors, ...keyed }));
       expect(response.status).toBe(200);
       const type = response.headers.get("content-type")?.split(";")[0];

@@ -30,6 +30,14 @@ export const serverOptions = {
     default: false,
     help: "Refuse to start on any address but loopback without an API key.",
   }),
+  keyRpm: integer(0, 1_000_000, {
+    default: 0,
+    help: "Maximum requests per minute and name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+  }),
+  keyConcurrent: integer(0, 100_000, {
+    default: 0,
+    help: "Maximum concurrent requests per name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+  }),
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",

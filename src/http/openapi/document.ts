@@ -7,9 +7,9 @@ import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
 import { ErrorEnvelope } from "../../contract/errors.ts";
 import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
-import { isOpen } from "../open-routes.ts";
+import { isLimited, isOpen } from "../access.ts";
 import { commonRules, operations } from "./operations.ts";
-import { keyErrors, tags, type Operation } from "./operation.ts";
+import { keyErrors, limitErrors, tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -50,6 +50,7 @@ const streamHeaders = {
 };
 const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
   401: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+  429: { "Retry-After": { description: "Whole seconds.", schema: { type: "integer" } } },
   503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
 };
 const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
@@ -83,8 +84,11 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       const operation = operations[`${method.toUpperCase()} ${path}`];
       if (!operation) continue;
       if (isOpen(path)) described["security"] = [];
-      const errors = isOpen(path) ? operation.errors : { ...operation.errors, ...keyErrors };
-      complete(described, { ...operation, ...(errors && { errors }) }, `${method}${path}`);
+      const forAll = {
+        ...(!isOpen(path) && keyErrors),
+        ...(isLimited(method.toUpperCase(), path) && limitErrors),
+      };
+      complete(described, { ...operation, errors: { ...operation.errors, ...forAll } }, `${method}${path}`);
     }
   }
   // Plain JSON: TypeBox's symbols stay behind.

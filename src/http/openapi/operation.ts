@@ -45,6 +45,11 @@ export const keyErrors = {
   401: "`invalid_api_key`: the server has API keys, and the request has none of them.",
 };
 
+/** Errors of routes that make something. */
+export const limitErrors = {
+  429: "`rate_limit_exceeded`: the API key has no more requests by --key-rpm or --key-concurrent.",
+};
+
 /** Errors of routes that generate. */
 export const generationErrors = {
   400: badRequest,

@@ -1,4 +1,4 @@
-// What happens around every request whatever its route: correlation id, origin and key check, preflight, connection count and
+// What happens around every request whatever its route: correlation id, origin, key and its limits, preflight, connection count and
 // the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s, errors and stream ends.
 
 import type { Clock } from "../../domain/clock.ts";
@@ -7,10 +7,11 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
-import { isOpen } from "../open-routes.ts";
+import { isLimited, isOpen } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse, isMessagesRoute } from "./errors.ts";
+import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 
 export interface LifecycleDeps {
@@ -18,6 +19,7 @@ export interface LifecycleDeps {
   readonly routes: () => RouteTable;
   readonly policy: OriginPolicy;
   readonly apiKeys: ApiKeys;
+  readonly keyLimits: KeyLimits;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
@@ -47,6 +49,8 @@ export class Lifecycle {
     const ended = () => {
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
+      if (context.workEnded) void context.workEnded.then(context.release);
+      else context.release();
     };
     if (context.bodyEnded) void context.bodyEnded.finally(ended);
     else ended();
@@ -73,11 +77,13 @@ export class Lifecycle {
   }
 
   private async route(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
-    const { routes, apiKeys } = this.deps;
+    const { routes, apiKeys, keyLimits } = this.deps;
     if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
     const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
     // A preflight cannot have a key.
     if (!route) context.apiKey = isOpen(pathname) ? apiKeys.nameOf(request.headers) : apiKeys.check(request.headers);
+    const { apiKey } = context;
+    if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
 
