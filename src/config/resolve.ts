@@ -8,15 +8,25 @@ import type { Environment } from "./environment.ts";
 import { withKeys } from "./gateway.ts";
 import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
+import { readTls } from "./tls.ts";
 
 /** Merges layers, the strongest first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
   const ranked = withVerbose(layers);
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
-  const { configFile: _read, verbose: _applied, gateway, apiKeyFiles, ...fields } = fieldsOf(table, given, environment);
+  const {
+    configFile: _read,
+    verbose: _applied,
+    gateway,
+    apiKeyFiles,
+    tls: tlsFiles,
+    ...fields
+  } = fieldsOf(table, given, environment);
   const { keys, ...others } = gateway;
+  const tls = readTls(tlsFiles);
   const config = {
     ...fields,
+    ...(tls && { tls }),
     apiKeys: parseApiKeys(fields.apiKeys, apiKeyFiles),
     gateway: { ...others, upstreams: withKeys(others.upstreams, keys) },
     microBatch: Math.min(fields.microBatch, fields.batch),

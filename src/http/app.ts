@@ -63,8 +63,9 @@ export function createApp(deps: AppDeps): App {
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
-    // Host names of less than four characters ("http://nas/v1/models") are names too.
-    handler: { standardHostname: false },
+    // Where Elysia looks for the path: right behind "http://", as host names of less than four characters ("nas") are names
+    // too, or behind three characters after "https://".
+    handler: { standardHostname: deps.config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))

@@ -77,6 +77,8 @@ afterAll(() => rmSync(dirname(KEY_FILE), { recursive: true }));
 function example({ name, type, choices, maximum }: Option): OptionValue {
   const particular: Readonly<Record<string, OptionValue>> = {
     "api-key-file": [KEY_FILE],
+    "tls-cert": join(import.meta.dir, "../fixtures/tls/cert.pem"),
+    "tls-key": join(import.meta.dir, "../fixtures/tls/key.pem"),
     "gateway-port": ["1"],
     upstream: ["a=http://127.0.0.1"],
     "upstream-key": ["a=k"],

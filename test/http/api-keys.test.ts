@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { hello, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
 
 const apiKeys = [
   { name: "ada", key: "ada-key" },
@@ -84,6 +85,23 @@ test("what is for everybody needs no key, and the health tells only those who ha
   expect(await health()).toEqual(["status", "timestamp", "version"]);
   expect(await health(bearer("wrong"))).toEqual(["status", "timestamp", "version"]);
   expect(await health(bearer("eve-key"))).toContain("engines");
+});
+
+test("no way of writing a path makes it one of those", async () => {
+  const { port } = serveKeyed();
+  for (const path of [
+    "/health/../v1/models",
+    "/v1/models#/../../health",
+    "/health\\..\\v1\\models",
+    "//health",
+    "/docs/../metrics",
+  ]) {
+    const client = await RawClient.connect(port);
+    client.socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => client.received.includes("}"));
+    expect([path, client.received.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 401 Unauthorized"]);
+    client.leave();
+  }
 });
 
 test("a preflight has no key; its page can read that the request behind it was refused", async () => {

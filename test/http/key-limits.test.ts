@@ -21,7 +21,7 @@ describe("--key-rpm", () => {
       429,
       {
         error: {
-          message: "This API key is good for 3 requests a minute.",
+          message: "The limit of this API key is reached: requests a minute, 3.",
           type: "rate_limit_error",
           param: null,
           code: "rate_limit_exceeded",

@@ -38,6 +38,18 @@ export const serverOptions = {
     default: 0,
     help: "Maximum concurrent requests per name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
   }),
+  tls: {
+    cert: path({
+      name: "tls-cert",
+      placeholder: "FILE",
+      help: "PEM certificate, with those that vouch for it behind it: serve HTTPS. Needs --tls-key.",
+    }),
+    key: path({
+      name: "tls-key",
+      placeholder: "FILE",
+      help: "PEM private key of that certificate, without a passphrase.",
+    }),
+  },
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
