@@ -18,12 +18,12 @@ export class RequestContext {
   constructor(
     readonly id: string,
     readonly startedAt: number,
-    private readonly unproven: string | undefined,
+    private readonly claimed: string | undefined,
   ) {}
 
   /** The request's client, for fair turns: its API key, else X-Svc-Client, else the connection, where that is known. */
   get client(): string | undefined {
-    return this.apiKey ?? this.unproven;
+    return this.apiKey ?? this.claimed;
   }
 }
 

@@ -1,5 +1,6 @@
-// What happens around every request whatever its route: correlation id, origin, key and its limits, preflight, connection count and
-// the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s, errors and stream ends.
+// What happens around every request whatever its route: correlation id, who may call (host, origin, API key and its limits),
+// preflight, connection count and the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s,
+// errors and stream ends.
 
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
