@@ -8,8 +8,9 @@ import { ErrorEnvelope, MessagesError, OllamaError } from "../../contract/errors
 import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
+import { isLimited, isOpen } from "../access.ts";
 import { commonRules, operations } from "./operations.ts";
-import { tags, type Operation } from "./operation.ts";
+import { keyErrors, limitErrors, tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -31,7 +32,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string; description: string };
   paths: Record<string, PathItem>;
-  components: { schemas: Record<string, unknown> };
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
   [key: string]: unknown;
 }
 
@@ -48,6 +49,11 @@ const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
   "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
 };
+const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
+  401: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+  429: { "Retry-After": { description: "Whole seconds.", schema: { type: "integer" } } },
+  503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
+};
 
 /** Describes every route of `app`. Call it once all routes are registered. */
 export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
@@ -63,7 +69,13 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: tags.map((name) => ({ name })),
     paths: generated.paths,
+    // The last: a server without keys asks for none.
+    security: [{ bearer: [] }, { apiKey: [] }, {}],
     components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "A key of --api-key or --api-key-file." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same in another header." },
+      },
       schemas: {
         ...schemas,
         Error: ErrorEnvelope,
@@ -78,7 +90,18 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
       const operation = operations[`${method.toUpperCase()} ${path}`];
-      if (operation) complete(described, operation, `${method}${path}`, errorForm(path));
+      if (!operation) continue;
+      if (isOpen(path)) described["security"] = [];
+      const forAll = {
+        ...(!isOpen(path) && keyErrors),
+        ...(isLimited(method.toUpperCase(), path) && limitErrors),
+      };
+      complete(
+        described,
+        { ...operation, errors: { ...operation.errors, ...forAll } },
+        `${method}${path}`,
+        errorForm(path),
+      );
     }
   }
   // Plain JSON: TypeBox's symbols stay behind.
@@ -137,11 +160,8 @@ function complete(described: PathItem[string], operation: Operation, key: string
   const errorBody = { "application/json": { schema: { $ref: `#/components/schemas/${form}` } } };
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
     described.responses[status] = { description, content: errorBody };
-    if (status === "503") {
-      described.responses[status].headers = {
-        "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } },
-      };
-    }
+    const header = ERROR_HEADERS[status];
+    if (header) described.responses[status].headers = header;
   }
   for (const response of Object.values(described.responses))
     response.headers = { ...response.headers, ...responseHeaders };

@@ -46,6 +46,7 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   const headers = new Headers();
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  if (status === 401) headers.set("www-authenticate", "Bearer");
   if (retry === false) headers.set("x-should-retry", "false");
   return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
 }
