@@ -40,8 +40,7 @@ async function serveModel(config: Config): Promise<number> {
     progress?.end();
     await server.stop();
     await stopEngines(runtime);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ExitError("model", `${runtime.file.path} could not be loaded: ${reason}`);
+    throw new ExitError("model", error instanceof Error ? error.message : String(error));
   }
   return stopped;
 }

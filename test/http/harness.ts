@@ -73,6 +73,7 @@ export const testConfig: Config = {
   compatibilityApis: true,
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
+  mediaFetchPrivate: true,
   think: true,
   constrain: true,
   logLevel: "info",
@@ -202,7 +203,8 @@ export function serve(
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
-  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  const mediaLimits = { ...defaultMediaLimits, fetchPrivate: config.mediaFetchPrivate };
+  const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);

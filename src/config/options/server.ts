@@ -68,6 +68,10 @@ export const serverOptions = {
     default: true,
     help: "Fetch images from http(s) URLs in messages; --no-media-fetch leaves only data URLs and --media-root.",
   }),
+  mediaFetchPrivate: boolean({
+    default: false,
+    help: "Fetch images from loopback and private addresses, too; without it only public addresses are asked.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",

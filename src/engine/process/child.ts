@@ -13,17 +13,18 @@ const PATIENCE_MS = 10_000;
 /** What a native library offers that loads in the background. */
 export interface NativeLoad {
   loadPoll():
-    | { readonly state: "loading"; readonly progress: number }
+    | { readonly state: "loading"; readonly progress: number; readonly file?: string }
     | { readonly state: "ready" }
     | { readonly state: "failed"; readonly error: string };
   drainLog?(): readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
 }
 
-type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
+type Notice = Extract<FromEngine<never, never>, { type: "loading" | "progress" | "log" }>;
 
 /**
  * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
- * as the process lives. Throws what the library says when it fails.
+ * as the process lives. Which file is read is told before that begins: it may end the process. Throws what the library says
+ * when it fails.
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
   const forward = () => {
@@ -34,8 +35,9 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
     forward();
     if (state.state === "failed") throw new Error(state.error);
     if (state.state === "ready") break;
-    if (state.progress - sent >= 0.01) send({ type: "progress", value: (sent = state.progress) });
-    await Bun.sleep(POLL_MS);
+    if (state.file !== undefined) send({ type: "loading", file: state.file });
+    else if (state.progress - sent >= 0.01) send({ type: "progress", value: (sent = state.progress) });
+    else await Bun.sleep(POLL_MS);
   }
   if (native.drainLog) setInterval(forward, 1000).unref();
 }

@@ -19,6 +19,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private progress = 0;
   private lastError: string | undefined;
   private loadFailure: string | undefined;
+  /** That the process loads. */
+  private file: string | undefined;
   /** It was loaded once: the model is good. */
   private isProven = false;
   private isReplaced = false;
@@ -203,6 +205,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.state = "loading";
     this.progress = 0;
     this.loadFailure = undefined;
+    this.file = undefined;
     if (this.isReplaced) this.restarts++;
     this.isReplaced = false;
     this.log.debug("engine process started", { ...this.name, pid: this.process.pid });
@@ -227,6 +230,9 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     switch (message.type) {
       case "progress":
         this.progress = message.value;
+        return;
+      case "loading":
+        this.file = message.file;
         return;
       case "ready":
         return this.becomeReady(message.ready);
@@ -290,7 +296,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const { start, culprit } = this.options;
     for (const line of exit.stderr) this.log.error(line, this.name);
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
-    this.lastError = this.loadFailure ?? `The engine process ended ${how}${wasLoading ? " while loading" : ""}.`;
+    const reason = this.loadFailure ?? `The engine process ended ${how}${wasLoading ? " while loading" : ""}.`;
+    this.lastError = wasLoading && this.file !== undefined ? `${this.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 

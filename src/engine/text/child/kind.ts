@@ -100,7 +100,7 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     flashAttention: options.flashAttention,
   });
   // Its share of the whole is not known: progress is the model's.
-  await untilLoaded(media, (notice) => notice.type === "log" && send(notice));
+  await untilLoaded(media, (notice) => notice.type !== "progress" && send(notice));
   return media;
 }
 
