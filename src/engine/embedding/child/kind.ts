@@ -18,6 +18,7 @@ export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, Embeddin
     const embedder = openEmbedder(libraries);
     embedder.listenForAborts(ABORT_FD);
     const batch = Math.max(maxTokens, TOKENS_AT_ONCE);
+    send({ type: "loading", file: path });
     embedder.loadStart({ ...compute, path, embedding, batch, sequences: INPUTS_AT_ONCE });
     await untilLoaded(embedder, send);
     const worker = new EmbeddingWorker(embedder, options, send);

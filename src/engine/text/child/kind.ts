@@ -92,6 +92,7 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     throw new Error("the library for images and sound is not built: run `npm run build:media`");
   }
   const media = openMedia(options.libraries);
+  send({ type: "loading", file: options.mmprojPath ?? "" });
   media.loadStart(llama.modelPointer(), {
     ...PROJECTOR_DEFAULTS,
     path: options.mmprojPath ?? "",
@@ -108,6 +109,7 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
   const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft } = options;
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
+  send({ type: "loading", file: options.modelPath });
   llama.loadStart({
     threads,
     gpuLayers,
