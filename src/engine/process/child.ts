@@ -5,6 +5,8 @@ import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts"
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
+/** Progress is told when it has changed by this share, or by less in this time. */
+const PROGRESS = { share: 0.01, ms: 1000 };
 /** By how much memory grows where something is read into it, and not by chance. */
 const GROWTH_BYTES = 1 << 20;
 /** A stale parent: it speaks another version of the protocol. */
@@ -31,12 +33,18 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
   const forward = () => {
     for (const { level, text } of native.drainLog?.() ?? []) send({ type: "log", level, text });
   };
-  for (let sent = -1; ;) {
+  for (let [sent, at] = [-1, 0]; ;) {
     const state = native.loadPoll();
     forward();
     if (state.state === "failed") throw new Error(state.error);
     if (state.state === "ready") break;
-    if (state.progress - sent >= 0.01) send({ type: "progress", value: (sent = state.progress) });
+    const now = performance.now();
+    // It begins again with each part of a file that has several.
+    const moved = Math.abs(state.progress - sent);
+    if (moved >= PROGRESS.share || (moved > 0 && now - at >= PROGRESS.ms)) {
+      [sent, at] = [state.progress, now];
+      send({ type: "progress", value: sent });
+    }
     await Bun.sleep(POLL_MS);
   }
   if (native.drainLog) setInterval(forward, 1000).unref();
