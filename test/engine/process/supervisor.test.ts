@@ -344,6 +344,18 @@ describe("a process that stands still", () => {
     expect(String(await failed)).toContain("made no progress for 60 s while loading /models/abacus and was killed");
   });
 
+  test("is nobody's fault when it is dead: its successor is watched alone", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000 });
+    await count(counter, { to: 1 });
+    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+    for (let round = 0; round < 3; round++) {
+      await count(counter, { to: 1 });
+      for (let seconds = 0; seconds < 6; seconds++) clock.pass(1000);
+    }
+    expect(notes).not.toContain("warn engine stalled");
+  });
+
   test("is not what it looks like when it was this process or the whole machine that did", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
