@@ -24,10 +24,15 @@ const EngineHealth = t.Object({
   resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
 });
 
-export const Health = t.Object({
+/** What is told to everybody. */
+const everybody = {
   status: oneOf("healthy", "loading", "degraded"),
   timestamp: t.Number({ description: "Unix time in seconds, with fractions." }),
   version: t.String({ description: "Version of this build." }),
+};
+
+export const Health = t.Object({
+  ...everybody,
   engine: t.Object({
     state: State,
     restarts: Restarts,
@@ -42,4 +47,8 @@ export const Health = t.Object({
   }),
 });
 
+/** Where API keys are asked for and the request has none. */
+export const OpenHealth = t.Object(everybody);
+
+export type OpenHealth = Static<typeof OpenHealth>;
 export type Health = Static<typeof Health>;

@@ -102,10 +102,13 @@ export async function respondLater(
   call: GenerationCall,
 ): Promise<Record<string, string>> {
   const { events, accepted } = await begin(deps, contexts, request, call, new AbortController().signal);
-  const { id } = contexts.of(request);
-  call.json(events).catch((error: unknown) => {
-    if (!(error instanceof SvcError)) logUnexpected(deps.log, error, id);
-  });
+  const context = contexts.of(request);
+  context.workEnded = call.json(events).then(
+    () => {},
+    (error: unknown) => {
+      if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
+    },
+  );
   return constraintHeaders(accepted);
 }
 

@@ -40,7 +40,7 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     port,
     async stop() {
       const closed = server.stop();
@@ -56,12 +56,13 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
 }
 
 function serve(app: App, config: Config) {
-  const { host, port } = config;
+  const { host, port, tls } = config;
   try {
     return Bun.serve({
       hostname: host,
       port,
       reusePort: false,
+      ...(tls && { tls }),
       // A long prefill is silence, not a dead connection.
       idleTimeout: 0,
       maxRequestBodySize: bunBodyLimit(config),

@@ -33,6 +33,10 @@ export const testConfig: Config = {
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
+  apiKeys: [],
+  requireAuth: false,
+  keyRpm: 0,
+  keyConcurrent: 0,
   corsOrigins: [],
   allowedHosts: [],
   streaming: true,
@@ -94,8 +98,8 @@ export class RecordingMetrics implements Metrics {
   connectionClosed(): void {
     this.connections--;
   }
-  requestEnded(route: string, status: number): void {
-    this.answered.push(`${route} ${status}`);
+  requestEnded(route: string, status: number, apiKey?: string): void {
+    this.answered.push(`${route} ${status}${apiKey === undefined ? "" : ` ${apiKey}`}`);
   }
   /** Calls about other than text say so. */
   of({ kind }: MetricSubject): RequestMetrics {

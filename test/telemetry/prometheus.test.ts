@@ -93,7 +93,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
   requests.finished("stop", usage, 2500);
   requests.failed("engine_crashed", 500);
   requests.rejected("queue_full");
-  metrics.requestEnded("/v1/models", 200);
+  metrics.requestEnded("/v1/models", 200, "ada");
   metrics.batchLineEnded("completed");
 }
 
@@ -145,6 +145,7 @@ const EVERYTHING = {
   engine_steps_total: 50,
   engine_restarts_total: 14,
   "http_requests_total /v1/models 200": 1,
+  "api_key_requests_total ada 200": 1,
   "build_info 1.2.3": 1,
   num_active_connections: 4,
   active_connections_peak: 5,
@@ -327,9 +328,11 @@ describe("what is measured", () => {
     const { read, metrics } = start();
     for (const status of [200, 200, 400]) metrics.requestEnded("/v1/chat/completions", status);
     metrics.requestEnded("unknown", 404);
+    metrics.requestEnded("/v1/models", 200, "ada");
     expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "200" })).toBe(2);
     expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "400" })).toBe(1);
     expect(read("svc_http_requests_total", { route: "unknown" })).toBe(1);
+    expect(read("svc_api_key_requests_total", { api_key: "ada", status: "200" })).toBe(1);
   });
 
   test("steps count by kind, added up over engine processes", () => {

@@ -12,7 +12,7 @@ export interface Operation {
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Error statuses and their reasons; each body is the error envelope. */
+  /** Error statuses and their reasons; each body is the error envelope of the path's convention. */
   readonly errors?: Readonly<Record<number, string>>;
   /** Headers that the request may carry beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
@@ -39,6 +39,16 @@ export const unavailable =
 
 /** The same of routes of the tokenizer. */
 const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+
+/** Errors of routes that are not for everybody. */
+export const keyErrors = {
+  401: "`invalid_api_key`: the server has API keys, and the request has none of them.",
+};
+
+/** Errors of routes that make something. */
+export const limitErrors = {
+  429: "`rate_limit_exceeded`: the API key has no more requests by --key-rpm or --key-concurrent.",
+};
 
 /** Errors of routes that generate. */
 export const generationErrors = {
