@@ -27,11 +27,15 @@ async function served(server: TestServer): Promise<ChatStream> {
 
 /** An engine stopped in the middle of a stream, whose rest is counted. */
 async function stopMidStream(server: TestServer) {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-request-id": ID },
-    body: JSON.stringify({ ...ask("Tell a story.", 2000), stream: true }),
-  });
+  const begin = () =>
+    fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-request-id": ID },
+      body: JSON.stringify({ ...ask("Tell a story.", 2000), stream: true }),
+    });
+  let response = await begin();
+  // A busy machine may delay a healthy engine for so long.
+  for (; response.status === 503; response = await begin()) await Bun.sleep(50);
   expect(response.status).toBe(200);
   const stream = { text: "", pings: 0, words: 0 };
   const read = async () => {
@@ -86,7 +90,7 @@ test.concurrent(
 test.concurrent(
   "an engine that stands still for too long is replaced: its stream ends with an error, the next is served",
   async () => {
-    await withServer([...FLAGS, "--engine-timeout", "12"], async (server) => {
+    await withServer([...FLAGS, "--engine-timeout", "9"], async (server) => {
       const { whole } = await stopMidStream(server);
       const text = await whole;
       expect(text).toContain('"code":"engine_crashed"');
