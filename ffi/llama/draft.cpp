@@ -160,6 +160,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
             for (int32_t i = 0; i < job.length; i++) job.feed(job.tokens[i], i, job.wanted > 0 && i == job.length - 1);
         }
         int32_t rounds = 0;
+        const AbortScope scope(0, "drafting");
         forget_complaint();
         for (; draft.batch.n_tokens > 0; rounds++) {
             const int32_t result = llama_decode(draft.context, draft.batch);

@@ -95,14 +95,15 @@ const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
 const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
 function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
-  if (engines.some(({ state }) => state === "failed")) return "degraded";
+  if (engines.some(({ state }) => state === "failed" || state === "stalled")) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }
 
-const stateOf = ({ state, restarts, progress, lastError }: ProcessStatus): Health["engine"] => ({
+const stateOf = ({ state, restarts, progress, stalledSince, lastError }: ProcessStatus): Health["engine"] => ({
   state,
   restarts,
   ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
+  ...(stalledSince !== undefined && { stalled_since: Math.round(stalledSince) / 1000 }),
   ...(lastError !== undefined && { last_error: lastError }),
 });

@@ -9,11 +9,13 @@ import { faults } from "./faults.ts";
 import { kills } from "./kills.ts";
 import { runAll } from "./row.ts";
 import { secrets } from "./secrets.ts";
+import { stopped } from "./stopped.ts";
 
 await runAll(
   {
     beside: () => besideLlamaServer(),
     faults,
+    stopped,
     secrets,
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
     described: (options) => described({ count: "10000", ...options }),

@@ -43,6 +43,7 @@ export const testConfig: Config = {
   heartbeatMs: 15_000,
   drainTimeoutMs: 50,
   loadTimeoutMs: 1000,
+  engineTimeoutMs: 60_000,
   maxQueue: 8,
   queueTimeoutMs: 0,
   maxQueueTokens: 1_000_000,

@@ -117,6 +117,7 @@ const EVERYTHING = {
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
   engine_up: 1,
+  engine_stalled: 0,
   engine_resident_memory_bytes: 1000,
   // Over the ten seconds of which the last has just begun.
   avg_prompt_throughput_toks_per_s: 60 / 9,
@@ -285,6 +286,8 @@ describe("what is measured", () => {
     expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
     expect(read("svc_kv_cache_usage_perc", {}, { size: 0, kv: { used: 0 } })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
+    expect(read("svc_engine_up", {}, { state: "stalled" })).toBe(0);
+    expect(read("svc_engine_stalled", {}, { state: "stalled" })).toBe(1);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);

@@ -6,7 +6,10 @@ import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
 export const PROTOCOL_VERSION = 9;
 
-/** File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. */
+/**
+ * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
+ * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is.
+ */
 export const ABORT_FD = 3;
 
 /** Numbers a job within one front process; never reused. */
@@ -60,6 +63,6 @@ export type FromEngine<Ready, Event, Report = never> =
     }
   | ({ readonly type: "rejected"; readonly key: JobKey } & Refusal)
   | { readonly type: "report"; readonly report: Report }
-  /** Resident memory of the process, in bytes. */
+  /** Resident memory of the process, in bytes; each second, while a model loads only when it has grown. */
   | { readonly type: "memory"; readonly bytes: number }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

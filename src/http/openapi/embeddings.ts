@@ -8,7 +8,7 @@ const headers = {
 };
 
 const UNAVAILABLE =
-  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed.";
+  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed, or its engine is stalled.";
 const RETRY = "Retry-After gives the time to retry in whole seconds.";
 
 /** Errors of routes that compute vectors or rankings with a model of this kind. */

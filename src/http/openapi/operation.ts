@@ -35,10 +35,10 @@ export const badRequest = "Invalid input; `code` and `param` give reason and pla
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long or its engine is down. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
 
 /** The same of routes of the tokenizer. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long or its engine is down. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
 
 /** Errors of routes that are not for everybody. */
 export const keyErrors = {
