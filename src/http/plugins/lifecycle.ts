@@ -15,6 +15,7 @@ import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse } from "./errors.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
+import { addSecurityHeaders } from "./security-headers.ts";
 
 export interface LifecycleDeps {
   readonly contexts: RequestContexts;
@@ -45,6 +46,7 @@ export class Lifecycle {
     const counted = !isOpen(pathname) && pathname !== "/metrics";
     if (counted) metrics.connectionOpened();
     const response = await this.respond(request, pathname, context);
+    addSecurityHeaders(response.headers);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
     if (errorForm(pathname ?? "") === "MessagesError") response.headers.set("Request-ID", context.id);
