@@ -18,6 +18,8 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal;
   /** Called when the body is cancelled; is to abort `signal`. */
   readonly abort: () => void;
+  /** Called just before the body is closed. */
+  readonly ends?: () => void;
 }
 
 /** The data of an event, or with its name. */
@@ -36,7 +38,7 @@ export interface EventStream {
 
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
-  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort } = options;
+  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort, ends } = options;
   const closed = Promise.withResolvers<void>();
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -44,6 +46,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
     heartbeat.refresh();
     if (text !== "") controller?.enqueue(encoder.encode(text));
     if (!last) return;
+    ends?.();
     controller?.close();
     close();
   });

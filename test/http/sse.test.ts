@@ -27,6 +27,22 @@ describe("the event stream", () => {
     await ended;
   });
 
+  test("tells of its end while the body is still open", async () => {
+    const order: string[] = [];
+    async function* source() {
+      yield "1";
+    }
+    const { signal } = new AbortController();
+    const ends = () => void order.push("ends");
+    const stream = eventStream(source(), { heartbeatMs: 60_000, signal, abort: () => {}, ends });
+    const reader = stream.body.getReader();
+    void reader.closed.then(() => order.push("closed"));
+    expect(textOf((await reader.read()).value)).toBe("data: 1\n\n");
+    expect((await reader.read()).done).toBe(true);
+    await stream.ended;
+    expect(order).toEqual(["ends", "closed"]);
+  });
+
   test("does not read ahead without limit for a slow reader", async () => {
     let produced = 0;
     const event = "x".repeat(1000);
