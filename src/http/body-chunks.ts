@@ -4,7 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 
 /** Longest silence of a client whose body is not whole. */
 export const BODY_PATIENCE_MS = 30_000;
-/** Up to this size, Bun's stream of a body takes longer to set up than the body to read. */
+/** Up to this size, Bun's stream of a body takes longer to set up than the body to read: it comes in one piece. */
 const SMALL_BYTES = 64 * 1024;
 
 /**

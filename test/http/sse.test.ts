@@ -64,6 +64,26 @@ describe("the event stream", () => {
     await ended;
   });
 
+  test("a reader that takes nothing of what is waiting has gone away", async () => {
+    let released = false;
+    const controller = new AbortController();
+    async function* source() {
+      try {
+        for (;;) yield "x".repeat(1000);
+      } finally {
+        released = true;
+      }
+    }
+    const abort = () => controller.abort();
+    let ended = false;
+    const ends = () => void (ended = true);
+    const options = { heartbeatMs: 1, readerPatienceMs: 5, signal: controller.signal, abort, ends };
+    const stream = eventStream(source(), options);
+    await stream.ended;
+    expect([released, ended]).toEqual([true, true]);
+    await expect(stream.body.getReader().read()).rejects.toThrow();
+  });
+
   test("a reader that goes away aborts the source and releases it", async () => {
     let released = false;
     const { reader, signal, ended } = open(
