@@ -25,6 +25,8 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   payload_too_large: { status: 413, type: "payload_too_large" },
   invalid_api_key: { status: 401, type: "authentication_error" },
+  // SDKs try it again by themselves.
+  request_timeout: { status: 408, type: "timeout_error" },
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
@@ -60,6 +62,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",
+  408: "timeout_error",
   413: "request_too_large",
   422: "invalid_request_error",
   429: "rate_limit_error",

@@ -12,6 +12,7 @@ export type ErrorCode =
   | "tokenize_unsupported"
   | "payload_too_large"
   | "invalid_api_key"
+  | "request_timeout"
   | "forbidden_origin"
   | "forbidden_host"
   | "not_found"

@@ -33,8 +33,8 @@ import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
 export interface App {
-  /** `connection` names the connection that the request came on. */
-  readonly fetch: (request: Request, connection?: string) => Promise<Response>;
+  /** `connection` names the connection that the request came on; `bodyEnds` is called with the last bytes of the answer. */
+  readonly fetch: (request: Request, connection?: string, bodyEnds?: () => void) => Promise<Response>;
   /** What runs without a request, once it is started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */

@@ -14,6 +14,8 @@ export class RequestContext {
   release: () => void = () => {};
   /** The name of the API key that the request has, where keys are asked for. */
   apiKey: string | undefined;
+  /** Called with the last bytes of the answer, or in their place: later there is no connection to speak of. */
+  bodyEnds: () => void = () => {};
 
   constructor(
     readonly id: string,

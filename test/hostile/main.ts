@@ -4,7 +4,9 @@
 
 import { join } from "node:path";
 import { besideLlamaServer } from "./beside.ts";
+import { connections } from "./connections.ts";
 import { described } from "./described.ts";
+import { disk } from "./disk.ts";
 import { faults } from "./faults.ts";
 import { kills } from "./kills.ts";
 import { runAll } from "./row.ts";
@@ -16,6 +18,8 @@ await runAll(
     beside: () => besideLlamaServer(),
     faults,
     stopped,
+    connections,
+    disk,
     secrets,
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
     described: (options) => described({ count: "10000", ...options }),

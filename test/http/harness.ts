@@ -82,6 +82,7 @@ export const testConfig: Config = {
   cacheDir: "/nonexistent",
   modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
+  dataSize: 1000,
   files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: null },
 };
 

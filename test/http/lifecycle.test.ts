@@ -7,18 +7,19 @@ import { RawClient } from "./raw.ts";
 const checkError = checker(ErrorEnvelope);
 const path = "/v1/chat/completions";
 
+const everywhere: readonly (readonly [name: string, method: string, path: string, init?: RequestInit])[] = [
+  ["a JSON answer", "POST", path, { body: JSON.stringify({ messages }) }],
+  ["a stream", "POST", path, { body: JSON.stringify({ messages, stream: true }) }],
+  ["400", "POST", path, { body: "{" }],
+  ["404", "GET", "/nowhere"],
+  ["404 of a cancel", "POST", `${path}/x/cancel`],
+  ["405", "GET", path],
+  ["OPTIONS", "OPTIONS", path],
+  ["403", "GET", "/nowhere", { headers: { origin: "https://evil.example" } }],
+];
+
 describe("correlation id", () => {
   const ids = (response: Response) => [response.headers.get("x-request-id"), response.headers.get("compat-request-id")];
-  const everywhere: readonly (readonly [name: string, method: string, path: string, init?: RequestInit])[] = [
-    ["a JSON answer", "POST", path, { body: JSON.stringify({ messages }) }],
-    ["a stream", "POST", path, { body: JSON.stringify({ messages, stream: true }) }],
-    ["400", "POST", path, { body: "{" }],
-    ["404", "GET", "/nowhere"],
-    ["404 of a cancel", "POST", `${path}/x/cancel`],
-    ["405", "GET", path],
-    ["OPTIONS", "OPTIONS", path],
-    ["403", "GET", "/nowhere", { headers: { origin: "https://evil.example" } }],
-  ];
   test.each(everywhere)("is echoed under both names on %s", async (_, method, where, init = {}) => {
     const server = serve();
     const headers = { ...init.headers, "X-Request-ID": "mine-1" };
@@ -38,6 +39,27 @@ describe("correlation id", () => {
       expect(second).toBe(first);
     }
     expect(ids(await get({ "x-request-id": "x".repeat(128) }))[0]).toHaveLength(128);
+  });
+});
+
+describe("browsers are told", () => {
+  test.each(everywhere)(
+    "not to guess what %s is, nor to show it in another page",
+    async (_, method, where, init = {}) => {
+      const response = await fetch(serve().url + where, { ...init, method });
+      await response.text();
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("x-frame-options")).toBe("DENY");
+      expect(response.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+    },
+  );
+
+  test("that the page about the API is in nobody's frame and talks to this server alone", async () => {
+    const policy = (await fetch(`${serve().url}/docs`)).headers.get("content-security-policy")?.split("; ");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    // Its own script and style are in it, and its interactive reference comes from elsewhere when asked for.
+    expect(policy?.filter((rule) => /^(default|script|style)-src/.test(rule))).toEqual([]);
   });
 });
 

@@ -65,7 +65,7 @@ export const generationErrors = {
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
   503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost the requested file.",
-  507: "`storage_full`: the disk is full.",
+  507: "`storage_full`: files and batches take as much as --data-size allows, or the disk is full.",
 };
 
 /** Errors of routes of the tokenizer. */

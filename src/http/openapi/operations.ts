@@ -1,6 +1,7 @@
 // What the API description has of each route beyond its schemas: the rules of all routes here, each route in the file of
 // its resource. One entry a route: a test compares both ways.
 
+import { BODY_PATIENCE_MS } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
 import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
@@ -33,7 +34,8 @@ loopback's nor allowed. A 5xx that would only fail again carries
 \`x-should-retry: false\`.
 
 **Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
-\`unsupported_media_type\`. A field that is null counts as absent.`;
+\`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
+is 408 \`request_timeout\`.`;
 
 /** By method and path, as `POST /v1/batches`. */
 export const operations: Operations = {

@@ -48,6 +48,8 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   if (status === 401) headers.set("www-authenticate", "Bearer");
   if (retry === false) headers.set("x-should-retry", "false");
+  // Nobody is to wait for the rest of what this one did not send.
+  if (error.code === "request_timeout") headers.set("connection", "close");
   return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
 }
 

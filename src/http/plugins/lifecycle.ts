@@ -15,6 +15,7 @@ import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse } from "./errors.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
+import { addSecurityHeaders } from "./security-headers.ts";
 
 export interface LifecycleDeps {
   readonly contexts: RequestContexts;
@@ -36,7 +37,7 @@ export class Lifecycle {
     private readonly deps: LifecycleDeps,
   ) {}
 
-  readonly fetch = async (request: Request, connection?: string): Promise<Response> => {
+  readonly fetch = async (request: Request, connection?: string, bodyEnds?: () => void): Promise<Response> => {
     const { contexts, clock, metrics } = this.deps;
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
@@ -44,7 +45,9 @@ export class Lifecycle {
     // Looking at the server does not count as using it.
     const counted = !isOpen(pathname) && pathname !== "/metrics";
     if (counted) metrics.connectionOpened();
+    if (bodyEnds) context.bodyEnds = bodyEnds;
     const response = await this.respond(request, pathname, context);
+    addSecurityHeaders(response.headers);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
     if (errorForm(pathname ?? "") === "MessagesError") response.headers.set("Request-ID", context.id);
@@ -55,7 +58,10 @@ export class Lifecycle {
       else context.release();
     };
     if (context.bodyEnded) void context.bodyEnded.finally(ended);
-    else ended();
+    else {
+      context.bodyEnds();
+      ended();
+    }
     return response;
   };
 

@@ -41,7 +41,9 @@ export class FilesService {
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile> {
     const store = this.options.folder.open();
     const id = newFileId();
-    const bytes = await receiveContent(chunks, store.partPath(id), this.options.limits).catch((error: unknown) => {
+    const { limits } = this.options;
+    const claim = (more: number) => store.quota.claim(more);
+    const bytes = await receiveContent(chunks, store.partPath(id), limits, claim).catch((error: unknown) => {
       throw storageError(error);
     });
     const keep = async (filename: string, expiresSeconds?: number) => {
