@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { crc32 } from "node:zlib";
 import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -49,7 +50,9 @@ async function buildBinary(libraries: string, embeddingModel: string | undefined
 /** Packs files into one compressed archive, kept by content so that nothing is compressed twice. */
 async function pack(paths: readonly string[]): Promise<Embedded> {
   const contents = paths.map((path) => readFileSync(path));
-  const files = paths.map((path, index) => ({ name: basename(path), size: contents[index]?.length ?? 0 }));
+  const files = contents.map((content, index) => {
+    return { name: basename(paths[index] ?? ""), size: content.length, crc32: crc32(content) };
+  });
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(files));
   for (const content of contents) hash.update(content);
   const id = hash.digest("hex").slice(0, 16);

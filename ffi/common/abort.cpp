@@ -5,14 +5,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <string>
 
 namespace svc {
 namespace {
@@ -20,12 +23,19 @@ namespace {
 // Requests that came while their owner was not being computed; more than these are not worth keeping.
 constexpr size_t MOST_PENDING = 64;
 
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds REPORT_PERIOD(1);
+
 struct Aborts {
     std::mutex mutex;
     std::deque<int32_t> pending;
     // Of the running computation; 0 also when there is none.
     int32_t running = 0;
     std::atomic<bool> stop{false};
+    // What is being computed; empty: nothing.
+    std::atomic<const char *> work{""};
+    // Grows while a computation moves on.
+    std::atomic<uint32_t> beats{0};
 };
 Aborts & aborts = *new Aborts;
 
@@ -40,17 +50,33 @@ void request_abort(int32_t owner) {
     aborts.pending.push_back(owner);
 }
 
+// One more; no two threads add to it often enough for a lost one to matter, and between graph nodes every nanosecond counts.
+void beat() { aborts.beats.store(aborts.beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+// See svc_abort_listen. Where nobody reads, nothing is written.
+void report(int fd) {
+    static uint32_t told = 0;
+    const uint32_t beats = aborts.beats.load(std::memory_order_relaxed);
+    const std::string line = (beats == told ? "-" : "+") + std::string(aborts.work.load()) + "\n";
+    told = beats;
+    (void) !send(fd, line.data(), line.size(), MSG_DONTWAIT);
+}
+
 void listen(int fd) {
     int32_t owner = 0;
     size_t have = 0;
+    Clock::time_point due = Clock::now() + REPORT_PERIOD;
     for (;;) {
-        const ssize_t got = read(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0 && errno == EAGAIN) {
-            pollfd readable = {fd, POLLIN, 0};
-            poll(&readable, 1, -1);
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count();
+        if (left <= 0) {
+            report(fd);
+            due = Clock::now() + REPORT_PERIOD;
             continue;
         }
+        pollfd readable = {fd, POLLIN, 0};
+        if (poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
+        const ssize_t got = read(fd, reinterpret_cast<char *>(&owner) + have, sizeof owner - have);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         // The other end is gone, so nobody waits for this process any more, whatever it is computing.
         if (got <= 0) _exit(0);
         have += static_cast<size_t>(got);
@@ -62,10 +88,15 @@ void listen(int fd) {
 
 } // namespace
 
-bool abort_requested(void *) { return aborts.stop.load(std::memory_order_relaxed); }
+bool abort_requested(void *) {
+    beat();
+    return aborts.stop.load(std::memory_order_relaxed);
+}
 
-AbortScope::AbortScope(int32_t owner) {
+AbortScope::AbortScope(int32_t owner, const char * work) {
+    beat();
     std::lock_guard<std::mutex> lock(aborts.mutex);
+    aborts.work = work;
     aborts.running = owner;
     const auto early = std::find(aborts.pending.begin(), aborts.pending.end(), owner);
     if (owner <= 0 || early == aborts.pending.end()) return;
@@ -77,6 +108,7 @@ AbortScope::~AbortScope() {
     std::lock_guard<std::mutex> lock(aborts.mutex);
     aborts.running = 0;
     aborts.stop = false;
+    aborts.work = "";
 }
 
 bool AbortScope::aborted_already() const { return abort_requested(nullptr); }

@@ -1,4 +1,5 @@
-// Stopping a computation from outside: JavaScript cannot run while one is under way, so requests come through a pipe.
+// Stopping a computation from outside, and telling how it goes: JavaScript cannot run while one is under way, so requests come
+// through a pipe, and signs of life leave through it.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +7,17 @@
 namespace svc {
 
 // Brackets one computation, so that an abort request can find it. `owner`: see svc_abort_listen; ANYONE: it is that of
-// several, any of whom may stop it; 0: nobody may.
+// several, any of whom may stop it; 0: nobody may. `work`: what it is, in a few words that stay where they are.
 class AbortScope {
   public:
     static constexpr int32_t ANYONE = -1;
-    explicit AbortScope(int32_t owner);
+    AbortScope(int32_t owner, const char * work);
     ~AbortScope();
     // True when the owner was aborted before the computation began.
     bool aborted_already() const;
 };
 
-// An abort callback for ggml and what is built on it; called between graph nodes.
+// An abort callback for ggml and what is built on it; called between graph nodes. Each call is a sign of life.
 bool abort_requested(void *);
 
 } // namespace svc

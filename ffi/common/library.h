@@ -23,9 +23,12 @@ SVC_API int32_t svc_last_error_code(void);
 // Moves log lines (level, tab, text, newline each) out of a ring. Returns bytes written. Any thread.
 SVC_API int32_t svc_log_drain(uint8_t * out, int32_t capacity);
 
-enum svc_load { SVC_LOAD_LOADING, SVC_LOAD_READY };
-// How the load that was started last goes on (svc_load), or negative when it failed.
+enum svc_load { SVC_LOAD_LOADING, SVC_LOAD_OPENING, SVC_LOAD_READY };
+// How the load that was started last goes on (svc_load), or negative when it failed. `opening` comes once a file, before
+// anything of it is read: loading goes on at the next call, so that whoever asks can say which file ended the process.
 SVC_API int32_t svc_load_poll(void);
+// Path of the file that was opened last.
+SVC_API int32_t svc_load_file(uint8_t * out, int32_t capacity);
 // Share of the weights loaded, 0 to 1; counts from 0 again for each part of a file that has several.
 SVC_API double svc_load_progress(void);
 // Frees what was loaded and all that was made with it, so that something else can be loaded. Not while loading. 0, or
@@ -34,7 +37,8 @@ SVC_API int32_t svc_unload(void);
 
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
 // computation of this owner", the running one or else the next; ends the process when the pipe closes, because then the
-// parent is gone. 0, or negative.
+// parent is gone. Where the pipe goes both ways (a socket), a line a second comes back: `+` if a computation has moved on since
+// the last one, else `-`, and what is being computed. 0, or negative.
 SVC_API int32_t svc_abort_listen(int32_t fd);
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
 #include "load.hpp"
 
+#include "buffers.hpp"
 #include "errors.hpp"
 #include "threads.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 namespace svc {
@@ -17,6 +19,24 @@ std::mutex & mutex = *new std::mutex;
 std::atomic<Phase> phase{Phase::idle};
 std::atomic<float> progress{0};
 Failure & failure = *new Failure(0, "");
+
+enum class News { none, untold, told };
+// The file that is read, and whether that is known outside; guarded by the mutex.
+std::string & file = *new std::string;
+News news = News::none;
+std::condition_variable & known = *new std::condition_variable;
+
+// Whether there is a file to tell of; a second call lets its reader go on.
+bool tell_file() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (news == News::untold) {
+        news = News::told;
+        return true;
+    }
+    news = News::none;
+    known.notify_all();
+    return false;
+}
 
 void run(const std::function<void()> & load) {
     Phase end = Phase::ready;
@@ -37,9 +57,18 @@ int32_t start_load(std::function<void()> load) {
     std::lock_guard<std::mutex> lock(mutex);
     if (phase == Phase::loading || phase == Phase::ready) return fail("something is loaded or loading already");
     progress = 0;
+    file.clear();
     start_thread([load = std::move(load)] { run(load); });
     phase = Phase::loading;
     return 0;
+}
+
+void open_file(const std::string & path) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (path == file) return;
+    file = path;
+    news = News::untold;
+    known.wait(lock, [] { return news == News::none; });
 }
 
 bool is_loaded() { return phase == Phase::ready; }
@@ -60,7 +89,15 @@ int32_t svc_load_poll(void) {
         const Phase now = phase;
         if (now == Phase::failed) return fail(failure);
         if (now == Phase::idle) return fail("nothing is loaded");
-        return static_cast<int32_t>(now == Phase::ready ? SVC_LOAD_READY : SVC_LOAD_LOADING);
+        if (now == Phase::ready) return static_cast<int32_t>(SVC_LOAD_READY);
+        return static_cast<int32_t>(tell_file() ? SVC_LOAD_OPENING : SVC_LOAD_LOADING);
+    });
+}
+
+int32_t svc_load_file(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(mutex);
+        return copy_out(file, out, capacity);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include <cstdint>
 
@@ -13,6 +14,10 @@ int32_t start_load(std::function<void()> load);
 
 // Whether a load has ended well and was not unloaded since. Any thread.
 bool is_loaded();
+
+// What is read from here on is this file's. Waits until a poll has told so and another has come: a file that crashes its
+// reader is to be known by then. Only within `load`.
+void open_file(const std::string & path);
 
 // A progress callback for llama.cpp and its like.
 bool on_load_progress(float share, void *);

@@ -12,10 +12,11 @@ export const symbols = {
   svc_last_error_code: { args: [], returns: i32 },
   svc_log_drain: { args: [buffer, i32], returns: i32 },
   svc_load_poll: { args: [], returns: i32 },
+  svc_load_file: { args: [buffer, i32], returns: i32 },
   svc_load_progress: { args: [], returns: "f64" },
   svc_unload: { args: [], returns: i32 },
   svc_abort_listen: { args: [i32], returns: i32 },
 } as const satisfies Record<string, FFIFunction>;
 
 /** The enums of library.h: names of 0 and what follows. */
-export const enums = { svc_load: ["loading", "ready"] } as const;
+export const enums = { svc_load: ["loading", "opening", "ready"] } as const;

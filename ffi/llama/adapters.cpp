@@ -21,6 +21,7 @@ void load_adapters(const std::vector<std::string> & paths) {
     forget_adapters();
     for (const std::string & path : paths) {
         forget_complaint();
+        open_file(path);
         llama_adapter_lora * adapter = llama_adapter_lora_init(state.model, path.c_str());
         if (!adapter) throw std::runtime_error(with_complaint("llama.cpp cannot use the adapter " + path));
         state.adapters.push_back(adapter);

@@ -271,7 +271,7 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
 int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!chunk.is_begun()) return fail("no chunk is begun");
-        const AbortScope scope(owner);
+        const AbortScope scope(owner, "computing a prompt");
         const std::chrono::duration<double, std::milli> slice(milliseconds);
         if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return SVC_DECODED_PAUSED;
         return chunk.result >= 0 ? chunk.result : fail(chunk.failure);

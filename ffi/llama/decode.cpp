@@ -99,7 +99,7 @@ int32_t chosen = 0;
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
     use_adapters(state.context);
-    const AbortScope scope(owner);
+    const AbortScope scope(owner, "decoding a step");
     const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
     state.may_plan = false;
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
@@ -107,8 +107,12 @@ int32_t compute(const llama_batch & batch, int32_t owner) {
 
 void sample(const std::vector<Sampling> & rows) {
     if (rows.empty()) return;
-    // The first access waits for the computation and puts the rows in order; after it, threads may read.
-    llama_get_logits(state.context);
+    {
+        // The first access waits for the computation and puts the rows in order; after it, threads may read.
+        const AbortScope scope(0, "decoding a step");
+        llama_get_logits(state.context);
+    }
+    const AbortScope scope(0, "sampling");
     const auto task = [&](size_t i) { rows[i].run(); };
     const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
     if (state.threads == 1 || slow < SLOW_ROWS_FOR_THREADS) {

@@ -110,6 +110,7 @@ bool knows(const Job & job) {
 llama_context * load_draft(const common_json & config, llama_model_params like, llama_context_params context_like) {
     const auto path = config.at("path").get<std::string>();
     draft.p_min = config.at("pMin").get<float>();
+    open_file(path);
     draft.model = llama_model_load_from_file(path.c_str(), like);
     if (!draft.model) throw std::runtime_error(with_complaint("llama.cpp cannot load the draft model " + path));
     if (!llama_model_has_decoder(draft.model) || llama_model_has_encoder(draft.model) || !can_roll_back(draft.model)) {
@@ -159,6 +160,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
             for (int32_t i = 0; i < job.length; i++) job.feed(job.tokens[i], i, job.wanted > 0 && i == job.length - 1);
         }
         int32_t rounds = 0;
+        const AbortScope scope(0, "drafting");
         forget_complaint();
         for (; draft.batch.n_tokens > 0; rounds++) {
             const int32_t result = llama_decode(draft.context, draft.batch);

@@ -148,6 +148,7 @@ int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_spe
                            int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no embedding model is loaded");
+        const AbortScope scope(0, "tokenizing an input");
         return llama_tokenize(state.vocab, reinterpret_cast<const char *>(text), length, out, capacity, add_special != 0,
                               parse_special != 0);
     });
@@ -166,7 +167,7 @@ int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count
                 add_row(*tokens, position, sequence);
             }
         }
-        AbortScope scope(owner);
+        AbortScope scope(owner, "computing vectors");
         if (scope.aborted_already()) return SVC_DECODED_ABORTED;
         const int32_t result = compute();
         if (result == SVC_DECODED_ABORTED || scope.aborted_already()) return SVC_DECODED_ABORTED;

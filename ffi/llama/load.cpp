@@ -42,6 +42,7 @@ void open_model(const common_json & config) {
     const llama_model_params params = model_params(config);
     state.offloads = params.n_gpu_layers != 0;
     const auto path = config.at("path").get<std::string>();
+    open_file(path);
     state.model = llama_model_load_from_file(path.c_str(), params);
     if (!state.model) throw std::runtime_error(with_complaint("llama.cpp cannot load " + path));
     state.vocab = llama_model_get_vocab(state.model);
@@ -140,6 +141,8 @@ void load(const common_json & config) {
     load_model(config);
     // Before the contexts: these plan for them.
     load_adapters(config.at("adapters").get<std::vector<std::string>>());
+    // What follows is the model's own again.
+    open_file(config.at("path").get<std::string>());
     const llama_context_params params = create_context(config);
     create_threadpool();
     make_chunk_context(params, threadpool);

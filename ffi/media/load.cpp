@@ -88,6 +88,7 @@ void load(const llama_model * model, const common_json & config) {
     forward_log();
     state.marker = random_marker();
     const std::string path = config.at("path").get<std::string>();
+    open_file(path);
     check_file(path);
     mtmd_context * context = mtmd_init_from_file(path.c_str(), model, parameters(config));
     if (!context) throw std::runtime_error(with_complaint("cannot load the projector " + path));

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 2
+#define SVC_ABI_VERSION 3
 
 // Why a call or a job failed.
 enum svc_media_error {

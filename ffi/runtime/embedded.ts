@@ -5,8 +5,16 @@ export interface Embedded {
   readonly archive: string;
   /** Names the content: changes with every byte of it. */
   readonly id: string;
-  /** In the order of the archive; sizes in bytes. */
-  readonly files: readonly { readonly name: string; readonly size: number }[];
+  /** In the order of the archive. */
+  readonly files: readonly EmbeddedFile[];
+}
+
+export interface EmbeddedFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Of its content. */
+  readonly crc32: number;
 }
 
 export const embedded: Embedded | undefined = undefined;

@@ -13,8 +13,10 @@ import {
 } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { checksum } from "./checksum.ts";
 import type { Embedded } from "./embedded.ts";
 import { forbidsPrograms } from "./mounts.ts";
+import { isOurs, keepsOurs } from "./ownership.ts";
 
 export interface Extracted {
   readonly directory: string;
@@ -26,9 +28,10 @@ const TEMPORARY = ".lib-";
 const STALE_MS = 3_600_000;
 
 /**
- * Returns a folder with every embedded file in its full size. A complete folder is used as it is; a damaged one is
- * replaced; several processes may do this at once. When nothing can be written to `cacheDir` or loaded from it, a private
- * folder below `temporary` serves. Throws an Error naming --cache-dir when neither can be used.
+ * Returns a folder with every embedded file as it was packed, which nobody else can change. A sound folder is used as it
+ * is; one that is damaged or open to others is replaced; several processes may do this at once. When nothing can be written
+ * to `cacheDir` or loaded from it, or others could change it, a private folder below `temporary` serves. Throws an Error
+ * naming --cache-dir when neither can be used.
  */
 export function extract(embedded: Embedded, cacheDir: string, temporary = tmpdir()): Extracted {
   try {
@@ -45,21 +48,31 @@ export function extract(embedded: Embedded, cacheDir: string, temporary = tmpdir
 }
 
 function provide(embedded: Embedded, parent: string): string {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  if (!keepsOurs(statSync(parent))) throw new Error("other users can change it");
   const directory = join(parent, `lib-${embedded.id}`);
-  if (!isComplete(embedded, directory)) write(embedded, parent, directory);
+  if (isSound(embedded, directory)) return directory;
+  write(embedded, parent, directory);
+  if (!isSound(embedded, directory)) throw new Error("what is written there does not stay as it is");
   return directory;
 }
 
-function isComplete(embedded: Embedded, directory: string): boolean {
+/** Every start reads all files: 63 MB take 15 ms, and what is damaged would be loaded by every start to come. */
+function isSound(embedded: Embedded, directory: string): boolean {
   try {
-    return embedded.files.every(({ name, size }) => statSync(join(directory, name)).size === size);
+    const folder = lstatSync(directory);
+    if (!folder.isDirectory() || !isOurs(folder)) return false;
+    return embedded.files.every(({ name, size, crc32 }) => {
+      const path = join(directory, name);
+      const found = lstatSync(path);
+      return found.isFile() && isOurs(found) && found.size === size && checksum(path) === crc32;
+    });
   } catch {
     return false;
   }
 }
 
 function write(embedded: Embedded, parent: string, directory: string): void {
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
   if (forbidsPrograms(parent)) throw new Error("mounted noexec");
   removeLeftovers(parent);
   const temporary = mkdtempSync(join(parent, TEMPORARY));
@@ -67,7 +80,7 @@ function write(embedded: Embedded, parent: string, directory: string): void {
     const content = Bun.zstdDecompressSync(readFileSync(embedded.archive));
     let offset = 0;
     for (const { name, size } of embedded.files) {
-      writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700 });
+      writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700, flush: true });
       offset += size;
     }
     moveInto(embedded, temporary, directory);
@@ -82,7 +95,7 @@ function moveInto(embedded: Embedded, temporary: string, directory: string): voi
     try {
       return renameSync(temporary, directory);
     } catch (error) {
-      if (isComplete(embedded, directory)) return;
+      if (isSound(embedded, directory)) return;
       if (attempts === 0) throw error;
     }
     const damaged = `${temporary}-damaged`;
@@ -107,13 +120,10 @@ function removeLeftovers(parent: string): void {
 
 /** A folder that nobody else can have prepared: programs are loaded from it. */
 function privateFolder(parent: string): string {
-  const { uid } = userInfo();
-  const folder = join(parent, `svc-${uid}`);
+  const folder = join(parent, `svc-${userInfo().uid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
-    throw new Error(`${folder} is open to other users`);
-  }
+  if (!found.isDirectory() || !isOurs(found)) throw new Error(`${folder} is open to other users`);
   return folder;
 }
 

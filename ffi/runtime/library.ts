@@ -22,7 +22,8 @@ export interface Shim<Symbols extends Table, Code extends string> {
 }
 
 export type LoadState =
-  | { readonly state: "loading"; readonly progress: number }
+  /** `file`: is opened now, once a file; nothing of it is read before the next poll. */
+  | { readonly state: "loading"; readonly progress: number; readonly file?: string }
   | { readonly state: "ready" }
   | { readonly state: "failed"; readonly error: string };
 
@@ -74,7 +75,10 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
     const state = this.common.svc_load_poll();
     if (state < 0) return { state: "failed", error: this.failure().error };
     if (enums.svc_load[state] === "ready") return { state: "ready" };
-    return { state: "loading", progress: this.common.svc_load_progress() };
+    const progress = this.common.svc_load_progress();
+    if (enums.svc_load[state] === "loading") return { state: "loading", progress };
+    const file = this.read((out, capacity) => this.common.svc_load_file(out, capacity), "read a path");
+    return { state: "loading", progress, file };
   }
 
   /** Frees what is loaded and everything made with it, so that something else can be loaded. Throws while loading. */

@@ -1,6 +1,7 @@
 // What a person sees when the server is ready.
 
 import type { Config } from "../config/config.ts";
+import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { Runtime } from "./runtime.ts";
@@ -27,7 +28,8 @@ export function banner(
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work: svc --model file.gguf\n";
-  const call = `curl ${url}/v1/chat/completions -H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
+  const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
+  const call = `curl ${url}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;
   return `svc ${version}\n${lines.map(([name, value]) => `  ${name.padEnd(8)} ${value}\n`).join("")}${demo}\n  ${call}\n\n`;
 }
 
@@ -63,10 +65,10 @@ function contextText(
 /** Every address of the machine is listened on: this one works here. */
 const reachable = (url: string): string => url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, "//127.0.0.1:");
 
-/** What listening beyond loopback means, or nothing. */
-export function exposure({ host, port }: Pick<Config, "host" | "port">): string {
-  if (/^(127(\.\d+){3}|localhost|::1|\[::1\])$/.test(host)) return "";
-  return `listening on ${host}:${port}: everyone who can reach this address can use the model and read /metrics; no key is asked for`;
+/** What listening beyond loopback means where no key is asked for, or nothing. */
+export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
+  if (isLoopback(host) || apiKeys.length > 0) return "";
+  return `listening on ${host}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no key is asked for (--api-key-file)`;
 }
 
 function count(value: number): string {

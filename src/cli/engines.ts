@@ -51,11 +51,12 @@ export interface PreparedModel {
   readonly options: EngineOptions;
 }
 
-export function launchWith({ loadTimeoutMs }: Config, log: Logger): Launch {
+export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logger): Launch {
   return {
     command: engineCommand,
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs,
+    engineTimeoutMs,
     log,
     clock: systemClock,
   };

@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
+import { isLoopback } from "../config/host-name.ts";
 import { proxyFor } from "../config/proxy.ts";
 import type { Clock } from "../domain/clock.ts";
 import { Discovery } from "../gateway/discovery.ts";
@@ -38,7 +39,7 @@ export function createGateway({ gateway: config }: Config, clock: Clock, log: Lo
   const discovery = discover ? new Discovery({ ports, listeningPorts, timeouts, clock }) : undefined;
   for (const url of upstreams.flatMap(({ urls }) => urls)) {
     const { hostname, port } = new URL(url);
-    if (/^(127\.|localhost$|\[::1\]$)/.test(hostname)) discovery?.exclude(Number(port));
+    if (isLoopback(hostname)) discovery?.exclude(Number(port));
   }
   return {
     gateway: new Gateway({ configured, ...(discovery && { discovery }), clock, log }),

@@ -1,5 +1,6 @@
 // `svc models`: what the server that runs at --host and --port can be asked for.
 
+import { rootCertificates } from "node:tls";
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
@@ -15,20 +16,31 @@ interface Listing {
  * Prints one line a model: name, owner, whether it is loaded, context, what it can do; or the server's own listing as
  * JSON. Throws ExitError.
  */
-export async function listModels({ host, port }: Config, asJson: boolean): Promise<number> {
+export async function listModels({ host, port, apiKeys, tls }: Config, asJson: boolean): Promise<number> {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-  const listing = await fetchListing(url);
+  const url = `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  const listing = await fetchListing(url, { key: apiKeys[0]?.key, cert: tls?.cert });
   process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
   return exitCodes.ok.code;
 }
 
-async function fetchListing(url: string): Promise<Listing> {
+interface Trust {
+  readonly key: string | undefined;
+  readonly cert: string | undefined;
+}
+
+async function fetchListing(url: string, { key, cert }: Trust): Promise<Listing> {
   try {
-    const response = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    // The server has this very certificate, for whatever names others call it by.
+    const tls = cert === undefined ? {} : { ca: [cert, ...rootCertificates], checkServerIdentity: () => undefined };
+    const response = await fetch(`${url}/v1/models`, { headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (response.status === 401)
+      throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
     const listing = (await response.json()) as Partial<Listing>;
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
-  } catch {
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
     // Said below.
   }
   throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);

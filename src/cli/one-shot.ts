@@ -34,12 +34,12 @@ export async function answer(config: Config, prompt: string): Promise<number> {
   }
 }
 
-async function loaded({ engine, file, config }: Runtime, signal: AbortSignal): Promise<void> {
+async function loaded({ engine, config }: Runtime, signal: AbortSignal): Promise<void> {
   const showsBar = process.stderr.isTTY && config.logFormat === "text";
   const progress = showsBar ? showLoading(engine, process.stderr) : undefined;
   const interrupted = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const ready = engine.ready().catch((error: Error) => {
-    throw new ExitError("model", `${file.path} could not be loaded: ${error.message}`);
+    throw new ExitError("model", error.message);
   });
   try {
     await Promise.race([ready, interrupted]);

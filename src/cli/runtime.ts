@@ -112,6 +112,7 @@ function services({ config, launch, engine, system, embedders }: Parts): Service
   const mediaLimits = {
     ...defaultMediaLimits,
     fetch: config.mediaFetch,
+    fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
   const engines = [...(engine ? [engine] : []), ...(system === engine ? [] : [system]), ...embedders];

@@ -19,7 +19,8 @@ const PATIENCE_MS = 60_000;
 
 /** Prints one line a check; returns 0 when all hold, else 1. Throws ExitError when the model cannot be used. */
 export async function selfTest(given: Config): Promise<number> {
-  const config: Config = { ...given, host: "127.0.0.1", port: 0, streaming: true, logLevel: "error" };
+  const { tls: _notHere, ...plain } = given;
+  const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
   const runtime = createRuntime(config);
   const server = listen(createApp({ ...runtime, version }), config, runtime.requests);
   const { url } = server;

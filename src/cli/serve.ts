@@ -10,7 +10,10 @@ import { showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
-export function serve(config: Config): Promise<number> {
+export async function serve(config: Config): Promise<number> {
+  if (config.requireAuth && exposure(config)) {
+    throw new ExitError("usage", `--require-auth: ${config.host} is not this machine alone and needs --api-key-file.`);
+  }
   return config.serveModel ? serveModel(config) : serveOthers(config);
 }
 
@@ -32,13 +35,12 @@ async function serveModel(config: Config): Promise<number> {
     progress?.end();
     if (typeof model === "number") return model;
     await Promise.race([looked, stopped]);
-    announce(runtime, model, server.url);
+    announce(runtime, model, server);
   } catch (error) {
     progress?.end();
     await server.stop();
     await stopEngines(runtime);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ExitError("model", `${runtime.file.path} could not be loaded: ${reason}`);
+    throw new ExitError("model", error instanceof Error ? error.message : String(error));
   }
   return stopped;
 }
@@ -53,9 +55,13 @@ async function serveOthers(config: Config): Promise<number> {
   const models = services.router.models().filter(({ remote }) => remote).length;
   if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
   else log.info("ready", { version, url: server.url, models });
-  const warning = exposure(config);
-  if (warning) log.warn(warning);
+  warnOfExposure(services, server);
   return stopped;
+}
+
+function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
+  const warning = exposure({ ...config, port });
+  if (warning) log.warn(warning);
 }
 
 /** Resolves when other servers have told of their models, or had their time to. */
@@ -79,12 +85,12 @@ async function startListening(runtime: Services): Promise<RunningServer> {
   }
 }
 
-function announce(runtime: Runtime, model: ModelInfo, url: string): void {
+function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
   const { config, log } = runtime;
+  const { url } = server;
   if (config.logFormat === "text") process.stderr.write(banner(runtime, model, url));
   else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
-  const warning = exposure(config);
-  if (warning) log.warn(warning);
+  warnOfExposure(runtime, server);
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */

@@ -1,14 +1,20 @@
 // The one validated configuration that the rest of the program receives. Its fields are the rows of the options table;
 // nothing else reads the environment.
 
+import type { ApiKey } from "./api-keys.ts";
 import type { Environment } from "./environment.ts";
 import { isRow, nameOf, type Row, type Rows } from "./option.ts";
 import type { table } from "./options.ts";
+import type { Tls } from "./tls.ts";
 
 type Table = FieldsOf<typeof table>;
 
 /** Without what only says how other options are meant. */
-export interface Config extends Omit<Table, "configFile" | "verbose" | "gateway"> {
+export interface Config extends Omit<Table, "configFile" | "verbose" | "gateway" | "apiKeys" | "apiKeyFiles" | "tls"> {
+  /** Present: HTTPS is served. */
+  readonly tls?: Tls;
+  /** Empty: requests need none. */
+  readonly apiKeys: readonly ApiKey[];
   readonly gateway: Omit<Table["gateway"], "keys">;
   /** In `dataDir` unless it is named. */
   readonly modelsDir: string;

@@ -1,6 +1,7 @@
 // Upstreams: from the values of the options to addresses and keys.
 
 import { UsageError } from "./parse.ts";
+import { KEY, KEY_NAME } from "./secrets.ts";
 
 export interface UpstreamConfig {
   readonly name: string;
@@ -9,10 +10,6 @@ export interface UpstreamConfig {
   /** Bearer token; never logged. */
   readonly key?: string;
 }
-
-/** What a header can carry. */
-const KEY = /^[\x21-\x7e]+$/;
-const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 /** `name=url` each, the same name again for another replica. Throws UsageError. */
 export function parseUpstreams(given: readonly string[]): readonly UpstreamConfig[] {
@@ -46,7 +43,7 @@ export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly st
 function splitPair(given: string, option: string, form: string): [name: string, value: string] {
   const equals = given.indexOf("=");
   const [name, value] = [given.slice(0, Math.max(equals, 0)), given.slice(equals + 1)];
-  if (NAME.test(name) && value !== "") return [name, value];
+  if (KEY_NAME.test(name) && value !== "") return [name, value];
   throw new UsageError(`${option} must be ${form}, with a name of letters, digits, "_", "." and "-".`);
 }
 

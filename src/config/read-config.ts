@@ -1,14 +1,15 @@
 // Brings the sources together: flags over environment variables over the config file over the defaults.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { withAbsoluteFile } from "./adapter-option.ts";
 import type { Config } from "./config.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import type { OptionValue } from "./option.ts";
 import { options, table } from "./options.ts";
-import { parseConfigFile, parseEnvironment, UsageError, type Values } from "./parse.ts";
+import { parseConfigFile, parseEnvironment, type Values } from "./parse.ts";
 import { defaultConfigFile } from "./paths.ts";
+import { readText } from "./read-text.ts";
 import { resolveConfig } from "./resolve.ts";
 
 /**
@@ -27,14 +28,7 @@ export function readConfig(flags: Values, environment: Environment, cwd: string)
 function readConfigFile(named: string | undefined, environment: Environment, home: string | undefined): Values {
   const file = named ?? defaultConfigFile(environment);
   if (file === undefined || (named === undefined && !existsSync(file))) return new Map();
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new UsageError(`The config file ${file} cannot be read (${code}).`);
-  }
-  return withAbsolutePaths(parseConfigFile(options, text, file), dirname(file), home);
+  return withAbsolutePaths(parseConfigFile(options, readText(file, "config file"), file), dirname(file), home);
 }
 
 /** Paths mean the folder they were written for: the working directory, or that of the config file. */

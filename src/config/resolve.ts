@@ -2,20 +2,32 @@
 // and that over the defaults. What an option means alone is in its row, what options mean together is here.
 
 import { join } from "node:path";
+import { parseApiKeys } from "./api-keys.ts";
 import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { withKeys } from "./gateway.ts";
 import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
+import { readTls } from "./tls.ts";
 
 /** Merges layers, the strongest first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
   const ranked = withVerbose(layers);
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
-  const { configFile: _read, verbose: _applied, gateway, ...fields } = fieldsOf(table, given, environment);
+  const {
+    configFile: _read,
+    verbose: _applied,
+    gateway,
+    apiKeyFiles,
+    tls: tlsFiles,
+    ...fields
+  } = fieldsOf(table, given, environment);
   const { keys, ...others } = gateway;
+  const tls = readTls(tlsFiles);
   const config = {
     ...fields,
+    ...(tls && { tls }),
+    apiKeys: parseApiKeys(fields.apiKeys, apiKeyFiles),
     gateway: { ...others, upstreams: withKeys(others.upstreams, keys) },
     microBatch: Math.min(fields.microBatch, fields.batch),
     modelsDir: fields.modelsDir ?? join(fields.dataDir, "models"),
@@ -31,7 +43,11 @@ function withVerbose(layers: readonly Values[]): readonly Values[] {
   return layers.map((layer) => (layer === says ? new Map([...layer, ["log-level", "debug"]]) : layer));
 }
 
-function refuseContradictions({ serveModel, model, lora, kvDir, cacheRam, prefixCache }: Config): void {
+function refuseContradictions(config: Config): void {
+  const { serveModel, model, lora, kvDir, cacheRam, prefixCache, apiKeys, keyRpm, keyConcurrent } = config;
+  if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
+    throw new UsageError("--key-rpm and --key-concurrent are limits of API keys: give out some with --api-key-file.");
+  }
   const given = { model: model !== undefined, lora: lora.length > 0 };
   for (const [name, isGiven] of Object.entries(given)) {
     if (isGiven && !serveModel) throw new UsageError(`--${name} and --no-model contradict each other.`);

@@ -24,11 +24,15 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   context_length_exceeded: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   payload_too_large: { status: 413, type: "payload_too_large" },
+  invalid_api_key: { status: 401, type: "authentication_error" },
+  // SDKs try it again by themselves.
+  request_timeout: { status: 408, type: "timeout_error" },
   forbidden_origin: { status: 403, type: "permission_error" },
   forbidden_host: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
   model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
+  rate_limit_exceeded: { status: 429, type: "rate_limit_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.
   deadline_exceeded: { status: 504, type: "timeout_error", retry: false },
@@ -54,11 +58,14 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
 /** The messages dialect's types, by status; the statuses are those of the chat dialect. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
+  401: "authentication_error",
   403: "permission_error",
   404: "not_found_error",
   405: "invalid_request_error",
+  408: "timeout_error",
   413: "request_too_large",
   422: "invalid_request_error",
+  429: "rate_limit_error",
   502: "api_error",
   503: "overloaded_error",
   504: "timeout_error",
@@ -73,6 +80,12 @@ export const ErrorObject = t.Object({
 });
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });
+
+/** What clients of the messages convention expect. */
+export const MessagesError = t.Object({ type: t.Literal("error"), error: ErrorObject, request_id: t.String() });
+
+/** What clients of Ollama's API expect. */
+export const OllamaError = t.Object({ error: t.String() });
 
 /** By this the convention's SDKs know that they have to send conversations whole, and do so. */
 const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };

@@ -2,9 +2,13 @@
 
 import { oneOf, t, type Static } from "./schema.ts";
 
-const State = oneOf("none", "unloaded", "starting", "loading", "ready", "draining", "stopped", "failed");
+const State = oneOf("none", "unloaded", "starting", "loading", "ready", "stalled", "draining", "stopped", "failed");
 const Restarts = t.Integer({ description: "Engine processes started because their predecessor died." });
 const Progress = t.Number({ description: "Share of the model loaded, 0 to 1." });
+const StalledSince = t.Number({
+  description:
+    "While `stalled`: Unix time in seconds of the last sign of life of the engine process. Requests are refused until it recovers or is restarted.",
+});
 const LastError = t.String({ description: "How the last engine process ended that died." });
 
 const EngineHealth = t.Object({
@@ -13,20 +17,27 @@ const EngineHealth = t.Object({
   state: State,
   restarts: Restarts,
   progress: t.Optional(Progress),
+  stalled_since: t.Optional(StalledSince),
   last_error: t.Optional(LastError),
   running: t.Integer({ description: "Requests that are computed." }),
   waiting: t.Integer({ description: "Requests that wait for their turn, or for the model." }),
   resident_bytes: t.Integer({ description: "Memory of the engine process; 0 without one." }),
 });
 
-export const Health = t.Object({
+/** What is told to everybody. */
+const everybody = {
   status: oneOf("healthy", "loading", "degraded"),
   timestamp: t.Number({ description: "Unix time in seconds, with fractions." }),
   version: t.String({ description: "Version of this build." }),
+};
+
+export const Health = t.Object({
+  ...everybody,
   engine: t.Object({
     state: State,
     restarts: Restarts,
     progress: t.Optional(Progress),
+    stalled_since: t.Optional(StalledSince),
     last_error: t.Optional(LastError),
   }),
   model: t.String(),
@@ -36,4 +47,8 @@ export const Health = t.Object({
   }),
 });
 
+/** Where API keys are asked for and the request has none. */
+export const OpenHealth = t.Object(everybody);
+
+export type OpenHealth = Static<typeof OpenHealth>;
 export type Health = Static<typeof Health>;

@@ -1,6 +1,6 @@
 // What the server reports about itself: its models, its LoRA adapters, its health.
 
-import type { Health } from "../contract/health.ts";
+import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
@@ -69,14 +69,19 @@ export interface HealthParts {
   readonly wall: number;
 }
 
-/** GET /health. `healthy` means that a request would be computed now, `degraded` that requests to some engine are refused. */
-export const encodeHealth = ({ engine, engines, model, version, wall }: HealthParts): Health => ({
+/** GET /health for everybody. `healthy`: a request would be computed now; `degraded`: those to some engine are refused. */
+export const encodeOpenHealth = ({ engine, engines, version, wall }: HealthParts): OpenHealth => ({
   status: healthOf(engine, engines),
   timestamp: wall / 1000,
   version,
-  engine: stateOf(engine),
-  model,
-  engines: engines.map((one) => ({
+});
+
+/** GET /health. */
+export const encodeHealth = (parts: HealthParts): Health => ({
+  ...encodeOpenHealth(parts),
+  engine: stateOf(parts.engine),
+  model: parts.model,
+  engines: parts.engines.map((one) => ({
     kind: one.kind,
     model: one.model,
     ...stateOf(one),
@@ -90,14 +95,15 @@ const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
 const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
 function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
-  if (engines.some(({ state }) => state === "failed")) return "degraded";
+  if (engines.some(({ state }) => state === "failed" || state === "stalled")) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }
 
-const stateOf = ({ state, restarts, progress, lastError }: ProcessStatus): Health["engine"] => ({
+const stateOf = ({ state, restarts, progress, stalledSince, lastError }: ProcessStatus): Health["engine"] => ({
   state,
   restarts,
   ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
+  ...(stalledSince !== undefined && { stalled_since: Math.round(stalledSince) / 1000 }),
   ...(lastError !== undefined && { last_error: lastError }),
 });

@@ -9,7 +9,9 @@ import { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { JsonBodies } from "./json-body.ts";
+import { ApiKeys } from "./plugins/api-keys.ts";
 import { errors } from "./plugins/errors.ts";
+import { KeyLimits } from "./plugins/key-limits.ts";
 import { Lifecycle } from "./plugins/lifecycle.ts";
 import { RequestContexts } from "./request-context.ts";
 import { RouteTable } from "./route-table.ts";
@@ -33,8 +35,8 @@ import { responsesRoutes } from "./routes/responses.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
 export interface App {
-  /** `connection` names the connection that the request came on. */
-  readonly fetch: (request: Request, connection?: string) => Promise<Response>;
+  /** `connection` names the connection that the request came on; `bodyEnds` is called with the last bytes of the answer. */
+  readonly fetch: (request: Request, connection?: string, bodyEnds?: () => void) => Promise<Response>;
   /** What runs without a request, once it is started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
@@ -65,8 +67,9 @@ export function createApp(services: AppServices): App {
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
     name: "svc",
-    // Host names of less than four characters ("http://nas/v1/models") are names too.
-    handler: { standardHostname: false },
+    // Where Elysia looks for the path: right behind "http://", as host names of less than four characters ("nas") are names
+    // too, or behind three characters after "https://".
+    handler: { standardHostname: deps.config.tls !== undefined },
   })
     .use(errors({ contexts, routes, log: deps.log }))
     .use(chatRoutes(deps, contexts))
@@ -81,11 +84,14 @@ export function createApp(services: AppServices): App {
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
-    .use(healthRoutes(deps))
+    .use(healthRoutes(deps, contexts))
     .use(metricsRoutes(deps, jobs.levels))
     .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
-  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config });
+  const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
+  const apiKeys = new ApiKeys(known);
+  const keyLimits = new KeyLimits({ perMinute, concurrent, clock: deps.clock });
+  const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys, keyLimits });
   return {
     fetch: lifecycle.fetch,
     batches: jobs.batches,

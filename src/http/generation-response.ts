@@ -88,7 +88,13 @@ export function streamResponse<Event>(
   const onUnexpected = (error: unknown) => logUnexpected(log, error, context.id);
   const frames = streamed(events, open, { signal, terminator, onUnexpected });
   const abort = () => disconnect.abort();
-  const stream = eventStream(frames, { ...framing, heartbeatMs: config.heartbeatMs, signal, abort });
+  const stream = eventStream(frames, {
+    ...framing,
+    heartbeatMs: config.heartbeatMs,
+    signal,
+    abort,
+    ends: () => context.bodyEnds(),
+  });
   context.bodyEnded = stream.ended;
   const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
@@ -102,10 +108,13 @@ export async function respondLater(
   call: GenerationCall,
 ): Promise<Record<string, string>> {
   const { events, accepted } = await begin(deps, contexts, request, call, new AbortController().signal);
-  const { id } = contexts.of(request);
-  call.json(events).catch((error: unknown) => {
-    if (!(error instanceof SvcError)) logUnexpected(deps.log, error, id);
-  });
+  const context = contexts.of(request);
+  context.workEnded = call.json(events).then(
+    () => {},
+    (error: unknown) => {
+      if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
+    },
+  );
   return constraintHeaders(accepted);
 }
 

@@ -25,7 +25,7 @@ export interface Jobs {
 export function createJobs(deps: AppDeps): Jobs {
   const { bodyBudget, config, clock, log, metrics } = deps;
   const { bytes, lines, keepSeconds, keepBatchSeconds } = config.files;
-  const folder = new JobFolder(config.dataDir);
+  const folder = new JobFolder(config.dataDir, config.dataSize * 2 ** 20);
   const batches = new BatchesService({
     folder,
     clock,

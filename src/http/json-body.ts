@@ -3,6 +3,7 @@
 import type { BodyBudget } from "../domain/body-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { JsonBounds } from "../domain/json-bounds.ts";
+import { bodyChunks } from "./body-chunks.ts";
 import { JsonText } from "./json-text.ts";
 
 const MB = 1024 * 1024;
@@ -18,9 +19,9 @@ const FORM_HINTS: Readonly<Record<string, string>> = {
 /** Largest request body in bytes, by kind of route. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
 
-/** A body up to this size is read and parsed at once. */
+/** A body up to this size is parsed at once. */
 const SMALL_BYTES = 64 * 1024;
-/** Bytes of a larger one that are read in one turn of the event loop: a millisecond's work. */
+/** Bytes of a larger one that are parsed in one turn of the event loop: a millisecond's work. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Reads the JSON bodies of requests within one budget. */
@@ -31,7 +32,7 @@ export class JsonBodies {
 
   /**
    * Reads and parses the body, which may have `ceiling` bytes. Throws SvcError `unsupported_media_type`,
-   * `payload_too_large`, `invalid_json` or `server_busy`, and the signal's reason when the client left meanwhile.
+   * `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and the signal's reason when the client left meanwhile.
    */
   async read(request: Request, ceiling: number): Promise<unknown> {
     checkMediaType(request.headers);
@@ -66,13 +67,11 @@ export class JsonBodies {
 async function readChunks(request: Request, ceiling: number, hold: (size: number) => void): Promise<Uint8Array[]> {
   const stated = request.headers.get("content-length");
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
-  const isSmall = stated !== null && Number(stated) <= SMALL_BYTES;
   const bounds = new JsonBounds();
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Bun's stream of a body takes longer to set up than a small one to read.
-    for await (const chunk of isSmall ? [request.bytes()] : (request.body ?? [])) {
+    for await (const chunk of bodyChunks(request)) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
       hold(size);

@@ -8,13 +8,25 @@ export class RequestContext {
   logFields: () => LogFields = () => ({});
   /** Set by a streaming response: resolves when its body is closed. */
   bodyEnded: Promise<void> | undefined;
+  /** Set where work goes on after the answer: resolves when it has ended. */
+  workEnded: Promise<void> | undefined;
+  /** Gives back what the request took of the limits of its API key. */
+  release: () => void = () => {};
+  /** The name of the API key that the request has, where keys are asked for. */
+  apiKey: string | undefined;
+  /** Called with the last bytes of the answer, or in their place: later there is no connection to speak of. */
+  bodyEnds: () => void = () => {};
 
   constructor(
     readonly id: string,
     readonly startedAt: number,
-    /** The request's client, for fair turns: X-Svc-Client, else the connection, where that is known. */
-    readonly client: string | undefined,
+    private readonly claimed: string | undefined,
   ) {}
+
+  /** The request's client, for fair turns: its API key, else X-Svc-Client, else the connection, where that is known. */
+  get client(): string | undefined {
+    return this.apiKey ?? this.claimed;
+  }
 }
 
 export class RequestContexts {

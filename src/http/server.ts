@@ -31,6 +31,8 @@ export interface RunningServer {
 
 /** Our ceilings answer 413 with an envelope; Bun's would answer with nothing, so it lies above them. */
 const bunBodyLimit = ({ files }: Config) => 2 * Math.max(bodyCeilings.generation, files.bytes);
+/** Connections end on which nothing goes in or out for so long while no request is under way. */
+const IDLE_SECONDS = 75;
 /** How long cancelled requests and written responses have to leave. */
 const LAST_BYTES_MS = 1000;
 
@@ -40,7 +42,7 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
   const port = server.port ?? config.port;
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     port,
     async stop() {
       const closed = server.stop();
@@ -56,19 +58,23 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
 }
 
 function serve(app: App, config: Config) {
-  const { host, port } = config;
+  const { host, port, tls } = config;
   try {
     return Bun.serve({
       hostname: host,
       port,
       reusePort: false,
-      // A long prefill is silence, not a dead connection.
-      idleTimeout: 0,
+      ...(tls && { tls }),
+      // The first head has to come whole within 12 seconds, by Bun's own limit.
+      idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: bunBodyLimit(config),
       development: false,
       fetch(request, bun) {
         const peer = bun.requestIP(request);
-        return app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined);
+        // A long prefill is silence, not a dead connection.
+        bun.timeout(request, 0);
+        const ended = () => bun.timeout(request, IDLE_SECONDS);
+        return app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined, ended);
       },
     });
   } catch (error) {

@@ -4,6 +4,8 @@
 /** Characters that wait for a slow reader before the source is left waiting too. */
 const MOST_WAITING = 64 * 1024;
 const HEARTBEAT = ": ping\n\n";
+/** Who takes nothing for so long while text is waiting has left, whatever the connection says: others need its place. */
+const READER_PATIENCE_MS = 300_000;
 
 export interface EventStreamOptions {
   /** Silence in milliseconds after which a comment is sent. */
@@ -16,8 +18,12 @@ export interface EventStreamOptions {
   readonly format?: "sse" | "ndjson";
   /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
-  /** Called when the body is cancelled; is to abort `signal`. */
+  /** How long a reader may take nothing while text is waiting, a heartbeat more or less. */
+  readonly readerPatienceMs?: number;
+  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
   readonly abort: () => void;
+  /** Called just before the body is closed or broken off. */
+  readonly ends?: () => void;
 }
 
 /** The data of an event, or with its name. */
@@ -36,18 +42,26 @@ export interface EventStream {
 
 /** Sends each frame of `source` as one event. The source must not throw; it brings its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): EventStream {
-  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort } = options;
+  const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort, ends } = options;
+  const { readerPatienceMs = READER_PATIENCE_MS } = options;
   const closed = Promise.withResolvers<void>();
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const outbox = new Outbox((text, last) => {
     heartbeat.refresh();
+    notTakenMs = 0;
     if (text !== "") controller?.enqueue(encoder.encode(text));
     if (!last) return;
+    ends?.();
     controller?.close();
     close();
   });
-  const heartbeat = setInterval(() => format === "sse" && outbox.isEmpty && outbox.put(beat), heartbeatMs);
+  let notTakenMs = 0;
+  const heartbeat = setInterval(() => {
+    if (outbox.isEmpty) return format === "sse" && outbox.put(beat);
+    notTakenMs += heartbeatMs;
+    if (notTakenMs >= readerPatienceMs) abort();
+  }, heartbeatMs);
   const close = () => {
     clearInterval(heartbeat);
     closed.resolve();
@@ -58,6 +72,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
   );
   const leave = () => {
     outbox.discard();
+    ends?.();
     controller?.error(signal.reason);
     close();
   };

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import type { UploadFields } from "../dialect/files/decode.ts";
 import { shownName, SvcError } from "../domain/errors.ts";
+import { bodyChunks } from "./body-chunks.ts";
 import { tooLarge } from "../service/batch/received-content.ts";
 
 /** Where a content goes; what it throws ends the upload. */
@@ -46,7 +47,7 @@ export async function readUpload<Content extends Received>(
   try {
     if (isForm) return await readForm(request, type, receive);
     const query = new URL(request.url).searchParams;
-    const content = await receive(request.body ?? none());
+    const content = await receive(bodyChunks(request));
     return { content, filename: (query.get("filename") ?? RAW_NAME).slice(0, LONGEST_NAME), fields: new Map(query) };
   } catch (error) {
     request.signal.throwIfAborted();
@@ -86,7 +87,7 @@ async function readForm<Content extends Received>(
   form.on("filesLimit", () => fail(broken("The form has more than one file.", "file")));
   form.on("fieldsLimit", () => fail(broken(`The form has more than ${FORM_LIMITS.fields} fields.`)));
   try {
-    await pipeline(Readable.from(request.body ?? none()), form);
+    await pipeline(Readable.from(bodyChunks(request)), form);
   } catch {
     failure ??= broken("The form cannot be read: it is cut off or malformed.");
   }
@@ -115,5 +116,3 @@ function parser(type: string): BusboyInstance {
 
 const broken = (message: string, param?: string) =>
   new SvcError("invalid_value", message, param === undefined ? {} : { param });
-
-async function* none(): AsyncGenerator<Uint8Array, void, void> {}

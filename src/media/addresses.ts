@@ -1,8 +1,7 @@
-// Which addresses a URL may lead to: not those where cloud machines hand out their credentials.
+// Which addresses a URL of a client's may lead to: those that the whole internet reaches, unless the operator allows more.
+// Whatever is trusted for being near this server must not be read through it.
 
-import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { Refusal } from "./refusal.ts";
 import { abortable } from "./slices.ts";
 
 export interface Address {
@@ -10,45 +9,85 @@ export interface Address {
   readonly family: number;
 }
 
-/** Link-local, and metadata services with addresses of their own. IPv4 counts in every IPv6 form that carries it. */
-const forbidden: readonly (readonly [string, number, "ipv4" | "ipv6"])[] = [
-  ["169.254.0.0", 16, "ipv4"],
-  ["100.100.100.200", 32, "ipv4"],
-  ["168.63.129.16", 32, "ipv4"],
-  ["fe80::", 10, "ipv6"],
-  ["fd00:ec2::254", 128, "ipv6"],
-  // NAT64, 6to4 and the old IPv4-compatible form of 169.254.0.0/16; the mapped form is known to BlockList.
-  ["64:ff9b::a9fe:0", 112, "ipv6"],
-  ["2002:a9fe::", 32, "ipv6"],
-  ["::a9fe:0", 112, "ipv6"],
+/** The addresses of a host name. */
+export type Lookup = (hostname: string) => Promise<readonly Address[]>;
+
+/** IPv6 that is given out, and the two forms in which IPv4 comes as IPv6: mapped, and through NAT64. */
+const assigned = ["2000::/3", "::ffff:0:0/96", "64:ff9b::/96"];
+
+/** What in there is of special use, by IANA's registries. */
+const special = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+  "2001::/23",
+  "2001:db8::/32",
+  "2002::/16",
+  "3fff::/20",
 ];
 
-/** The addresses of a URL's host, IPv4 first. Throws Refusal when there is none, or when one of them is forbidden. */
-export async function resolveHost(hostname: string, signal: AbortSignal): Promise<readonly Address[]> {
+/** Where cloud machines hand out their credentials: link-local, and metadata services with addresses of their own. */
+const metadata = [
+  "169.254.0.0/16",
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "192.0.0.192/32",
+  "fe80::/10",
+  "fd00:ec2::254/128",
+  "fd20:ce::254/128",
+  // 169.254.0.0/16 by 6to4.
+  "2002:a9fe::/32",
+];
+
+/**
+ * The addresses of a URL's host, IPv4 first: none where it has none, or one that must not be fetched from. `privateToo`:
+ * all but link-local and metadata addresses may be. Throws the signal's reason.
+ */
+export async function allowedAddresses(
+  hostname: string,
+  privateToo: boolean,
+  lookup: Lookup,
+  signal: AbortSignal,
+): Promise<readonly Address[]> {
   const literal = hostname.replace(/^\[|\]$/g, "");
   const family = isIP(literal);
-  const addresses = family ? [{ address: literal, family }] : await ask(hostname, signal);
-  if (addresses.some(isForbidden)) {
-    throw new Refusal("not lead to a link-local or metadata address", "a host that resolves to one");
-  }
+  const addresses = family ? [{ address: literal, family }] : await abortable(lookup(hostname), signal);
+  if (!addresses.every(addressFilter(privateToo))) return [];
   // One that cannot be reached costs the time of the whole request, and IPv6 is the more likely one.
   return addresses.toSorted((a, b) => a.family - b.family);
 }
 
-async function ask(hostname: string, signal: AbortSignal): Promise<readonly Address[]> {
-  try {
-    const addresses = await abortable(lookup(hostname, { all: true }), signal);
-    if (addresses.length > 0) return addresses;
-  } catch {
-    signal.throwIfAborted();
-  }
-  throw new Refusal("name a host that can be found", "a host name without an address");
+/** Tells whether an address may be fetched from. IPv4 counts in every IPv6 form that carries it. */
+export function addressFilter(privateToo: boolean): (address: Address) => boolean {
+  const open = listOf(assigned);
+  const closed = listOf(privateToo ? metadata : [...metadata, ...special]);
+  return ({ address, family }) => {
+    const [plain = ""] = address.split("%");
+    const type = family === 6 ? "ipv6" : "ipv4";
+    return (privateToo || family === 4 || open.check(plain, type)) && !closed.check(plain, type);
+  };
 }
 
-/** Whether an address is one that no client may make the server talk to. */
-export function isForbidden({ address, family }: Address): boolean {
+function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const [network, prefix, type] of forbidden) list.addSubnet(network, prefix, type);
-  const [plain = ""] = address.split("%");
-  return list.check(plain, family === 6 ? "ipv6" : "ipv4");
+  for (const network of networks) {
+    const [address = "", bits] = network.split("/");
+    const prefix = Number(bits);
+    list.addSubnet(address, prefix, isIP(address) === 6 ? "ipv6" : "ipv4");
+    if (isIP(address) === 6) continue;
+    // NAT64 and the old compatible form; the mapped form is known to BlockList.
+    for (const form of ["64:ff9b::", "::"]) list.addSubnet(`${form}${address}`, 96 + prefix, "ipv6");
+  }
+  return list;
 }

@@ -1,81 +1,99 @@
 // Images from http(s) URLs: a client decides where the server connects to, so every step is checked and bounded.
 
-import { resolveHost } from "./addresses.ts";
+import { lookup } from "node:dns/promises";
+import { allowedAddresses, type Lookup } from "./addresses.ts";
 import type { MediaLimits } from "./limits.ts";
 import { checkSize, Refusal } from "./refusal.ts";
 
-/** Fetches at most `limits.maxImageBytes`. Throws Refusal, or the signal's reason; leaves no connection open. */
-export async function fetchImage(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
+/** How a fetch gets out of this process. */
+export interface Network {
+  readonly lookup: Lookup;
+  readonly fetch: (url: URL, init: BunFetchRequestInit) => Promise<Response>;
+}
+
+const realNetwork: Network = { lookup: (hostname) => lookup(hostname, { all: true }), fetch };
+
+/**
+ * Fetches at most `limits.maxImageBytes`. Throws Refusal, or the signal's reason; leaves no connection open. All that
+ * fails on the way to an image is refused with the same words: others would tell a client what there is in the network.
+ */
+export async function fetchImage(
+  url: string,
+  limits: MediaLimits,
+  signal: AbortSignal,
+  network = realNetwork,
+): Promise<Uint8Array> {
   if (!limits.fetch) throw new Refusal("be a data: URL, as this server fetches nothing", "an http(s) URL");
-  const stop = new AbortController();
-  const forward = () => stop.abort(signal.reason);
+  const target = webUrl(url);
+  if (!target) throw new Refusal("lead to an http or https URL", "a URL that is not valid");
+  if (hasCredentials(target)) throw new Refusal("have no user name and no password", "a URL with them");
   signal.throwIfAborted();
-  signal.addEventListener("abort", forward, { once: true });
-  const tooSlow = new Refusal(`be fetched within ${limits.fetchTimeoutMs} ms`, "a server that takes longer");
-  const timer = setTimeout(() => stop.abort(tooSlow), limits.fetchTimeoutMs);
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  signal.addEventListener("abort", end, { once: true });
+  const timer = setTimeout(end, limits.fetchTimeoutMs);
   try {
-    const response = await follow(url, limits.maxRedirects, stop.signal);
-    return await readBody(response, limits.maxImageBytes);
+    const response = await follow(target, limits, stop.signal, network);
+    if (response) return await readBody(response, limits.maxImageBytes);
   } catch (error) {
-    stop.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
-    throw new Refusal("be a URL that can be fetched", "a connection that failed");
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", forward);
+    signal.removeEventListener("abort", end);
     // Closes whatever is still connected: a body that was not read to its end, the way to a redirect.
-    stop.abort();
+    end();
   }
+  throw notFetched(limits);
 }
 
-async function follow(url: string, maxRedirects: number, signal: AbortSignal): Promise<Response> {
-  let target = checkedUrl(url);
-  for (let redirects = 0; ; redirects++) {
-    const response = await get(target, signal);
-    if (response.ok) return response;
+function notFetched({ fetchPrivate, fetchTimeoutMs, maxRedirects }: MediaLimits): Refusal {
+  const image = fetchPrivate ? "an image" : "an image at a public address";
+  const rule = `lead to ${image} within ${fetchTimeoutMs / 1000} s and ${maxRedirects} redirects`;
+  return new Refusal(rule, "a URL that does not");
+}
+
+/** The answer that a URL leads to; undefined when there is none to be had. */
+async function follow(url: URL, limits: MediaLimits, signal: AbortSignal, network: Network) {
+  let target: URL | undefined = url;
+  for (let redirects = 0; target && redirects <= limits.maxRedirects; redirects++) {
+    const response = await get(target, limits, signal, network);
+    if (!response || response.ok) return response;
     await response.body?.cancel();
-    if (![301, 302, 303, 307, 308].includes(response.status)) {
-      throw new Refusal("be a URL that answers with an image", `status ${response.status}`);
-    }
-    if (redirects === maxRedirects) throw new Refusal(`lead there in at most ${maxRedirects} redirects`, "one more");
-    target = checkedUrl(response.headers.get("location") ?? "", target);
+    if (![301, 302, 303, 307, 308].includes(response.status)) return undefined;
+    target = webUrl(response.headers.get("location") ?? "", target);
+    if (target && hasCredentials(target)) return undefined;
   }
+  return undefined;
 }
 
-/** Throws Refusal unless this is an http(s) URL without credentials. */
-function checkedUrl(text: string, base?: URL): URL {
-  const what = base ? "a redirect to something else" : "a URL that is not valid";
+/** The URL when it is one of http(s) with a host. */
+function webUrl(text: string, base?: URL): URL | undefined {
   const url = URL.parse(text, base?.href);
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
-    throw new Refusal("lead to an http or https URL", what);
-  }
-  if (url.username || url.password) {
-    throw new Refusal("have no user name and no password", base ? "a redirect with them" : "a URL with them");
-  }
-  return url;
+  return url && /^https?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
 }
+
+const hasCredentials = ({ username, password }: URL): boolean => username !== "" || password !== "";
 
 /** Connects to the very address that was checked: asked again, a name may have another. */
-async function get(url: URL, signal: AbortSignal): Promise<Response> {
-  let failure: unknown;
-  for (const { address, family } of await resolveHost(url.hostname, signal)) {
+async function get(url: URL, { fetchPrivate }: MediaLimits, signal: AbortSignal, network: Network) {
+  for (const { address, family } of await allowedAddresses(url.hostname, fetchPrivate, network.lookup, signal)) {
     const pinned = new URL(url);
     pinned.hostname = family === 6 ? `[${address}]` : address;
     const named = pinned.hostname !== url.hostname;
     try {
-      return await fetch(pinned, {
+      return await network.fetch(pinned, {
         redirect: "manual",
         keepalive: false,
         signal,
         headers: { host: url.host, accept: "image/*", "accept-encoding": "identity", "user-agent": "svc" },
         ...(named && { tls: { serverName: url.hostname } }),
       });
-    } catch (error) {
+    } catch {
       signal.throwIfAborted();
-      failure = error;
     }
   }
-  throw failure;
+  return undefined;
 }
 
 async function readBody(response: Response, limit: number): Promise<Uint8Array> {

@@ -16,6 +16,8 @@ export interface MediaLimits {
   readonly maxAudioSeconds: number;
   /** Whether http(s) URLs are fetched at all. */
   readonly fetch: boolean;
+  /** Whether they may lead to loopback and private addresses. */
+  readonly fetchPrivate: boolean;
   /** For a fetch as a whole, redirects included, in milliseconds. */
   readonly fetchTimeoutMs: number;
   readonly maxRedirects: number;
@@ -32,6 +34,7 @@ export const defaultMediaLimits: MediaLimits = {
   maxAudioBytes: 25_000_000,
   maxAudioSeconds: 1800,
   fetch: true,
+  fetchPrivate: false,
   fetchTimeoutMs: 10_000,
   maxRedirects: 3,
 };

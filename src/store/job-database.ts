@@ -2,6 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { SvcError } from "../domain/errors.ts";
+import { ownFile, tighten } from "./owner-only.ts";
 import { isBusy } from "./storage-error.ts";
 
 const VERSION = 1;
@@ -47,6 +48,9 @@ const SCHEMA = `
 
 /** Opens the database, and makes it if it is not there. Throws SQLiteError, or SvcError about one of another version. */
 export function openJobDatabase(path: string): Database {
+  // SQLite gives the files beside it the rights that it has.
+  ownFile(path);
+  for (const beside of ["-wal", "-shm"]) tighten(path + beside);
   const database = new Database(path, { create: true, strict: true });
   try {
     setCare(database, "careful");

@@ -10,8 +10,10 @@ import { basename, join } from "node:path";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
 import { openJobDatabase } from "./job-database.ts";
+import { ownFolder } from "./owner-only.ts";
 import { tryLock } from "./process-lock.ts";
 import { isMissing, isThere } from "./storage-error.ts";
+import { StorageQuota } from "./storage-quota.ts";
 
 /** What is being made is never older, in seconds. */
 const OLDEST_WORK_S = 3600;
@@ -23,11 +25,20 @@ const databasePath = (folder: string) => join(folder, "jobs.sqlite");
 export class JobStore {
   readonly files: FileRecords;
   readonly batches: BatchRecords;
+  /** Of all contents. */
+  readonly quota: StorageQuota;
   private readonly database: Database;
 
-  /** Opens the store in `folder`, and makes it if it is not there. Throws what the system or the database throws. */
-  constructor(private readonly folder: string) {
-    for (const name of ["files", "batches"]) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  /**
+   * Opens the store in `folder`, and makes it if it is not there; its contents may have `mostBytes`. Throws what the system
+   * or the database throws.
+   */
+  constructor(
+    private readonly folder: string,
+    mostBytes = Infinity,
+  ) {
+    for (const name of ["files", "batches"]) ownFolder(join(folder, name));
+    this.quota = new StorageQuota(folder, mostBytes);
     this.database = openJobDatabase(databasePath(folder));
     this.files = new FileRecords(this.database);
     this.batches = new BatchRecords(this.database);
@@ -115,6 +126,7 @@ export class JobStore {
    * was killed has left behind.
    */
   sweep(now: number, keepBatchSeconds: number | null): void {
+    this.quota.forget();
     for (const id of this.files.expired(now)) rmSync(this.contentPath(id), { force: true });
     this.files.forgetExpired(now - CURSOR_S);
     if (keepBatchSeconds !== null) this.batches.forgetEnded(now - keepBatchSeconds, now);

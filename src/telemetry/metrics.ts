@@ -33,8 +33,8 @@ export interface MetricSubject {
 export interface Metrics {
   connectionOpened(): void;
   connectionClosed(): void;
-  /** A request was answered; `route` is one of those that are served, or `unknown`. */
-  requestEnded(route: string, status: number): void;
+  /** A request was answered; `route` is one of those that are served, or `unknown`; `apiKey` is the name of its key. */
+  requestEnded(route: string, status: number, apiKey?: string): void;
   /** The metrics of requests to this model: the same at every call. */
   of(subject: MetricSubject): RequestMetrics;
   /** A line of a batch is in its output. */

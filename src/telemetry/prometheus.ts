@@ -1,7 +1,7 @@
 // The server's metrics as Prometheus text: those of requests and of this process are kept here, engines bring their own.
 
 import type { Clock } from "../domain/clock.ts";
-import { by, counter, exposition, gauge, type Labels, type MetricTable } from "./exposition.ts";
+import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
 import { jobMetrics } from "./job-metrics.ts";
 import {
   LINE_OUTCOMES,
@@ -13,9 +13,20 @@ import {
 } from "./metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
-interface Counted {
-  readonly labels: Labels;
-  count: number;
+/** A counter whose samples are made when they first happen. */
+class Tally {
+  private readonly counts = new Map<string, { readonly labels: Labels; count: number }>();
+
+  add(labels: Labels): void {
+    const key = Object.values(labels).join(" ");
+    const entry = this.counts.get(key) ?? { labels, count: 0 };
+    entry.count++;
+    this.counts.set(key, entry);
+  }
+
+  metric(name: string, help: string): Metric {
+    return { type: "counter", name, help, samples: [...this.counts.values()].map((one) => [one.labels, one.count]) };
+  }
 }
 
 export class PrometheusMetrics implements Metrics {
@@ -23,7 +34,8 @@ export class PrometheusMetrics implements Metrics {
   private connectionsPeak = 0;
   private readonly batchLines = new Map<LineOutcome, number>(LINE_OUTCOMES.map((outcome) => [outcome, 0]));
   /** Answered requests by route and status: routes are the server's own, so there are not many. */
-  private readonly answered = new Map<string, Counted>();
+  private readonly answered = new Tally();
+  private readonly answeredByKey = new Tally();
   /** By kind and model. */
   private readonly requests = new Map<string, { readonly labels: Labels; readonly counts: RequestCounts }>();
   private readonly startedAt: number;
@@ -41,11 +53,9 @@ export class PrometheusMetrics implements Metrics {
     this.connections--;
   }
 
-  requestEnded(route: string, status: number): void {
-    const key = `${route} ${status}`;
-    const entry = this.answered.get(key) ?? { labels: { route, status: String(status) }, count: 0 };
-    entry.count++;
-    this.answered.set(key, entry);
+  requestEnded(route: string, status: number, apiKey?: string): void {
+    this.answered.add({ route, status: String(status) });
+    if (apiKey !== undefined) this.answeredByKey.add({ api_key: apiKey, status: String(status) });
   }
 
   of(subject: MetricSubject): RequestCounts {
@@ -67,12 +77,11 @@ export class PrometheusMetrics implements Metrics {
   private server({ version, registered, residentBytes, cpuSeconds, jobs }: MetricLevels): MetricTable {
     const metrics = [
       gauge("svc_cancel_registry_entries", "Requests that can be cancelled by id.", registered),
-      {
-        type: "counter" as const,
-        name: "svc_http_requests_total",
-        help: "Requests answered, by route and status.",
-        samples: [...this.answered.values()].map(({ labels, count }) => [labels, count] as const),
-      },
+      this.answered.metric("svc_http_requests_total", "Requests answered, by route and status."),
+      this.answeredByKey.metric(
+        "svc_api_key_requests_total",
+        "Requests answered, by the name of their API key and status.",
+      ),
       by("gauge", "svc_build_info", "1, with what is running.", "version", [[version, 1]]),
       gauge("svc_num_active_connections", "Requests under way, streams until their end.", this.connections),
       gauge("svc_active_connections_peak", "Most requests under way at once.", this.connectionsPeak),

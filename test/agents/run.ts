@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { counts, summary } from "../clients/checks.ts";
 import { missing } from "../native/templates/sources.ts";
+import { pythonWith } from "../support/python.ts";
 import { withServer } from "../support/server.ts";
 import { claudeChecks } from "./claude-checks.ts";
 import { codexChecks } from "./codex-checks.ts";
@@ -13,7 +14,6 @@ import { ScriptedModel } from "./scripted.ts";
 import { templateChecks } from "./template-checks.ts";
 
 const folder = import.meta.dir;
-const environment = join(folder, "../../vendor/.build/agents/python");
 
 async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const options = { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "inherit" } as const;
@@ -27,11 +27,7 @@ async function run(command: readonly string[], env: Readonly<Record<string, stri
 async function install(): Promise<string> {
   await run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]);
   await run(["node", "node_modules/@anthropic-ai/claude-code/install.cjs"]);
-  const python = join(environment, "bin/python");
-  await run(["python3", "-m", "venv", environment]);
-  const pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"];
-  await run([...pip, "-r", "requirements-ollama.txt"]);
-  return python;
+  return join(await pythonWith(join(folder, "requirements-ollama.txt"), "ollama"), "python");
 }
 
 /** A script that prints a line a check and, last, the counts. */

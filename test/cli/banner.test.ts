@@ -41,6 +41,13 @@ test("shows model, context and why, device, address, and a request to paste", ()
   expect(text).not.toContain("svc-mini");
 });
 
+test("where keys are asked for, the request to paste has a place for one", () => {
+  const keyed = { ...config, apiKeys: [{ name: "ada", key: "secret" }] };
+  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, "http://127.0.0.1:9999");
+  expect(text).toContain("-H 'Authorization: Bearer KEY'");
+  expect(text).not.toContain("secret");
+});
+
 test("without a model it says what answers and how to give a real one", () => {
   expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work: svc --model file.gguf");
 });
@@ -52,10 +59,14 @@ test("an address for every interface is shown as one that works", () => {
 
 describe("exposure", () => {
   test.each(["127.0.0.1", "127.8.8.8", "localhost", "::1"])("%s is this machine alone", (host) => {
-    expect(exposure({ host, port: 1 })).toBe("");
+    expect(exposure({ host, port: 1, apiKeys: [] })).toBe("");
   });
 
   test.each(["0.0.0.0", "::", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
-    expect(exposure({ host, port: 8080 })).toContain(`listening on ${host}:8080: everyone who can reach`);
+    expect(exposure({ host, port: 8080, apiKeys: [] })).toContain(`listening on ${host}:8080: everyone who can reach`);
+  });
+
+  test("with keys nobody else may call", () => {
+    expect(exposure({ host: "0.0.0.0", port: 1, apiKeys: [{ name: "ada", key: "secret" }] })).toBe("");
   });
 });

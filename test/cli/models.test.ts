@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { modelTable } from "../../src/cli/models.ts";
+import { readTls } from "../../src/config/tls.ts";
 import { serve } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 
@@ -31,6 +32,22 @@ test("svc models --json prints the server's own listing", async () => {
     object: "list",
     data: expect.arrayContaining([expect.objectContaining({ id: "fake-model" })]),
   });
+}, 30_000);
+
+test("svc models sends the first API key that it is given, and says when the server wants another", async () => {
+  const { port } = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
+  expect((await models(port, "--api-key", "ada=secret")).out).toContain("fake-model");
+  const { code, err } = await models(port, "--api-key", "wrong");
+  expect([code, err]).toEqual([1, expect.stringContaining("wants an API key")]);
+  expect(err).not.toContain("wrong");
+}, 30_000);
+
+test("svc models asks a server with a certificate by HTTPS", async () => {
+  const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+  const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
+  const tls = readTls({ cert, key });
+  const { port } = serve(undefined, tls && { tls });
+  expect((await models(port, "--tls-cert", cert, "--tls-key", key)).out).toContain("fake-model");
 }, 30_000);
 
 test("and says where it looked when no server is there", async () => {

@@ -52,6 +52,15 @@ async function serveAndStop(child: ReturnType<typeof start>, port: number) {
 }
 
 describe("information and mistakes", () => {
+  test.each(["--host 0.0.0.0 --require-auth", "--host 0.0.0.0 --require-auth --no-model"])(
+    "%s without a key is a wrong use",
+    async (args) => {
+      const { code, err } = await finish(["serve", "--port", "0", ...args.split(" ")]);
+      expect([code, err]).toEqual([2, expect.stringContaining("needs --api-key-file")]);
+    },
+    TIMEOUT_MS,
+  );
+
   test("--help and --help-json go to standard output", async () => {
     const help = await finish(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--max-queue") });

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
+import { pythonWith } from "../support/python.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 
 /** Folders with a package.json; each has one major version of every TypeScript SDK. */
@@ -39,29 +40,9 @@ async function run(command: readonly string[], { folder = ".", env = {} }: RunOp
   return output;
 }
 
-/** The interpreter of an environment of its own for each version, as `openai-3`; created when its pins change. */
-async function pythonWith(version: string): Promise<string> {
-  const requirements = `requirements-${version}.txt`;
-  const pins = await Bun.file(join(import.meta.dir, requirements)).text();
-  const folder = join(built, `clients/python-${version}`);
-  const python = join(folder, "bin/python");
-  const marker = Bun.file(join(folder, "installed.txt"));
-  if ((await marker.exists()) && (await marker.text()) === pins) return python;
-  await run(["python3", "-m", "venv", "--clear", folder]);
-  await run([
-    python,
-    "-m",
-    "pip",
-    "install",
-    "--quiet",
-    "--disable-pip-version-check",
-    "--no-deps",
-    "-r",
-    requirements,
-  ]);
-  await marker.write(pins);
-  return python;
-}
+/** The interpreter for one version of an SDK, as `openai-3`. */
+const python = async (version: string) =>
+  join(await pythonWith(join(import.meta.dir, `requirements-${version}.txt`), version), "python");
 
 /** Runs a script of checks and adds its last line, the counts, to the sum. */
 async function runChecks(script: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
@@ -78,7 +59,7 @@ const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
 for (const folder of NODE_FOLDERS) await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { folder });
 const pythons = await Promise.all(
   PYTHONS.flatMap(({ sdk, majors, checks }) =>
-    majors.map(async (major) => ({ python: await pythonWith(`${sdk}-${major}`), checks })),
+    majors.map(async (major) => ({ python: await python(`${sdk}-${major}`), checks })),
   ),
 );
 const models = join(built, "models");

@@ -1,4 +1,7 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fieldsOf } from "../../src/config/config.ts";
 import { boolean, choice, integer, json, list, number, path, seconds, string } from "../../src/config/option-types.ts";
 import { isRow, type Option, type OptionValue, type Rows } from "../../src/config/option.ts";
@@ -66,9 +69,16 @@ test("a row says how its value becomes the field's", () => {
   });
 });
 
+const KEY_FILE = join(mkdtempSync(join(tmpdir(), "svc-keys-")), "keys");
+beforeAll(() => writeFileSync(KEY_FILE, "ada=a\n"));
+afterAll(() => rmSync(dirname(KEY_FILE), { recursive: true }));
+
 /** Something that the option takes. */
 function example({ name, type, choices, maximum }: Option): OptionValue {
   const particular: Readonly<Record<string, OptionValue>> = {
+    "api-key-file": [KEY_FILE],
+    "tls-cert": join(import.meta.dir, "../fixtures/tls/cert.pem"),
+    "tls-key": join(import.meta.dir, "../fixtures/tls/key.pem"),
     "gateway-port": ["1"],
     upstream: ["a=http://127.0.0.1"],
     "upstream-key": ["a=k"],
@@ -87,7 +97,7 @@ test("every option is in Config, but for those that say how others are meant, an
   const found = Object.entries(config).flatMap(([field, value]) =>
     nested.includes(field) ? Object.keys(value).map((inner) => `${field}.${inner}`) : field,
   );
-  const inputs = ["configFile", "verbose", "gateway.keys"];
+  const inputs = ["configFile", "verbose", "apiKeyFiles", "gateway.keys"];
   expect(found.toSorted()).toEqual(
     fieldNames(table)
       .filter((name) => !inputs.includes(name))

@@ -135,6 +135,15 @@ describe("meaning", () => {
   });
 });
 
+test("limits of API keys without keys are a mistake", () => {
+  expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent are limits of API keys");
+  expect(() => settings({ "key-concurrent": 1 })).toThrow(UsageError);
+  expect(settings({ "key-rpm": 5, "key-concurrent": 2, "api-key": ["k"] })).toMatchObject({
+    keyRpm: 5,
+    keyConcurrent: 2,
+  });
+});
+
 describe("models", () => {
   test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when no file is there", (name) => {
     expect(settings({ model: name }).model).toBe(name);

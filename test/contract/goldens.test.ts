@@ -52,5 +52,17 @@ for (const [name, dialect] of Object.entries<Dialect>(dialects)) {
       expect(response.status).toBe(400);
       await expectGolden(`${name}-refused.json`, await response.text());
     });
+
+    test("without an API key, and beyond its limit", async () => {
+      const server = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }], keyRpm: 1 });
+      const answer = async (headers = {}) => server.post(dialect.path, dialect.refused, { ...id, ...headers });
+      const stranger = await answer();
+      expect(stranger.status).toBe(401);
+      await expectGolden(`${name}-unauthenticated.json`, await stranger.text());
+      await answer({ "x-api-key": "secret" });
+      const limited = await answer({ "x-api-key": "secret" });
+      expect(limited.status).toBe(429);
+      await expectGolden(`${name}-limited.json`, await limited.text());
+    });
   });
 }

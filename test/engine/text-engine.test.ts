@@ -49,6 +49,7 @@ function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<
       command: () => [process.execPath, fixture],
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs,
+      engineTimeoutMs: 0,
       log,
       clock: systemClock,
     },

@@ -3,14 +3,12 @@
 //   npm run test:fuzz -- [--cases N] [--seed N] [--dialect NAME] [--svc COMMAND]
 
 import { parseArgs } from "node:util";
-import { processTree, residentBytes } from "../support/processes.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { growth, resident, told, type Level } from "./memory.ts";
 import { fuzz, report } from "./run.ts";
 import { seeds } from "./seeds.ts";
 import type { TargetName } from "./targets.ts";
 
-/** Caches and heaps find their size in the first half; garbage comes and goes, so the lower of two levels counts. */
-const GROWTH_LIMIT = 1.25;
 const QUARTERS = [0, 1, 2, 3] as const;
 
 const text = { type: "string" } as const;
@@ -27,14 +25,6 @@ function expectThat(condition: boolean, message: string): void {
   if (condition) return;
   failed++;
   console.log(`FAIL  ${message}`);
-}
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
-
-/** Resident memory of the front process and of the engine. */
-function resident(server: TestServer): readonly [front: number, engine: number] {
-  const [front = 0, ...engines] = processTree(server.pid).map((pid) => residentBytes(pid));
-  return [front, engines.reduce((sum, bytes) => sum + bytes, 0)];
 }
 
 /**
@@ -61,7 +51,7 @@ await withServer(
   [...LIMITS, "--no-media-fetch"],
   async (server) => {
     const engine = server.enginePid();
-    const levels: (readonly [front: number, engine: number])[] = [];
+    const levels: Level[] = [];
     for (const quarter of QUARTERS) {
       for (const name of names) {
         const count = cases >> 2;
@@ -71,15 +61,11 @@ await withServer(
         expectThat(server.enginePid() === engine, `${name}: the engine died`);
       }
       await server.untilIdle(60_000);
-      const level = resident(server);
+      const level = resident(server.pid);
       levels.push(level);
-      console.log(`quarter ${quarter + 1}: front ${megabytes(level[0])}, engine ${megabytes(level[1])}`);
+      console.log(`quarter ${quarter + 1}: ${told(level)}`);
     }
-    for (const [index, part] of ["front", "engine"].entries()) {
-      const of = levels.map((level) => level[index] ?? 0);
-      const [before, after] = [Math.min(...of.slice(0, 2)), Math.min(...of.slice(2))];
-      expectThat(after <= before * GROWTH_LIMIT, `${part} grew from ${megabytes(before)} to ${megabytes(after)}`);
-    }
+    for (const sentence of growth(levels)) expectThat(false, sentence);
     const { engine: state } = await server.health();
     expectThat(
       state.state === "ready" && state.restarts === 0,

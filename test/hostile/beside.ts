@@ -24,18 +24,20 @@ interface Attack {
   readonly attack: string;
   readonly limit: string;
   readonly model?: "60m";
+  /** Tokens of context; 16,384 if not given. */
+  readonly ctx?: number;
   /** What it comes to: a figure, and whether the promise held. */
   readonly run: (server: RunningServer) => Promise<{ readonly figure: string; readonly ok: boolean }>;
 }
 
-function plan(side: Side, model: Attack["model"]): LaunchPlan {
+function plan(side: Side, { model, ctx = 16_384 }: Attack): LaunchPlan {
   const file = model === "60m" ? makeModel("60m", MODELS) : SVC_MINI;
-  const svc = [...FROM_SOURCE, "--model", file, ...words("--ctx 16384 --parallel 4 --threads 2")];
+  const svc = [...FROM_SOURCE, "--model", file, ...words(`--ctx ${ctx} --parallel 4 --threads 2`)];
   const theirs = [
     LLAMA_SERVER,
     "--model",
     file,
-    ...words("--ctx-size 16384 --parallel 4 --threads 2 --jinja --no-ui --kv-unified"),
+    ...words(`--ctx-size ${ctx} --parallel 4 --threads 2 --jinja --no-ui --kv-unified`),
   ];
   return { side, command: side === "svc" ? svc : theirs };
 }
@@ -100,6 +102,14 @@ async function left({ port }: RunningServer) {
   const ms = await firstToken(port);
   await Promise.all(gone);
   return { figure: seconds(ms), ok: ms <= 500 };
+}
+
+/** How many of four answers become whole that fit the context one by one, but not together. */
+async function crowded({ port }: RunningServer) {
+  const prompts = new PromptSource(9);
+  const answers = [900, 900, 900, 300].map((maxTokens) => streamAnswer(port, { prompt: prompts.next(16), maxTokens }));
+  const whole = (await Promise.allSettled(answers)).filter(({ status }) => status === "fulfilled").length;
+  return { figure: `${whole} of 4 whole`, ok: whole === 4 };
 }
 
 /** Whether a server is there and answers after the process that computes was killed. */
@@ -195,6 +205,14 @@ const ATTACKS: readonly Attack[] = [
     model: "60m",
     run: left,
   },
+  {
+    promise: "no request fails by another's size",
+    attack: "four answers that fit the context one by one, not together (2,048 tokens)",
+    limit: "all whole",
+    model: "60m",
+    ctx: 2048,
+    run: crowded,
+  },
   { promise: "a page on the web reads nothing", attack: "a rebound name in Host", limit: "403", run: rebound },
   {
     promise: "a crash takes the engine, not the server",
@@ -209,10 +227,11 @@ export async function besideLlamaServer(only = ""): Promise<Row[]> {
   const sides: Side[] = existsSync(LLAMA_SERVER) ? ["svc", "llama-server"] : ["svc"];
   if (sides.length === 1) console.error("llama-server is not built (`bun build.ts bench`): only svc is attacked");
   const rows: Row[] = [];
-  for (const { promise, attack, limit, model, run } of ATTACKS.filter((one) => one.attack.includes(only))) {
+  for (const one of ATTACKS.filter(({ attack }) => attack.includes(only))) {
+    const { promise, attack, limit, run } = one;
     const results = new Map<Side, { readonly figure: string; readonly ok: boolean }>();
     for (const side of sides) {
-      const server = await launch(plan(side, model));
+      const server = await launch(plan(side, one));
       const failed = (error: unknown) => ({ figure: `failed: ${String(error).slice(0, 80)}`, ok: false });
       results.set(side, await run(server).catch(failed));
       await server.stop();

@@ -1,5 +1,6 @@
 // What an attack came to, as the table of promises shows it.
 
+import { readFileSync, writeFileSync } from "node:fs";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
 
 export interface Row {
@@ -16,21 +17,56 @@ export interface Row {
   readonly theirs?: string;
 }
 
-/** Rows as a Markdown table. */
-export function table(rows: readonly Row[]): string {
-  const lines = rows.map(
-    ({ promise, attack, figure, limit, ok, theirs = "–" }) =>
-      `| ${promise} | ${attack} | ${figure} | ${limit} | ${ok ? "yes" : "**no**"} | ${theirs} |`,
-  );
-  return ["| promise | attack | svc | limit | held | llama-server |", "|---|---|---|---|---|---|", ...lines].join("\n");
-}
+type Options = Readonly<Record<string, string>>;
+/** A file of attacks: with `--name value` of the command line it comes to rows. */
+export type Attacks = (options: Options) => Promise<readonly Row[]>;
 
-/** Runs one file of attacks by itself, with `--name value` of the command line; prints its rows and ends the process. */
-export async function runAlone(attack: (options: Readonly<Record<string, string>>) => Promise<readonly Row[]>) {
+const HEAD = ["| promise | attack | svc | limit | held | llama-server | by |", "|---|---|---|---|---|---|---|"];
+
+/** A row of the Markdown table. */
+const line = ({ promise, attack, figure, limit, ok, theirs = "–" }: Row, file: string): string =>
+  `| ${[promise, attack, figure, limit, ok ? "yes" : "**no**", theirs, file].join(" | ")} |`;
+
+/** The name of the file of attacks that a row of the table came from. */
+const fileOf = (row: string): string => / ([\w-]+) +\|$/.exec(row)?.[1] ?? "";
+
+function commandLine(): Options {
   exitOnSignals();
   const words = process.argv.slice(2);
-  const options = words.flatMap((word, at) => (word.startsWith("--") ? [[word.slice(2), words[at + 1] ?? ""]] : []));
-  const rows = await attack(Object.fromEntries(options));
-  console.log(table(rows));
+  return Object.fromEntries(
+    words.flatMap((word, at) => (word.startsWith("--") ? [[word.slice(2), words[at + 1] ?? ""]] : [])),
+  );
+}
+
+/** Runs one file of attacks by itself; prints its rows and ends the process. */
+export async function runAlone(attack: Attacks): Promise<never> {
+  const rows = await attack(commandLine());
+  console.log([...HEAD, ...rows.map((row) => line(row, "–"))].join("\n"));
   process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
+}
+
+/**
+ * Runs the files of attacks, or those of `--only NAME,NAME`, one after the other, and puts their rows in the place of the
+ * earlier ones in the table of the page; ends the process.
+ */
+export async function runAll(files: Readonly<Record<string, Attacks>>, page: string): Promise<never> {
+  const options = commandLine();
+  const only = options["only"]?.split(",") ?? Object.keys(files);
+  let held = true;
+  for (const name of only) {
+    const attack = files[name];
+    if (!attack) throw new Error(`there are no attacks named ${name}; only ${Object.keys(files).join(", ")}`);
+    const rows = await attack(options);
+    held &&= rows.every(({ ok }) => ok);
+    const lines = readFileSync(page, "utf8").trimEnd().split("\n");
+    const from = lines.findIndex((text) => text.startsWith("| promise "));
+    const others = lines.slice(from + HEAD.length).filter((row) => fileOf(row) !== name);
+    const all = [...others, ...rows.map((row) => line(row, name))];
+    const order = Object.keys(files);
+    all.sort((one, other) => order.indexOf(fileOf(one)) - order.indexOf(fileOf(other)));
+    writeFileSync(page, `${[...lines.slice(0, from), ...HEAD, ...all].join("\n")}\n`);
+    console.log([...HEAD, ...rows.map((row) => line(row, name))].join("\n"));
+  }
+  Bun.spawnSync([process.execPath, "fmt", page]);
+  process.exit(held ? 0 : 1);
 }

@@ -16,6 +16,7 @@ import {
   on,
   output,
   untilStatus,
+  upload,
 } from "./batch-client.ts";
 import { hello, messages, serve, temporaryFolder, until } from "./harness.ts";
 
@@ -185,5 +186,44 @@ describe("batches that have ended", () => {
     expect(list.data.map(({ id }) => id)).toEqual([kept?.id ?? ""]);
     const gone = await fetch(`${second.url}/v1/batches/${left?.id}`);
     expect([gone.status, ((await gone.json()) as Failure).error.code]).toEqual([404, "not_found"]);
+  });
+});
+
+describe("without room in the data folder", () => {
+  test("a batch waits with the lines that it has, goes on when there is room, and none is lost", async () => {
+    const server = serve(hello, { dataSize: 14 / 1024 });
+    const filler = await upload(server, `{"a":"${"x".repeat(10_000)}"}\n`);
+    const waits = () =>
+      server.log.lines.filter(({ fields }) => fields["code"] === "storage_full").map(({ fields }) => fields["batch"]);
+    const { id } = await create(server, many(10));
+    await until(() => waits().length > 0);
+    expect(waits()).toEqual([id]);
+    const waiting = await get(server, id);
+    expect(waiting.status).toBe("in_progress");
+    expect(waiting.request_counts.completed).toBeWithin(1, 10);
+
+    await fetch(`${server.url}/v1/files/${filler}`, { method: "DELETE" });
+    server.clock.pass(10_000);
+    const done = await untilStatus(server, id, "completed");
+    expect(done.request_counts).toEqual({ total: 10, completed: 10, failed: 0 });
+    expect(customIds(await output(server, done))).toEqual(customIds(many(10)));
+  });
+
+  test("no batch is made", async () => {
+    const server = serve(hello, { dataSize: 8 / 1024 });
+    const input_file_id = await upload(server, `{"a":"${"x".repeat(8192 - 9)}"}\n`);
+    const refused = await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions" });
+    const { error } = (await refused.json()) as Failure;
+    expect([refused.status, error.code]).toEqual([507, "storage_full"]);
+  });
+
+  test("a batch can be cancelled", async () => {
+    const server = serve(hello, { dataSize: 8 / 1024 });
+    await upload(server, `{"a":"${"x".repeat(5000)}"}\n`);
+    const { id } = await create(server, many(10));
+    await until(() => server.log.lines.some(({ fields }) => fields["code"] === "storage_full"));
+    expect((await cancel(server, id)).status).toBe(200);
+    const done = await untilStatus(server, id, "cancelled");
+    expect(customIds(await output(server, done))).toEqual(customIds(many(10)));
   });
 });

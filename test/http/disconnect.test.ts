@@ -33,6 +33,29 @@ describe.each([true, false])("a client that leaves (stream: %p)", (stream) => {
   });
 });
 
+test("a client that shuts its own half of the connection has left", async () => {
+  const server = serve(({ id }) => ({ steps: id === "leaver" ? [{ text: "a" }, { wait: never }] : [{ text: "a" }] }));
+  const client = await RawClient.connect(server.port);
+  client.post(path, JSON.stringify({ messages }), ["X-Request-ID: leaver"]);
+  await until(() => server.engine.live === 1);
+  client.socket.end();
+  await expectLevel(server, "leaver");
+  await until(() => client.closed);
+  expect((await server.chat({})).status).toBe(200);
+});
+
+test("a second request on a connection before the first is answered ends both, and others are served", async () => {
+  const server = serve(({ id }) => ({ steps: id === "first" ? [{ wait: never }] : [{ text: "a" }] }));
+  const client = await RawClient.connect(server.port);
+  const body = JSON.stringify({ messages });
+  client.post(path, body, ["X-Request-ID: first"]);
+  client.post(path, body, ["X-Request-ID: second"]);
+  await until(() => client.closed);
+  await until(() => server.engine.live === 0 && server.requests.activeCount === 0 && server.metrics.connections === 0);
+  expect(server.engine.requests.map(({ id }) => id)).not.toContain("second");
+  expect((await server.chat({})).status).toBe(200);
+});
+
 test("a client that leaves while uploading starts nothing", async () => {
   const server = serve();
   const client = await RawClient.connect(server.port);

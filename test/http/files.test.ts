@@ -355,6 +355,20 @@ describe("a data folder that cannot be used", () => {
     expect(server.log.lines.filter(({ level }) => level === "warn").length).toBeGreaterThan(0);
   });
 
+  test("contents have room up to --data-size, and deleting makes room", async () => {
+    const server = serve(undefined, { dataSize: 0.01 });
+    const first = await read(upload(server, lines(250)));
+    const refused = await upload(server, lines(250));
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([507, "false"]);
+    const { error } = await read(refused);
+    expect(error.code).toBe("storage_full");
+    expect(error.message).toMatch(/^Files and batches may take 0\.01 MiB \(--data-size\) and take 0\.0 MiB: /);
+    expect((await server.chat({})).status).toBe(200);
+    expect((await read(fetch(`${server.url}/v1/files`))).data).toHaveLength(1);
+    await fetch(`${server.url}/v1/files/${first.id}`, { method: "DELETE" });
+    expect((await upload(server, lines(250))).status).toBe(200);
+  });
+
   test("one that is a file is 503", async () => {
     const dataDir = join(temporaryFolder(), "file");
     writeFileSync(dataDir, "");

@@ -34,12 +34,17 @@ export const testConfig: Config = {
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
+  apiKeys: [],
+  requireAuth: false,
+  keyRpm: 0,
+  keyConcurrent: 0,
   corsOrigins: [],
   allowedHosts: [],
   streaming: true,
   heartbeatMs: 15_000,
   drainTimeoutMs: 50,
   loadTimeoutMs: 1000,
+  engineTimeoutMs: 60_000,
   maxQueue: 8,
   queueTimeoutMs: 0,
   maxQueueTokens: 1_000_000,
@@ -70,6 +75,7 @@ export const testConfig: Config = {
   compatibilityApis: true,
   storedResponses: { count: 100, bytes: 1_000_000 },
   mediaFetch: true,
+  mediaFetchPrivate: true,
   think: true,
   constrain: true,
   logLevel: "info",
@@ -77,6 +83,7 @@ export const testConfig: Config = {
   cacheDir: "/nonexistent",
   modelsDir: "/nonexistent/models",
   dataDir: "/nonexistent",
+  dataSize: 1000,
   files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: null },
 };
 
@@ -94,8 +101,8 @@ export class RecordingMetrics implements Metrics {
   connectionClosed(): void {
     this.connections--;
   }
-  requestEnded(route: string, status: number): void {
-    this.answered.push(`${route} ${status}`);
+  requestEnded(route: string, status: number, apiKey?: string): void {
+    this.answered.push(`${route} ${status}${apiKey === undefined ? "" : ` ${apiKey}`}`);
   }
   /** Calls about other than text say so. */
   of({ kind }: MetricSubject): RequestMetrics {
@@ -200,7 +207,8 @@ export function serve(
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
-  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  const mediaLimits = { ...defaultMediaLimits, fetchPrivate: config.mediaFetchPrivate };
+  const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);

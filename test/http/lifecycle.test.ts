@@ -7,18 +7,19 @@ import { RawClient } from "./raw.ts";
 const checkError = checker(ErrorEnvelope);
 const path = "/v1/chat/completions";
 
+const everywhere: readonly (readonly [name: string, method: string, path: string, init?: RequestInit])[] = [
+  ["a JSON answer", "POST", path, { body: JSON.stringify({ messages }) }],
+  ["a stream", "POST", path, { body: JSON.stringify({ messages, stream: true }) }],
+  ["400", "POST", path, { body: "{" }],
+  ["404", "GET", "/nowhere"],
+  ["404 of a cancel", "POST", `${path}/x/cancel`],
+  ["405", "GET", path],
+  ["OPTIONS", "OPTIONS", path],
+  ["403", "GET", "/nowhere", { headers: { origin: "https://evil.example" } }],
+];
+
 describe("correlation id", () => {
   const ids = (response: Response) => [response.headers.get("x-request-id"), response.headers.get("compat-request-id")];
-  const everywhere: readonly (readonly [name: string, method: string, path: string, init?: RequestInit])[] = [
-    ["a JSON answer", "POST", path, { body: JSON.stringify({ messages }) }],
-    ["a stream", "POST", path, { body: JSON.stringify({ messages, stream: true }) }],
-    ["400", "POST", path, { body: "{" }],
-    ["404", "GET", "/nowhere"],
-    ["404 of a cancel", "POST", `${path}/x/cancel`],
-    ["405", "GET", path],
-    ["OPTIONS", "OPTIONS", path],
-    ["403", "GET", "/nowhere", { headers: { origin: "https://evil.example" } }],
-  ];
   test.each(everywhere)("is echoed under both names on %s", async (_, method, where, init = {}) => {
     const server = serve();
     const headers = { ...init.headers, "X-Request-ID": "mine-1" };
@@ -38,6 +39,27 @@ describe("correlation id", () => {
       expect(second).toBe(first);
     }
     expect(ids(await get({ "x-request-id": "x".repeat(128) }))[0]).toHaveLength(128);
+  });
+});
+
+describe("browsers are told", () => {
+  test.each(everywhere)(
+    "not to guess what %s is, nor to show it in another page",
+    async (_, method, where, init = {}) => {
+      const response = await fetch(serve().url + where, { ...init, method });
+      await response.text();
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("x-frame-options")).toBe("DENY");
+      expect(response.headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+    },
+  );
+
+  test("that the page about the API is in nobody's frame and talks to this server alone", async () => {
+    const policy = (await fetch(`${serve().url}/docs`)).headers.get("content-security-policy")?.split("; ");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    // Its own script and style are in it, and its interactive reference comes from elsewhere when asked for.
+    expect(policy?.filter((rule) => /^(default|script|style)-src/.test(rule))).toEqual([]);
   });
 });
 
@@ -152,28 +174,77 @@ describe("browsers", () => {
     expect((await call(all, { origin: "https://other.example" })).headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("a foreign Host is refused on a loopback bind, known ones are not", async () => {
-    const server = serve(undefined, { allowedHosts: ["Box.local"] });
-    const status = async (host: string) => (await call(server, { host })).status;
+  test.each(["127.0.0.1", "0.0.0.0"])("bound to %s: a foreign Host is refused, known ones are not", async (bound) => {
+    const server = serve(undefined, { host: bound, allowedHosts: ["Box.local"] });
+    const local = { ...server, url: `http://127.0.0.1:${server.port}` };
+    const ask = (host: string) => fetch(`${local.url}/v1/files`, { headers: { host } });
     for (const host of [
       "localhost",
       "localhost:1234",
       "127.0.0.1",
       "127.1.2.3:80",
       "[::1]:9999",
+      "192.168.1.5:9999",
+      "[fd00::5]",
       "box.local:9999",
       "LOCALHOST.",
     ]) {
-      expect([host, await status(host)]).toEqual([host, 200]);
+      expect([host, (await ask(host)).status]).toEqual([host, 200]);
     }
-    for (const host of ["evil.example", "evil.example:9999", "192.168.1.5", "localhost.evil.example"]) {
-      const response = await call(server, { host });
+    for (const host of [
+      "evil.example",
+      "evil.example:9999",
+      "localhost.evil.example",
+      "127.0.0.1.evil.example",
+      "box",
+    ]) {
+      const response = await ask(host);
       expect([host, response.status]).toEqual([host, 403]);
       expect(checkError(await response.json()).error.code).toBe("forbidden_host");
     }
   });
 
-  test("bound to the network: any Host, own pages by address but not by a name that may be rebound", async () => {
+  test("a page of another site neither shows nor links to what is here, but for what is for everybody", async () => {
+    const server = serve();
+    const foreign = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const ask = async (where: string, more: Record<string, string> = {}) => {
+      const response = await fetch(server.url + where, { headers: { ...foreign, ...more } });
+      return [response.status, await response.text()] as const;
+    };
+    for (const where of ["/", "/docs", "/openapi.json", "/health"]) expect((await ask(where))[0]).toBe(200);
+    for (const where of ["/v1/files", "/v1/batches", "/v1/models", "/metrics", "/props", "/nowhere"]) {
+      const [status, body] = await ask(where);
+      expect([where, status, checkError(JSON.parse(body)).error.code]).toEqual([where, 403, "forbidden_origin"]);
+    }
+    expect(JSON.parse((await ask("/v1/messages/count_tokens"))[1])).toMatchObject({
+      type: "error",
+      error: { type: "permission_error" },
+    });
+    expect(JSON.parse((await ask("/api/tags"))[1])).toEqual({ error: expect.any(String) });
+    expect((await ask("/v1/files", { "sec-fetch-site": "none" }))[0]).toBe(200);
+    expect((await ask("/v1/files", { "sec-fetch-site": "same-origin" }))[0]).toBe(200);
+    expect((await ask("/v1/files", { origin: "http://localhost:3000" }))[0]).toBe(200);
+  });
+
+  test("--cors-origin admits such pages by their origin, or all", async () => {
+    const headers = { "sec-fetch-site": "cross-site" };
+    const origin = "https://app.example";
+    const one = serve(undefined, { corsOrigins: [origin] });
+    expect((await fetch(`${one.url}/v1/files`, { headers })).status).toBe(403);
+    expect((await fetch(`${one.url}/v1/files`, { headers: { ...headers, origin } })).status).toBe(200);
+    const all = serve(undefined, { corsOrigins: ["*"] });
+    expect((await fetch(`${all.url}/v1/files`, { headers })).status).toBe(200);
+  });
+
+  test("what goes wrong after that can be read by pages that may call", async () => {
+    const response = await fetch(`${serve().url}/nowhere`, { headers: { origin: "http://localhost:3000" } });
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([
+      404,
+      "http://localhost:3000",
+    ]);
+  });
+
+  test("bound to the network: own pages by address, and by a name only if it is allowed", async () => {
     const server = serve(undefined, { host: "0.0.0.0", allowedHosts: ["box.local"] });
     const url = `http://127.0.0.1:${server.port}${path}`;
     const status = async (host: string, origin?: string) => {

@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "bun:test";
 import { contractVersion } from "../../src/config/version.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
@@ -35,6 +36,7 @@ function registered(): string[] {
   return described.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
 }
 
+const OPEN = ["/", "/health", "/openapi.json", "/docs"];
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
 
 async function withFile(url: string, example: unknown) {
@@ -85,11 +87,48 @@ describe("GET /openapi.json", () => {
       const sent = path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : example;
       const response = await (method === "GET" ? fetch(url + path) : post(path, sent));
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
-      expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors }));
+      const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(method === "POST" && { 429: "" }) };
+      expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors, ...keyed }));
       expect(response.status).toBe(200);
       const type = response.headers.get("content-type")?.split(";")[0];
       expect(Object.keys(responses?.["200"]?.content ?? {})).toContain(String(type));
     }
+  });
+
+  test("describes the errors that the server gives", async () => {
+    const { url } = serve();
+    const document = await describeServer(url);
+    const ajv = new Ajv2020({ strict: false });
+    const forms = new Set<string>();
+    for (const [key, { errors = {}, example }] of Object.entries(operations)) {
+      if (!errors[400] || example === undefined) continue;
+      const [method = "", path = ""] = key.split(" ");
+      const response = await fetch(url + path, { method, headers: { "content-type": "application/json" }, body: "{" });
+      expect(response.status).toBe(400);
+      const { schema } =
+        document.paths[path]?.[method.toLowerCase()]?.responses["400"]?.content?.["application/json"] ?? {};
+      const form = String(schema?.["$ref"]).split("/").at(-1) ?? "";
+      const body = await response.json();
+      expect([
+        key,
+        ajv.validate({ ...(document.components.schemas[form] as object), additionalProperties: false }, body),
+      ]).toEqual([key, true]);
+      forms.add(form);
+    }
+    expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError"]);
+  });
+
+  test("names both headers of API keys, and the routes that need none", async () => {
+    const document = await describeServer(serve().url);
+    expect(document.components.securitySchemes).toMatchObject({
+      bearer: { type: "http", scheme: "bearer" },
+      apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+    });
+    expect(document["security"]).toEqual([{ bearer: [] }, { apiKey: [] }, {}]);
+    const open = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.values(item).flatMap(({ security }) => (security === undefined ? [] : path)),
+    );
+    expect(open.toSorted()).toEqual(OPEN.toSorted());
   });
 
   test("its chat example is a request that works", () => {

@@ -27,6 +27,22 @@ describe("the event stream", () => {
     await ended;
   });
 
+  test("tells of its end while the body is still open", async () => {
+    const order: string[] = [];
+    async function* source() {
+      yield "1";
+    }
+    const { signal } = new AbortController();
+    const ends = () => void order.push("ends");
+    const stream = eventStream(source(), { heartbeatMs: 60_000, signal, abort: () => {}, ends });
+    const reader = stream.body.getReader();
+    void reader.closed.then(() => order.push("closed"));
+    expect(textOf((await reader.read()).value)).toBe("data: 1\n\n");
+    expect((await reader.read()).done).toBe(true);
+    await stream.ended;
+    expect(order).toEqual(["ends", "closed"]);
+  });
+
   test("does not read ahead without limit for a slow reader", async () => {
     let produced = 0;
     const event = "x".repeat(1000);
@@ -46,6 +62,26 @@ describe("the event stream", () => {
     await until(() => produced > ahead);
     abort();
     await ended;
+  });
+
+  test("a reader that takes nothing of what is waiting has gone away", async () => {
+    let released = false;
+    const controller = new AbortController();
+    async function* source() {
+      try {
+        for (;;) yield "x".repeat(1000);
+      } finally {
+        released = true;
+      }
+    }
+    const abort = () => controller.abort();
+    let ended = false;
+    const ends = () => void (ended = true);
+    const options = { heartbeatMs: 1, readerPatienceMs: 5, signal: controller.signal, abort, ends };
+    const stream = eventStream(source(), options);
+    await stream.ended;
+    expect([released, ended]).toEqual([true, true]);
+    await expect(stream.body.getReader().read()).rejects.toThrow();
   });
 
   test("a reader that goes away aborts the source and releases it", async () => {

@@ -86,6 +86,7 @@ describe("GET /health", () => {
       ["starting", "loading"],
       ["loading", "loading"],
       ["failed", "degraded"],
+      ["stalled", "degraded"],
     ] as const) {
       engine.state = state;
       const response = await fetch(`${url}/health`);

@@ -1,6 +1,6 @@
 // Images of every kind become upright RGB of the right size; what is no whole image is refused.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import {
   animatedWebp,
   blue,
@@ -23,6 +23,9 @@ import {
   white,
   yellow,
 } from "./files.ts";
+
+// Encoders are slow where other programs compute.
+setDefaultTimeout(60_000);
 
 const upright = [red, green, blue, yellow];
 const image = (bytes: Uint8Array): Bun.Image => new Bun.Image(bytes);

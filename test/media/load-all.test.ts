@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { loadAll, type MediaPart } from "../../src/media/load-all.ts";
 import { bmp, dataUrl, flag, limitsWith, red, refusal } from "./files.ts";
 
+const limits = limitsWith({ fetchPrivate: true });
 const never = new AbortController().signal;
 const part = (url: string, index = 0): MediaPart => ({
   source: { kind: "image", url, detail: "auto" },
@@ -14,13 +15,13 @@ const widths = (media: Awaited<ReturnType<typeof loadAll>>) => media.map((one) =
 test("the order of the parts is kept, whichever is ready first", async () => {
   const sizes = [600, 2, 3, 400, 5, 6, 7, 8, 9];
   const parts = sizes.map((size, index) => part(dataUrl(bmp(size, size, () => red)), index));
-  expect(widths(await loadAll(parts, limitsWith({}), never))).toEqual(sizes);
-  expect(await loadAll([], limitsWith({}), never)).toEqual([]);
+  expect(widths(await loadAll(parts, limits, never))).toEqual(sizes);
+  expect(await loadAll([], limits, never)).toEqual([]);
 });
 
 test("too many are refused before any is loaded", async () => {
   const parts = Array.from({ length: 33 }, (_, index) => part("", index));
-  expect(await refusal(loadAll(parts, limitsWith({}), never), "messages")).toBe(
+  expect(await refusal(loadAll(parts, limits, never), "messages")).toBe(
     "hold at most 32 images and audio clips; got 33.",
   );
 });
@@ -51,7 +52,7 @@ function stalling() {
 test("four are loaded at a time", async () => {
   using server = stalling();
   const parts = Array.from({ length: 10 }, (_, index) => part(server.url, index));
-  expect(widths(await loadAll(parts, limitsWith({}), never))).toEqual(Array.from({ length: 10 }, () => 8));
+  expect(widths(await loadAll(parts, limits, never))).toEqual(Array.from({ length: 10 }, () => 8));
   expect(server.seen).toEqual({ now: 0, most: 4, all: 10 });
 });
 
@@ -60,7 +61,7 @@ test("the first failure stops the others and is the one that is reported", async
   const stalled = [0, 1, 2].map((index) => part(`${server.url}stall`, index));
   const parts = [...stalled, part(server.url, 3), part("data:,broken", 4), ...stalled];
   const param = "messages.0.content.4.image_url.url";
-  expect(await refusal(loadAll(parts, limitsWith({}), never), param)).toContain("got text");
+  expect(await refusal(loadAll(parts, limits, never), param)).toContain("got text");
   expect(server.seen.all).toBe(4);
   expect(await server.idle()).toBe(true);
 });
@@ -68,12 +69,10 @@ test("the first failure stops the others and is the one that is reported", async
 test("an abort stops all of them with its reason", async () => {
   using server = stalling();
   const abort = new AbortController();
-  const loading = loadAll([part(`${server.url}stall`)], limitsWith({}), abort.signal).catch(
-    (reason: unknown) => reason,
-  );
+  const loading = loadAll([part(`${server.url}stall`)], limits, abort.signal).catch((reason: unknown) => reason);
   while (server.seen.all === 0) await Bun.sleep(5);
   abort.abort("gone");
   expect(await loading).toBe("gone");
   expect(await server.idle()).toBe(true);
-  await expect(loadAll([part("")], limitsWith({}), abort.signal)).rejects.toBe("gone");
+  await expect(loadAll([part("")], limits, abort.signal)).rejects.toBe("gone");
 });

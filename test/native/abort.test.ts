@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { LlamaError } from "../../ffi/llama/api.ts";
 import { library } from "./harness.ts";
@@ -64,3 +64,24 @@ test("the process ends when its parent's end of the pipe closes, even in the mid
 test("a descriptor that is not open is refused", () => {
   expect(() => library().listenForAborts(9999)).toThrow(LlamaError);
 });
+
+test.each([
+  ["forever", "+decoding a step\n"],
+  ["idle", "-\n"],
+])(
+  "while JavaScript cannot run, native code tells whether it computes (%s)",
+  async (what, expected) => {
+    const { child, fd } = start(what);
+    for await (const _ of lines(child.stdout)) break;
+    const bytes = Buffer.alloc(4096);
+    for (let told = ""; !told.endsWith(expected); await Bun.sleep(10)) {
+      try {
+        told = bytes.toString("utf8", 0, readSync(fd, bytes));
+      } catch {
+        // Nothing yet.
+      }
+    }
+    child.kill("SIGKILL");
+  },
+  60_000,
+);

@@ -2,18 +2,24 @@
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
+  chmodSync,
+  chownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { extract } from "../../ffi/runtime/extract.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
 
@@ -24,7 +30,7 @@ let cache: string;
 const embedded = () => ({
   archive: join(root, "archive.zst"),
   id: "0123abcd",
-  files: Object.entries(contents).map(([name, text]) => ({ name, size: text.length })),
+  files: Object.entries(contents).map(([name, text]) => ({ name, size: text.length, crc32: crc32(text) })),
 });
 const read = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
@@ -54,22 +60,62 @@ test("the second start writes nothing", () => {
   expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
 });
 
-test("a truncated, a missing, and a wholly foreign cache are repaired", () => {
+/** What must not be loaded, in a folder that was sound. */
+const faults: readonly (readonly [string, (directory: string) => void])[] = [
+  ["a truncated file", (directory) => truncateSync(join(directory, "libb.so"), 5)],
+  ["an empty file", (directory) => truncateSync(join(directory, "model.gguf"), 0)],
+  ["a damaged file of the same size", (directory) => writeFileSync(join(directory, "liba.so"), "first librarx")],
+  ["a missing file", (directory) => rmSync(join(directory, "model.gguf"))],
+  ["a file that its group may write", (directory) => chmodSync(join(directory, "liba.so"), 0o770)],
+  ["a file that all may write", (directory) => chmodSync(join(directory, "liba.so"), 0o702)],
+  ["a folder that its group may write", (directory) => chmodSync(directory, 0o770)],
+  ["a link to a file", (directory) => replaceByLink(join(directory, "liba.so"))],
+  ["a link to a folder", (directory) => replaceByLink(directory)],
+  ["a file in place of the folder", (directory) => replaceBy(directory, (path) => writeFileSync(path, ""))],
+];
+
+function replaceBy(path: string, make: (path: string) => void): void {
+  renameSync(path, join(root, "elsewhere"));
+  make(path);
+}
+const replaceByLink = (path: string) => replaceBy(path, () => symlinkSync(join(root, "elsewhere"), path));
+
+function expectRepaired(fault: (directory: string) => void): void {
   const { directory } = extract(embedded(), cache);
-  const damages = [
-    () => truncateSync(join(directory, "libb.so"), 5),
-    () => rmSync(join(directory, "model.gguf")),
-    () => {
-      rmSync(directory, { recursive: true });
-      writeFileSync(directory, "a file where the folder should be");
-    },
-  ];
-  for (const damage of damages) {
-    damage();
-    expect(extract(embedded(), cache)).toEqual({ directory });
-    expect(read(directory)).toEqual(contents);
-    expect(readdirSync(cache)).toEqual(["lib-0123abcd"]);
+  fault(directory);
+  expect(extract(embedded(), cache)).toEqual({ directory });
+  expect(read(directory)).toEqual(contents);
+  for (const path of [directory, join(directory, "liba.so")]) {
+    const found = lstatSync(path);
+    expect([found.uid, found.mode & 0o777, found.isSymbolicLink()]).toEqual([process.getuid?.() ?? -1, 0o700, false]);
   }
+  expect(readdirSync(cache)).toEqual(["lib-0123abcd"]);
+}
+
+test.each(faults)("%s is replaced", (_, fault) => expectRepaired(fault));
+
+const isRoot = process.getuid?.() === 0;
+const stranger = 12_345;
+
+test.if(isRoot)("a file and a folder of another user are replaced", () => {
+  expectRepaired((directory) => chownSync(join(directory, "liba.so"), stranger, stranger));
+  expectRepaired((directory) => chownSync(directory, stranger, stranger));
+});
+
+test.if(isRoot)("nothing is loaded from a cache folder of another user", () => {
+  extract(embedded(), cache);
+  chownSync(cache, stranger, stranger);
+  const { directory, warning } = extract(embedded(), cache, join(root, "tmp"));
+  expect(directory).toStartWith(join(root, "tmp/svc-"));
+  expect(warning).toContain(`${cache} cannot hold the native libraries (other users can change it)`);
+});
+
+test("a cache folder where others can exchange what is in it is not used, one like /tmp is", () => {
+  mkdirSync(cache, { recursive: true });
+  chmodSync(cache, 0o777);
+  expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
+  chmodSync(cache, 0o1777);
+  expect(extract(embedded(), cache)).toEqual({ directory: join(cache, "lib-0123abcd") });
 });
 
 test("a cache folder that cannot be made is replaced by a private temporary one, with a warning that names both", () => {
@@ -96,9 +142,12 @@ test("a temporary folder that other users can write to is not trusted", () => {
 });
 
 test("what a killed process left behind is removed after a while, what a running one writes is not", () => {
-  for (const name of [".lib-old", ".lib-new"]) mkdirSync(join(cache, name), { recursive: true });
+  for (const name of [".lib-old", ".lib-new"]) {
+    mkdirSync(join(cache, name), { recursive: true });
+    writeFileSync(join(cache, name, "liba.so"), "first li");
+  }
   utimesSync(join(cache, ".lib-old"), 0, 0);
-  extract(embedded(), cache);
+  expect(read(extract(embedded(), cache).directory)).toEqual(contents);
   expect(readdirSync(cache).sort()).toEqual([".lib-new", "lib-0123abcd"]);
 });
 

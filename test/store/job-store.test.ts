@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BatchStatus } from "../../src/store/batch-records.ts";
@@ -192,5 +192,25 @@ describe("a database that several open", () => {
     writeLightly(database, write);
     expect(await other.exited).toBe(0);
     database.close();
+  });
+});
+
+describe("rights", () => {
+  const rights = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  const parts = ["jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm", "files", "batches"];
+  const own = ["600", "600", "600", "700", "700"];
+
+  test("are the owner's alone", () => {
+    const path = join(mkdtempSync(join(folder, "rights-")), "made");
+    opened.push(new JobStore(path));
+    expect([rights(path), ...parts.map((part) => rights(join(path, part)))]).toEqual(["700", ...own]);
+  });
+
+  test("are taken from others in a folder that is there", () => {
+    const path = mkdtempSync(join(folder, "rights-"));
+    opened.push(new JobStore(path));
+    for (const part of parts) chmodSync(join(path, part), part.includes("sqlite") ? 0o644 : 0o755);
+    opened.push(new JobStore(path));
+    expect(parts.map((part) => rights(join(path, part)))).toEqual(own);
   });
 });

@@ -25,6 +25,7 @@ export interface KillOutcome {
 export interface Batch {
   readonly id: string;
   readonly status: string;
+  readonly input_file_id: string;
   readonly output_file_id: string | null;
   readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
 }

@@ -12,7 +12,13 @@ import { childrenOf } from "./processes.ts";
 
 export interface Health {
   readonly status: string;
-  readonly engine: { readonly state: string; readonly restarts: number; readonly last_error?: string | null };
+  readonly timestamp: number;
+  readonly engine: {
+    readonly state: string;
+    readonly restarts: number;
+    readonly stalled_since?: number;
+    readonly last_error?: string | null;
+  };
 }
 
 export interface TestServer {

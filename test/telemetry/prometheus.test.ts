@@ -93,7 +93,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
   requests.finished("stop", usage, 2500);
   requests.failed("engine_crashed", 500);
   requests.rejected("queue_full");
-  metrics.requestEnded("/v1/models", 200);
+  metrics.requestEnded("/v1/models", 200, "ada");
   metrics.batchLineEnded("completed");
 }
 
@@ -117,6 +117,7 @@ const EVERYTHING = {
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
   engine_up: 1,
+  engine_stalled: 0,
   engine_resident_memory_bytes: 1000,
   // Over the ten seconds of which the last has just begun.
   avg_prompt_throughput_toks_per_s: 60 / 9,
@@ -144,6 +145,7 @@ const EVERYTHING = {
   engine_steps_total: 50,
   engine_restarts_total: 14,
   "http_requests_total /v1/models 200": 1,
+  "api_key_requests_total ada 200": 1,
   "build_info 1.2.3": 1,
   num_active_connections: 4,
   active_connections_peak: 5,
@@ -284,6 +286,8 @@ describe("what is measured", () => {
     expect(read("svc_kv_cache_usage_perc")).toBe(0.25);
     expect(read("svc_kv_cache_usage_perc", {}, { size: 0, kv: { used: 0 } })).toBe(0);
     expect(read("svc_engine_up", {}, { state: "failed" })).toBe(0);
+    expect(read("svc_engine_up", {}, { state: "stalled" })).toBe(0);
+    expect(read("svc_engine_stalled", {}, { state: "stalled" })).toBe(1);
     expect(read("svc_num_active_connections")).toBe(1);
     expect(read("svc_active_connections_peak")).toBe(2);
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);
@@ -324,9 +328,11 @@ describe("what is measured", () => {
     const { read, metrics } = start();
     for (const status of [200, 200, 400]) metrics.requestEnded("/v1/chat/completions", status);
     metrics.requestEnded("unknown", 404);
+    metrics.requestEnded("/v1/models", 200, "ada");
     expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "200" })).toBe(2);
     expect(read("svc_http_requests_total", { route: "/v1/chat/completions", status: "400" })).toBe(1);
     expect(read("svc_http_requests_total", { route: "unknown" })).toBe(1);
+    expect(read("svc_api_key_requests_total", { api_key: "ada", status: "200" })).toBe(1);
   });
 
   test("steps count by kind, added up over engine processes", () => {

@@ -1,6 +1,6 @@
 // How the engine computes.
 
-import { boolean, choice, integer, number, path } from "../option-types.ts";
+import { boolean, choice, integer, number, path, seconds } from "../option-types.ts";
 
 export const engineOptions = {
   parallel: integer(1, 256, {
@@ -66,6 +66,11 @@ export const engineOptions = {
   mmap: boolean({ default: true, help: "Memory-map the model file instead of reading it." }),
   mlock: boolean({ default: false, help: "Lock the model in memory." }),
   warmup: boolean({ default: true, help: "Run the model once at start, so that the first request is fast." }),
+  engineTimeoutMs: seconds(0, 86_400, {
+    name: "engine-timeout",
+    default: 60,
+    help: "Seconds without a sign of life of an engine process, or without progress while it loads, after which it is killed and restarted; 0: never.",
+  }),
   // Timers hold 2^31 ms.
   idleUnloadMs: number(0, 35_000, {
     name: "idle-unload",

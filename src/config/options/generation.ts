@@ -1,11 +1,11 @@
 // What answers are like when requests do not say.
 
-import { readFileSync } from "node:fs";
 import { SvcError } from "../../domain/errors.ts";
 import type { JsonSchema, TemplateKwargs } from "../../domain/generate.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 import { boolean, integer, json, list, number, path } from "../option-types.ts";
 import { UsageError } from "../parse.ts";
+import { readText } from "../read-text.ts";
 
 export const generationOptions = {
   sampling: {
@@ -51,7 +51,7 @@ export const generationOptions = {
   }),
   chatTemplate: path({
     placeholder: "FILE",
-    to: readTemplate,
+    to: (file) => readText(file, "chat template"),
     otherwise: () => "",
     help: "Jinja file that replaces the model's chat template.",
   }),
@@ -64,14 +64,5 @@ function usableSchema(schema: JsonSchema): JsonSchema {
     return schema;
   } catch (error) {
     throw error instanceof SvcError ? new UsageError(error.message) : error;
-  }
-}
-
-function readTemplate(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new UsageError(`The chat template ${file} cannot be read (${code}).`);
   }
 }

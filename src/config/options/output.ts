@@ -1,6 +1,6 @@
 // Where things are read from and written to.
 
-import { boolean, choice, path } from "../option-types.ts";
+import { boolean, choice, integer, path } from "../option-types.ts";
 import { defaultPaths } from "../paths.ts";
 
 export const outputOptions = {
@@ -31,6 +31,10 @@ export const outputOptions = {
     placeholder: "DIR",
     otherwise: (environment) => defaultPaths(environment).dataDir,
     help: "Folder for files, batches and downloaded models, created when needed; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
+  }),
+  dataSize: integer(1, 16_777_216, {
+    default: 10_240,
+    help: "Maximum size of all files and batches in the data folder in MiB; more get 507 storage_full.",
   }),
   modelsDir: path({
     placeholder: "DIR",

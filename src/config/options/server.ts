@@ -11,9 +11,45 @@ export const serverOptions = {
     aliases: ["H", "hostname"],
     default: "127.0.0.1",
     placeholder: "ADDRESS",
-    help: "Address to listen on. Any address but loopback exposes the server without authentication.",
+    help: "Address to listen on. Any address but loopback exposes the server: give out API keys.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  apiKeys: list({
+    name: "api-key",
+    secret: true,
+    placeholder: "[NAME=]KEY",
+    help: "API key that requests must have; its name is their client in logs, metrics and fair turns. Every user of the machine can read the command line: prefer --api-key-file, the environment or the config file.",
+  }),
+  apiKeyFiles: list({
+    name: "api-key-file",
+    paths: true,
+    placeholder: "FILE",
+    help: "File of API keys, [NAME=]KEY a line; blank lines and those that begin with # do not count.",
+  }),
+  requireAuth: boolean({
+    default: false,
+    help: "Refuse to start on any address but loopback without an API key.",
+  }),
+  keyRpm: integer(0, 1_000_000, {
+    default: 0,
+    help: "Maximum requests per minute and name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+  }),
+  keyConcurrent: integer(0, 100_000, {
+    default: 0,
+    help: "Maximum concurrent requests per name of an API key; more get 429 rate_limit_exceeded. 0: no limit.",
+  }),
+  tls: {
+    cert: path({
+      name: "tls-cert",
+      placeholder: "FILE",
+      help: "PEM certificate, with those that vouch for it behind it: serve HTTPS. Needs --tls-key.",
+    }),
+    key: path({
+      name: "tls-key",
+      placeholder: "FILE",
+      help: "PEM private key of that certificate, without a passphrase.",
+    }),
+  },
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
@@ -22,7 +58,7 @@ export const serverOptions = {
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
-    help: "Host name that requests on a loopback address may carry, besides the loopback names.",
+    help: "Host name that requests may carry, besides addresses, the loopback names and that of --host.",
   }),
   mediaRoot: path({
     placeholder: "DIR",
@@ -31,6 +67,10 @@ export const serverOptions = {
   mediaFetch: boolean({
     default: true,
     help: "Fetch images from http(s) URLs in messages; --no-media-fetch leaves only data URLs and --media-root.",
+  }),
+  mediaFetchPrivate: boolean({
+    default: false,
+    help: "Fetch images from loopback and private addresses, too; without it only public addresses are asked.",
   }),
   streaming: boolean({
     default: true,

@@ -5,6 +5,10 @@ import { PROTOCOL_VERSION, type FromEngine, type ToEngine } from "./protocol.ts"
 
 const POLL_MS = 10;
 const MEMORY_MS = 1000;
+/** Progress is told when it has changed by this share, or by less in this time. */
+const PROGRESS = { share: 0.01, ms: 1000 };
+/** By how much memory grows where something is read into it, and not by chance. */
+const GROWTH_BYTES = 1 << 20;
 /** A stale parent: it speaks another version of the protocol. */
 const EXIT_STALE = 64;
 /** How long the parent may take to read why loading failed. */
@@ -13,28 +17,39 @@ const PATIENCE_MS = 10_000;
 /** What a native library offers that loads in the background. */
 export interface NativeLoad {
   loadPoll():
-    | { readonly state: "loading"; readonly progress: number }
+    | { readonly state: "loading"; readonly progress: number; readonly file?: string }
     | { readonly state: "ready" }
     | { readonly state: "failed"; readonly error: string };
   drainLog?(): readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
 }
 
-type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
+type Notice = Extract<FromEngine<never, never>, { type: "loading" | "progress" | "log" }>;
 
 /**
  * Resolves when a native library has loaded its model; sends progress and log lines meanwhile, and log lines for as long
- * as the process lives. Throws what the library says when it fails.
+ * as the process lives. Which file is read is told before that begins: it may end the process. Throws what the library says
+ * when it fails.
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
   const forward = () => {
     for (const { level, text } of native.drainLog?.() ?? []) send({ type: "log", level, text });
   };
-  for (let sent = -1; ;) {
+  for (let [sent, at] = [-1, 0]; ;) {
     const state = native.loadPoll();
     forward();
     if (state.state === "failed") throw new Error(state.error);
     if (state.state === "ready") break;
-    if (state.progress - sent >= 0.01) send({ type: "progress", value: (sent = state.progress) });
+    if (state.file !== undefined) {
+      send({ type: "loading", file: state.file });
+      continue;
+    }
+    const now = performance.now();
+    // It begins again with each part of a file that has several.
+    const moved = Math.abs(state.progress - sent);
+    if (moved >= PROGRESS.share || (moved > 0 && now - at >= PROGRESS.ms)) {
+      [sent, at] = [state.progress, now];
+      send({ type: "progress", value: sent });
+    }
     await Bun.sleep(POLL_MS);
   }
   if (native.drainLog) setInterval(forward, 1000).unref();
@@ -58,6 +73,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
       resolve(message.options);
     });
   });
+  const memory = tellMemory((bytes) => send({ type: "memory", bytes }));
   const engine = await kind.load(options, send).catch((error: unknown) => {
     send({ type: "load-failed", message: error instanceof Error ? error.message : String(error) });
     return endUnloaded();
@@ -68,20 +84,30 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     else if (message.type === "cancel") engine.cancel(message.key, message.cause);
   };
   early.forEach(receive);
-  tellMemory((bytes) => send({ type: "memory", bytes }));
+  memory.loaded();
   send({ type: "ready", ready: engine.ready });
   return engine.run();
 }
 
-/** Tells the resident memory now, and each second when it has changed. */
-function tellMemory(tell: (bytes: number) => void): void {
-  let last = 0;
+/**
+ * Tells the resident memory each second, which is also how the parent knows that this process is well. While it loads, that
+ * goes by progress: memory is told when it has grown.
+ */
+function tellMemory(tell: (bytes: number) => void) {
+  let most = 0;
+  let isLoading = true;
   const look = () => {
     const bytes = process.memoryUsage.rss();
-    if (bytes !== last) tell((last = bytes));
+    if (isLoading && bytes < most + GROWTH_BYTES) return;
+    tell((most = bytes));
   };
-  look();
   setInterval(look, MEMORY_MS).unref();
+  return {
+    loaded(): void {
+      isLoading = false;
+      look();
+    },
+  };
 }
 
 /**

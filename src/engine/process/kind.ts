@@ -31,6 +31,6 @@ export interface LoadedEngine<Ready, Job> {
 }
 
 export interface EngineKind<Options, Ready, Job, Event, Report = never> {
-  /** Loads the model, sending `progress` and `log` meanwhile. An error's message is for the operator. */
+  /** Loads the model, sending `loading`, `progress` and `log` meanwhile. An error's message is for the operator. */
   load(options: Options, send: Send<Ready, Event, Report>): Promise<LoadedEngine<Ready, Job>>;
 }

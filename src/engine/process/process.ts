@@ -1,10 +1,13 @@
-// One engine process as seen from its parent: messages, abort requests, the tail of its stderr, and its end.
+// One engine process as seen from its parent: messages, abort requests and signs of life, the tail of its stderr, and its end.
 
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, readSync, writeSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 import type { JobKey } from "./protocol.ts";
+import type { Pulse } from "./watchdog.ts";
 
 const STDERR_LINES = 20;
+/** More than what native code can tell before anybody reads it. */
+const PULSE_BYTES = 16_384;
 /**
  * How much nicer an engine is than this process. Computation takes every core there is; streams are written, and a burst is
  * turned away, in the little time that they take and not in the double of it. Alone on the machine an engine is as fast.
@@ -80,6 +83,24 @@ export class EngineProcess<To, From> {
     } catch {
       // The process is gone or its pipe is full: its exit, or the cancel message, does the work.
     }
+  }
+
+  /** What the native code told about its computations since the last call; undefined: nothing. */
+  pulse(): Pulse | undefined {
+    if (this.abortFd === undefined) return undefined;
+    const bytes = Buffer.alloc(PULSE_BYTES);
+    try {
+      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).trimEnd().split("\n");
+      return { moved: lines.some((line) => line.startsWith("+")), work: lines.at(-1)?.slice(1) ?? "" };
+    } catch {
+      // Nothing is there to be read, or the process is gone.
+      return undefined;
+    }
+  }
+
+  /** Ends the process at once, whatever it does. */
+  kill(): void {
+    this.child.kill("SIGKILL");
   }
 
   private closeAborts(): void {

@@ -4,9 +4,12 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 8;
+export const PROTOCOL_VERSION = 9;
 
-/** File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. */
+/**
+ * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
+ * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is.
+ */
 export const ABORT_FD = 3;
 
 /** Numbers a job within one front process; never reused. */
@@ -42,6 +45,8 @@ export interface JobEnd<Event> {
 /** `report`: what the kind of engine says of itself, for metrics. */
 export type FromEngine<Ready, Event, Report = never> =
   | { readonly type: "progress"; readonly value: number }
+  /** Sent before this file is read: should the process die before it is ready or loads another, it was this file. */
+  | { readonly type: "loading"; readonly file: string }
   | { readonly type: "ready"; readonly ready: Ready }
   /** Loading failed: the process exits after this. The sentence is for the operator. */
   | { readonly type: "load-failed"; readonly message: string }
@@ -58,6 +63,6 @@ export type FromEngine<Ready, Event, Report = never> =
     }
   | ({ readonly type: "rejected"; readonly key: JobKey } & Refusal)
   | { readonly type: "report"; readonly report: Report }
-  /** Resident memory of the process, in bytes. */
+  /** Resident memory of the process, in bytes; each second, while a model loads only when it has grown. */
   | { readonly type: "memory"; readonly bytes: number }
   | { readonly type: "log"; readonly level: "debug" | "info" | "warn" | "error"; readonly text: string };

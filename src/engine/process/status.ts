@@ -4,14 +4,18 @@ import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
 /**
  * `none`: there is no engine, only other servers' models are served · `unloaded`: the next request starts it ·
+ * `stalled`: it gives no sign of life, and requests are refused until it does or is restarted ·
  * `failed`: requests are refused until it is restarted.
  */
-export type ProcessState = "none" | "unloaded" | "starting" | "loading" | "ready" | "draining" | "stopped" | "failed";
+export type ProcessState =
+  "none" | "unloaded" | "starting" | "loading" | "ready" | "stalled" | "draining" | "stopped" | "failed";
 
 export interface ProcessStatus {
   readonly state: ProcessState;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
   readonly progress?: number;
+  /** Milliseconds since 1970, while `stalled`. */
+  readonly stalledSince?: number;
   /** One sentence about the last failure: what happened and how the process ended. */
   readonly lastError?: string;
   /** Engine processes started because their predecessor died. */
@@ -40,6 +44,7 @@ export function processMetrics({ state, restarts, running, waiting, residentByte
     gauge("svc_num_requests_running", "Requests that are computed.", running),
     gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
     gauge("svc_engine_up", "1 while the engine is ready, or unloaded until its next request.", up ? 1 : 0),
+    gauge("svc_engine_stalled", "1 while the engine process gives no sign of life.", state === "stalled" ? 1 : 0),
     counter("svc_engine_restarts_total", "Engine processes started because their predecessor died.", restarts),
     gauge("svc_engine_resident_memory_bytes", "Memory of the engine process; 0 without one.", residentBytes),
   ];

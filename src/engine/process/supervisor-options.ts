@@ -1,7 +1,7 @@
 // What a supervisor is made with: how processes are started, and what a kind of engine adds.
 
 import type { CancelCause } from "../../domain/cancel.ts";
-import type { Clock } from "../../domain/clock.ts";
+import type { Timers } from "../../domain/clock.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { PendingJob } from "./jobs.ts";
 
@@ -12,8 +12,10 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** How long a request waits for a model that is loading. */
   readonly loadTimeoutMs: number;
+  /** Silence in milliseconds, or a load without progress, after which a process is killed and replaced; 0: never. */
+  readonly engineTimeoutMs: number;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly clock: Timers;
 }
 
 export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report> {

@@ -1,5 +1,6 @@
-// Looks after the process of one engine: starts it, hands it jobs, unloads it when idle, restarts it. An engine's death is
-// a normal event: jobs it was computing fail with a typed error, jobs it had not begun go to its successor.
+// Looks after the process of one engine: starts it, hands it jobs, unloads it when idle, restarts it when it died or stands
+// still. An engine's death is a normal event: jobs it was computing fail with a typed error, jobs it had not begun go to its
+// successor.
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
@@ -10,13 +11,19 @@ import { PROTOCOL_VERSION, type FromEngine, type JobKey, type Refusal, type ToEn
 import { RestartPolicy } from "./restart.ts";
 import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
+import { Watchdog } from "./watchdog.ts";
 
 const STOP_GRACE_MS = 2000;
 
 export class Supervisor<Options extends { readonly libraries: string }, Ready, Job, Event extends {}, Report = never> {
   private state: ProcessState;
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
+  private watchdog: Watchdog | undefined;
   private progress = 0;
+  /** The file that is being loaded. */
+  private loads = "";
+  /** Why the process is killed. */
+  private hang: string | undefined;
   private lastError: string | undefined;
   private loadFailure: string | undefined;
   /** It was loaded once: the model is good. */
@@ -56,9 +63,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   status(): ProcessStatus {
     let running = 0;
     for (const { progress } of this.pending.values()) if (progress === "started") running++;
+    const { stalledSince } = this;
     return {
-      state: this.state,
+      state: stalledSince === undefined ? this.state : "stalled",
       ...(this.state === "loading" && { progress: this.progress }),
+      ...(stalledSince !== undefined && { stalledSince }),
       ...(this.lastError !== undefined && { lastError: this.lastError }),
       restarts: this.restarts,
       running,
@@ -117,11 +126,17 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.state = "stopped";
   }
 
+  /** A process that is loading a model has no jobs to stand still with: all wait for its progress. */
+  private get stalledSince(): number | undefined {
+    return this.state === "ready" ? this.watchdog?.stalledSince : undefined;
+  }
+
   private add(pending: PendingJob<Job, Event>): void {
     if (this.state === "draining" || this.state === "stopped") {
       throw new SvcError("shutting_down", "The server is shutting down.");
     }
     if (this.state === "failed") throw this.unavailable();
+    if (this.watchdog && this.stalledSince !== undefined) throw stalled(this.watchdog.retryMs);
     if (this.state === "unloaded") this.spawn();
     clearTimeout(this.idle);
     this.pending.set(pending.key, pending);
@@ -195,6 +210,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private spawn(): void {
     try {
       this.process = this.newProcess();
+      this.watchdog = this.watch(this.process);
     } catch (error) {
       this.lastError = error instanceof Error ? error.message : String(error);
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
@@ -202,7 +218,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     }
     this.state = "loading";
     this.progress = 0;
-    this.loadFailure = undefined;
+    this.loads = "";
+    this.loadFailure = this.hang = undefined;
     if (this.isReplaced) this.restarts++;
     this.isReplaced = false;
     this.log.debug("engine process started", { ...this.name, pid: this.process.pid });
@@ -222,11 +239,42 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     return process;
   }
 
+  private watch(process: NonNullable<typeof this.process>): Watchdog {
+    const { clock, engineTimeoutMs } = this.options.launch;
+    const watchdog = new Watchdog({
+      clock,
+      limitMs: engineTimeoutMs,
+      pulse: () => process.pulse(),
+      onStalled: () => {
+        if (this.state !== "ready") return;
+        const { silentMs, work } = watchdog;
+        this.log.warn("engine stalled", { ...this.name, silent_ms: silentMs, ...(work && { work }) });
+      },
+      onRecovered: (silentMs) => {
+        if (this.state === "ready") this.log.warn("engine is back", { ...this.name, silent_ms: silentMs });
+      },
+      onTimeout: () => {
+        const { silentMs, work } = watchdog;
+        const time = `for ${Math.round(silentMs / 1000)} s`;
+        const isLoading = this.state === "loading";
+        this.hang = isLoading
+          ? `made no progress ${time} while loading`
+          : `gave no sign of life ${time}${work && ` (${work})`}`;
+        process.kill();
+      },
+    });
+    return watchdog;
+  }
+
   private receive(message: FromEngine<Ready, Event, Report>): void {
+    this.watchdog?.heard();
     if ("report" in message && message.report !== undefined) this.options.onReport?.(message.report);
     switch (message.type) {
       case "progress":
         this.progress = message.value;
+        return;
+      case "loading":
+        this.loads = message.file;
         return;
       case "ready":
         return this.becomeReady(message.ready);
@@ -290,11 +338,13 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const { start, culprit } = this.options;
     for (const line of exit.stderr) this.log.error(line, this.name);
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
-    this.lastError = this.loadFailure ?? `The engine process ended ${how}${wasLoading ? " while loading" : ""}.`;
+    const end = this.hang ? `${this.hang} and was killed` : `ended ${how}${wasLoading ? " while loading" : ""}`;
+    const reason = this.loadFailure ?? `The engine process ${end}.`;
+    this.lastError = wasLoading && this.loads ? `${this.loads} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
-    this.loseJobs(how, culprit?.(exit.code, this.pending.values()));
+    this.loseJobs(this.hang ?? `stopped ${how}`, culprit?.(exit.code, this.pending.values()));
     this.isReplaced = true;
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
@@ -309,8 +359,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   /** What was computed is lost; what was not is kept for the successor, unless it has survived too many deaths. */
-  private loseJobs(how: string, culprit: PendingJob<Job, Event> | undefined): void {
-    const crashed = new SvcError("engine_crashed", `The model engine stopped ${how} while computing this request.`);
+  private loseJobs(what: string, culprit: PendingJob<Job, Event> | undefined): void {
+    const crashed = new SvcError("engine_crashed", `The model engine ${what} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
       if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
@@ -341,7 +391,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private processEnded(): void {
-    this.process = undefined;
+    this.watchdog?.stop();
+    this.process = this.watchdog = undefined;
     this.residentBytes = 0;
     this.options.onExit?.();
   }
@@ -357,3 +408,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 }
 
 const couldNotLoad = () => new SvcError("engine_unavailable", "The model could not be loaded.");
+
+const stalled = (ms: number) =>
+  new SvcError("engine_unavailable", "The model engine does not answer at the moment.", {
+    retryAfterSeconds: retryAfterSeconds(ms),
+  });

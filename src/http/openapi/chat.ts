@@ -40,7 +40,9 @@ the content alone; logprobs cover the content.
 
 **Images and sound** need a model with a projector (--mmproj), else 400 \`unsupported_media_input\`. image_url takes data
 URLs, http(s) URLs (unless --no-media-fetch) and files under --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at
-most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels.
+most 20 MB and 50 megapixels; detail low, auto and high scale the longer side down to 512, 1024 and 2048 pixels. URLs lead to
+public addresses, or with --media-fetch-private to loopback and private ones, too, but never to link-local and metadata
+addresses; an image that cannot be had within 10 s and 3 redirects is a 400 \`invalid_value\` without the cause.
 input_audio takes WAV, MP3 and FLAC in base64, at most 25 MB and 30 minutes; language is ignored. At most 32 a request.
 
 **Sampling.** Beside the API's fields llama.cpp's own are honoured: see the schema. n answers share one computation of the

@@ -4,11 +4,13 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
-import { ErrorEnvelope } from "../../contract/errors.ts";
+import { ErrorEnvelope, MessagesError, OllamaError } from "../../contract/errors.ts";
 import { MultiplexEvent } from "../../contract/multiplex.ts";
+import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
+import { isLimited, isOpen } from "../access.ts";
 import { commonRules, operations } from "./operations.ts";
-import { tags, type Operation } from "./operation.ts";
+import { keyErrors, limitErrors, tags, type Operation } from "./operation.ts";
 
 interface Response {
   description: string;
@@ -30,7 +32,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string; description: string };
   paths: Record<string, PathItem>;
-  components: { schemas: Record<string, unknown> };
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
   [key: string]: unknown;
 }
 
@@ -47,7 +49,11 @@ const streamHeaders = {
   "Cache-Control": { description: "`no-cache` on a stream.", schema: { type: "string" } },
   "X-Accel-Buffering": { description: "`no` on a stream: proxies must not buffer it.", schema: { type: "string" } },
 };
-const envelope = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
+  401: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+  429: { "Retry-After": { description: "Whole seconds.", schema: { type: "integer" } } },
+  503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
+};
 
 /** Describes every route of `app`. Call it once all routes are registered. */
 export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
@@ -63,14 +69,39 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: tags.map((name) => ({ name })),
     paths: generated.paths,
+    // The last: a server without keys asks for none.
+    security: [{ bearer: [] }, { apiKey: [] }, {}],
     components: {
-      schemas: { ...schemas, Error: ErrorEnvelope, ChatCompletionChunk, ChatProfileEvent, MultiplexEvent },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "A key of --api-key or --api-key-file." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same in another header." },
+      },
+      schemas: {
+        ...schemas,
+        Error: ErrorEnvelope,
+        MessagesError,
+        OllamaError,
+        ChatCompletionChunk,
+        ChatProfileEvent,
+        MultiplexEvent,
+      },
     },
   };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, described] of Object.entries(item)) {
       const operation = operations[`${method.toUpperCase()} ${path}`];
-      if (operation) complete(described, operation, `${method}${path}`);
+      if (!operation) continue;
+      if (isOpen(path)) described["security"] = [];
+      const forAll = {
+        ...(!isOpen(path) && keyErrors),
+        ...(isLimited(method.toUpperCase(), path) && limitErrors),
+      };
+      complete(
+        described,
+        { ...operation, errors: { ...operation.errors, ...forAll } },
+        `${method}${path}`,
+        errorForm(path),
+      );
     }
   }
   // Plain JSON: TypeBox's symbols stay behind.
@@ -86,7 +117,7 @@ async function generate(app: AnyElysia): Promise<unknown> {
   return response.json();
 }
 
-function complete(described: PathItem[string], operation: Operation, key: string): void {
+function complete(described: PathItem[string], operation: Operation, key: string, form: ErrorForm): void {
   described.operationId = key.replace(/[^a-z0-9]+/gi, "_");
   described["summary"] = operation.summary;
   described["tags"] = [operation.tag];
@@ -126,13 +157,11 @@ function complete(described: PathItem[string], operation: Operation, key: string
   for (const [name, text] of Object.entries(operation.headers ?? {})) {
     if (success) success.headers = { ...success.headers, [name]: { description: text, schema: { type: "string" } } };
   }
+  const errorBody = { "application/json": { schema: { $ref: `#/components/schemas/${form}` } } };
   for (const [status, description] of Object.entries(operation.errors ?? {})) {
-    described.responses[status] = { description, content: envelope };
-    if (status === "503") {
-      described.responses[status].headers = {
-        "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } },
-      };
-    }
+    described.responses[status] = { description, content: errorBody };
+    const header = ERROR_HEADERS[status];
+    if (header) described.responses[status].headers = header;
   }
   for (const response of Object.values(described.responses))
     response.headers = { ...response.headers, ...responseHeaders };

@@ -8,10 +8,11 @@ const headers = {
 };
 
 const UNAVAILABLE =
-  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed.";
+  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed, or its engine is stalled.";
 const RETRY = "Retry-After gives the time to retry in whole seconds.";
 
-const errors = (kind: string) => ({
+/** Errors of routes that compute vectors or rankings with a model of this kind. */
+const embeddingErrors = (kind: string) => ({
   400: badRequest,
   499: "`request_cancelled`: it was cancelled by its correlation id.",
   504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
@@ -20,6 +21,14 @@ const errors = (kind: string) => ({
   500: "`engine_crashed`: the engine process ended while it computed this request; the next one starts another.",
   503: `${UNAVAILABLE} ${RETRY}`,
 });
+
+/** Of vectors, which may be an upstream's. */
+export const vectorErrors = {
+  ...embeddingErrors("embedding model"),
+  502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
+  503: `${UNAVAILABLE} \`upstream_unavailable\`: the model's upstream cannot be reached. ${RETRY}`,
+  508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
+};
 
 export const embeddingsOperations: Operations = {
   "POST /v1/embeddings": {
@@ -33,12 +42,7 @@ exceed the model's context are truncated at their end; a header of the answer gi
 are: a whole input in the model's own vocabulary. With \`dimensions\`, vectors are truncated to their first values and
 normalized to length 1 again; more dimensions than the model has are an error.`,
     answers: { 200: "A vector for each input." },
-    errors: {
-      ...errors("embedding model"),
-      502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
-      503: `${UNAVAILABLE} \`upstream_unavailable\`: the model's upstream cannot be reached. ${RETRY}`,
-      508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
-    },
+    errors: vectorErrors,
     headers,
     queued: true,
     example: { input: "The sky is blue." },
@@ -49,7 +53,7 @@ normalized to length 1 again; more dimensions than the model has are an error.`,
     description:
       "Needs a reranker (--rerank-model). Each document is read together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order documents and are not probabilities.",
     answers: { 200: "The documents by relevance." },
-    errors: errors("reranker"),
+    errors: embeddingErrors("reranker"),
     headers,
     queued: true,
     example: { query: "What colour is the sky?", documents: ["Grass is green.", "The sky is blue."] },

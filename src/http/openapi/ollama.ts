@@ -1,15 +1,8 @@
 // API description: Ollama's API.
 
-import { badRequest, question, tooLarge, unavailable, type Operations } from "./operation.ts";
+import { vectorErrors } from "./embeddings.ts";
+import { badRequest, generationErrors, question, tooLarge, unavailable, type Operations } from "./operation.ts";
 
-const ollamaErrors = { 400: badRequest, 413: tooLarge("100 MB"), 503: unavailable };
-
-const embedErrors = {
-  400: badRequest,
-  404: "`model_not_found`: no embedding model of this name is served.",
-  413: tooLarge("1 MB"),
-  503: unavailable,
-};
 const notLocal = "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.";
 
 export const ollamaOperations: Operations = {
@@ -20,7 +13,7 @@ export const ollamaOperations: Operations = {
 json or a schema, enforced while sampling. think is a boolean or a level; default: off. keep_alive and options without a
 meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     answers: { 200: "The answer, whole or as a stream." },
-    errors: ollamaErrors,
+    errors: generationErrors,
     example: { ...question, stream: false },
     streamType: "application/x-ndjson",
     stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
@@ -31,7 +24,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     description:
       "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available.",
     answers: { 200: "The answer, whole or as a stream." },
-    errors: ollamaErrors,
+    errors: generationErrors,
     example: { prompt: "What is the capital of France?", stream: false },
     streamType: "application/x-ndjson",
     stream: "Lines of JSON, as for /api/chat.",
@@ -41,14 +34,14 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     summary: "Texts as vectors, in Ollama's API",
     description: "Uses the models of /v1/embeddings. options and keep_alive have no effect.",
     answers: { 200: "A vector for each text." },
-    errors: embedErrors,
+    errors: vectorErrors,
     example: { input: ["The sky is blue.", "Grass is green."] },
   },
   "POST /api/embeddings": {
     tag: "Compatibility",
     summary: "A text as a vector, in the older form of Ollama's API",
     answers: { 200: "The vector." },
-    errors: embedErrors,
+    errors: vectorErrors,
     example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {
@@ -56,7 +49,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     summary: "Describe a model, in Ollama's API",
     description: "The named model, or the one that answers for it.",
     answers: { 200: "The model's properties and capabilities." },
-    errors: ollamaErrors,
+    errors: { 400: badRequest, 404: generationErrors[404], 413: tooLarge("100 MB"), 503: unavailable },
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {

@@ -12,7 +12,7 @@ export interface Operation {
   readonly description?: string;
   /** Descriptions of the answers whose schema the route gives. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Error statuses and their reasons; each body is the error envelope. */
+  /** Error statuses and their reasons; each body is the error envelope of the path's convention. */
   readonly errors?: Readonly<Record<number, string>>;
   /** Headers that the request may carry beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
@@ -35,10 +35,20 @@ export const badRequest = "Invalid input; `code` and `param` give reason and pla
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long or its engine is down. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
+  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met; while the queue is full, only the model of a request is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
 
 /** The same of routes of the tokenizer. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long or its engine is down. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of these routes run already. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+
+/** Errors of routes that are not for everybody. */
+export const keyErrors = {
+  401: "`invalid_api_key`: the server has API keys, and the request has none of them.",
+};
+
+/** Errors of routes that make something. */
+export const limitErrors = {
+  429: "`rate_limit_exceeded`: the API key has no more requests by --key-rpm or --key-concurrent.",
+};
 
 /** Errors of routes that generate. */
 export const generationErrors = {
@@ -55,7 +65,7 @@ export const generationErrors = {
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
   503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost the requested file.",
-  507: "`storage_full`: the disk is full.",
+  507: "`storage_full`: files and batches take as much as --data-size allows, or the disk is full.",
 };
 
 /** Errors of routes of the tokenizer. */

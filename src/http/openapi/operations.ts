@@ -1,6 +1,7 @@
 // What the API description has of each route beyond its schemas: the rules of all routes here, each route in the file of
 // its resource. One entry a route: a test compares both ways.
 
+import { BODY_PATIENCE_MS } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
 import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
@@ -17,7 +18,10 @@ import { tokenizeOperations } from "./tokenize.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
-export const commonRules = `Local AI models behind one HTTP server. No key is needed; nothing leaves the machine.
+export const commonRules = `Local AI models behind one HTTP server. Nothing leaves the machine.
+
+**API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
+/openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.
 
 **Request ids.** Every answer has X-Request-ID and, with the same value, Compat-Request-ID: the id that the request
 sent under either name (1 to 128 visible ASCII characters), else a new one. It is the handle for cancelling.
@@ -25,11 +29,13 @@ sent under either name (1 to 128 visible ASCII characters), else a new one. It i
 **Errors** have the body \`{"error": {message, type, param, code, request_id}}\`. The message names fields, limits, sizes
 and types, and never repeats text of a request. In addition to those of each route: 404 \`not_found\` for an unknown path, 405
 \`method_not_allowed\` with an Allow header, 403 \`forbidden_origin\` for pages of foreign origins and
-\`forbidden_host\` for foreign host names on a loopback address. A 5xx that would only fail again carries
+what they link to or embed, but for /, /docs, /openapi.json and /health, and \`forbidden_host\` for host names that are neither
+loopback's nor allowed. A 5xx that would only fail again carries
 \`x-should-retry: false\`.
 
 **Bodies** are JSON in UTF-8 with Content-Type application/json or none; another type is 400
-\`unsupported_media_type\`. A field that is null counts as absent.`;
+\`unsupported_media_type\`. A field that is null counts as absent. A body of which nothing comes for ${BODY_PATIENCE_MS / 1000} seconds
+is 408 \`request_timeout\`.`;
 
 /** By method and path, as `POST /v1/batches`. */
 export const operations: Operations = {

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { chatErrors, errorObject, messagesError } from "../../contract/errors.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
+import { errorForm, type ErrorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
@@ -33,11 +34,11 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
     return respond(new SvcError("internal_error", "An internal error occurred; the log has the details."));
   });
 
-/** Whether clients of this path expect the error body and the header names of the Messages API. */
-export const isMessagesRoute = (pathname: string): boolean => /^\/v1\/messages(\/|$)/.test(pathname);
-
-/** Routes of Ollama's API, whose errors are a sentence. */
-const OLLAMA_ROUTE = /^\/api\//;
+const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) => unknown>> = {
+  Error: (error, requestId) => ({ error: errorObject(error, requestId) }),
+  MessagesError: messagesError,
+  OllamaError: ({ message }) => ({ error: message }),
+};
 
 /** The response of a failure outside any stream, in the form that clients of this path expect. */
 export function errorResponse(error: SvcError, requestId: string, pathname = ""): Response {
@@ -45,13 +46,11 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   const headers = new Headers();
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  if (status === 401) headers.set("www-authenticate", "Bearer");
   if (retry === false) headers.set("x-should-retry", "false");
-  const body = OLLAMA_ROUTE.test(pathname)
-    ? { error: error.message }
-    : isMessagesRoute(pathname)
-      ? messagesError(error, requestId)
-      : { error: errorObject(error, requestId) };
-  return Response.json(body, { status, headers });
+  // Nobody is to wait for the rest of what this one did not send.
+  if (error.code === "request_timeout") headers.set("connection", "close");
+  return Response.json(bodies[errorForm(pathname)](error, requestId), { status, headers });
 }
 
 function unknownRoute(request: Request, routes: RouteTable, requestId: string): Response {

@@ -1,29 +1,34 @@
-// What happens around every request whatever its route: correlation id, origin check, preflight, connection count and
-// the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s, errors and stream ends.
+// What happens around every request whatever its route: correlation id, who may call (host, origin, API key and its limits),
+// preflight, connection count and the one log line. It encloses Elysia's fetch because no hook of Elysia sees all of 404s,
+// errors and stream ends.
 
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { errorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
+import { isLimited, isOpen } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
-import { errorResponse, isMessagesRoute } from "./errors.ts";
-import { allowOrigin, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
+import type { ApiKeys } from "./api-keys.ts";
+import { errorResponse } from "./errors.ts";
+import type { KeyLimits } from "./key-limits.ts";
+import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
+import { addSecurityHeaders } from "./security-headers.ts";
 
 export interface LifecycleDeps {
   readonly contexts: RequestContexts;
   readonly routes: () => RouteTable;
   readonly policy: OriginPolicy;
+  readonly apiKeys: ApiKeys;
+  readonly keyLimits: KeyLimits;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
 export type Fetch = (request: Request) => Response | Promise<Response>;
-
-/** Looking at the server does not count as using it. */
-const UNCOUNTED = new Set(["/", "/metrics", "/health", "/openapi.json", "/docs"]);
 
 /** Encloses `handle`. */
 export class Lifecycle {
@@ -32,56 +37,74 @@ export class Lifecycle {
     private readonly deps: LifecycleDeps,
   ) {}
 
-  readonly fetch = async (request: Request, connection?: string): Promise<Response> => {
+  readonly fetch = async (request: Request, connection?: string, bodyEnds?: () => void): Promise<Response> => {
     const { contexts, clock, metrics } = this.deps;
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header there is no URL, only a path.
     const pathname = URL.parse(request.url)?.pathname;
-    const counted = pathname === undefined || !UNCOUNTED.has(pathname);
+    // Looking at the server does not count as using it.
+    const counted = !isOpen(pathname) && pathname !== "/metrics";
     if (counted) metrics.connectionOpened();
+    if (bodyEnds) context.bodyEnds = bodyEnds;
     const response = await this.respond(request, pathname, context);
+    addSecurityHeaders(response.headers);
     response.headers.set("X-Request-ID", context.id);
     response.headers.set("Compat-Request-ID", context.id);
-    if (isMessagesRoute(pathname ?? "")) response.headers.set("Request-ID", context.id);
+    if (errorForm(pathname ?? "") === "MessagesError") response.headers.set("Request-ID", context.id);
     const ended = () => {
       if (counted) metrics.connectionClosed();
       this.ended(request, pathname, response.status, context);
+      if (context.workEnded) void context.workEnded.then(context.release);
+      else context.release();
     };
     if (context.bodyEnded) void context.bodyEnded.finally(ended);
-    else ended();
+    else {
+      context.bodyEnds();
+      ended();
+    }
     return response;
   };
 
   private async respond(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
     const { policy, log } = this.deps;
+    const fail = (error: unknown) => {
+      if (!(error instanceof SvcError)) logUnexpected(log, error, context.id);
+      const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      return errorResponse(known, context.id, pathname);
+    };
     try {
-      checkOrigin(request.headers, policy);
-      if (pathname === undefined)
-        throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
-      const response = await this.route(request, pathname);
-      allowOrigin(request.headers, response.headers, policy);
-      return response;
+      checkHost(request.headers, policy);
+      checkOrigin(request.headers, policy, isOpen(pathname));
     } catch (error) {
-      if (error instanceof SvcError) return errorResponse(error, context.id, pathname);
-      logUnexpected(log, error, context.id);
-      return errorResponse(new SvcError("internal_error", "An internal error occurred."), context.id, pathname);
+      return fail(error);
     }
+    // From here on a page may read what went wrong.
+    const response = await this.route(request, pathname, context).catch(fail);
+    allowOrigin(request.headers, response.headers, policy);
+    return response;
   }
 
-  private route(request: Request, pathname: string): Response | Promise<Response> {
-    const route = request.method === "OPTIONS" ? this.deps.routes().find(pathname) : undefined;
+  private async route(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
+    const { routes, apiKeys, keyLimits } = this.deps;
+    if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
+    const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
+    // A preflight cannot have a key.
+    if (!route) context.apiKey = isOpen(pathname) ? apiKeys.nameOf(request.headers) : apiKeys.check(request.headers);
+    const { apiKey } = context;
+    if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
     return route ? preflight(request.headers, route.methods) : this.handle(request);
   }
 
   private ended(request: Request, pathname: string | undefined, status: number, context: RequestContext): void {
     const { log, clock, routes, metrics } = this.deps;
     const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
-    metrics.requestEnded(route, status);
+    metrics.requestEnded(route, status, context.apiKey);
     log.info("request", {
       id: context.id,
       method: request.method,
       route,
       status,
+      client: context.apiKey,
       ms: Math.round(clock.now() - context.startedAt),
       ...context.logFields(),
     });

@@ -1,6 +1,7 @@
-// Who may call from a browser. Without authentication this is what keeps a web page from using the local server:
-// foreign origins are refused on every method, and on a loopback bind so are foreign Host names (DNS rebinding).
+// Who may call from a browser. Without authentication this is what keeps a web page from using the server: foreign Host
+// names (DNS rebinding) and foreign origins are refused on every method.
 
+import { isAddress, isLoopback } from "../../config/host-name.ts";
 import { SvcError } from "../../domain/errors.ts";
 
 export interface OriginPolicy {
@@ -15,34 +16,44 @@ const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:"
 const EXPOSED =
   "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, Content-Range, Content-Disposition";
 const DEFAULT_HEADERS =
-  "Content-Type, Authorization, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
+  "Content-Type, Authorization, X-Api-Key, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
-
-const isLoopback = (name: string): boolean =>
-  name === "localhost" || name.endsWith(".localhost") || /^127(\.\d{1,3}){3}$/.test(name) || name === "[::1]";
-
-const isAddress = (name: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(name) || name.startsWith("[");
 
 /** Host header without its port, lower case. */
 function hostName(header: string): string {
   return header.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
 }
 
-/** Throws SvcError `forbidden_host` or `forbidden_origin` when the policy does not admit the request. */
-export function checkOrigin(headers: Headers, policy: OriginPolicy): void {
+/**
+ * Throws SvcError `forbidden_host` for names that their owners may point at this server whenever they like: others than
+ * loopback names, the one that the server listens on, and those of --allowed-host.
+ */
+export function checkHost(headers: Headers, policy: OriginPolicy): void {
   const host = hostName(headers.get("host") ?? "");
-  const named = policy.allowedHosts.some((allowed) => allowed.toLowerCase() === host);
-  const bound = policy.host.includes(":") ? `[${policy.host}]` : policy.host;
-  if (host !== "" && isLoopback(bound) && !isLoopback(host) && !named) {
-    throw new SvcError("forbidden_host", "This Host is not served here; --allowed-host admits more names.");
-  }
+  if (host === "" || isAddress(host) || isLoopback(host) || isNamed(host, policy)) return;
+  throw new SvcError("forbidden_host", "This Host is not served here; --allowed-host admits more names.");
+}
+
+const isNamed = (host: string, policy: OriginPolicy): boolean =>
+  [policy.host, ...policy.allowedHosts].some((name) => name.toLowerCase() === host);
+
+/**
+ * Throws SvcError `forbidden_origin` when the page that calls may not. `isOpen`: nothing there is anybody's own, so that any
+ * page may link to it.
+ */
+export function checkOrigin(headers: Headers, policy: OriginPolicy, isOpen: boolean): void {
   const origin = headers.get("origin");
-  if (origin === null || policy.corsOrigins.includes("*") || policy.corsOrigins.includes(origin)) return;
-  if (originIsLocal(origin)) return;
-  // Our own pages on another address of this machine. A name may be rebound by its owner, an address may not.
-  const sameHost = /^https?:\/\/(.*)$/.exec(origin)?.[1] === headers.get("host");
-  if (sameHost && (isAddress(host) || named)) return;
+  // What a page of another site merely shows, embeds or links to comes without its origin.
+  const isForeign =
+    origin === null ? !isOpen && headers.get("sec-fetch-site") === "cross-site" : !mayCall(origin, headers, policy);
+  if (!isForeign || policy.corsOrigins.includes("*")) return;
   throw new SvcError("forbidden_origin", "Pages of this origin may not call; --cors-origin admits more origins.");
+}
+
+function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolean {
+  if (policy.corsOrigins.includes(origin) || originIsLocal(origin)) return true;
+  // Our own pages on another address of this machine.
+  return /^https?:\/\/(.*)$/.exec(origin)?.[1] === headers.get("host");
 }
 
 /**
@@ -50,8 +61,7 @@ export function checkOrigin(headers: Headers, policy: OriginPolicy): void {
  * was addressed by a name that --allowed-host admits, behind which a proxy may stand.
  */
 export function checkLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): void {
-  const bound = host.includes(":") ? `[${host}]` : host;
-  if (isLoopback(bound) && isLoopback(hostName(headers.get("host") ?? ""))) return;
+  if (isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""))) return;
   throw new SvcError("forbidden_host", "Models are downloaded and removed through a loopback address alone.");
 }
 

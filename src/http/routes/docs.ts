@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import { docsPage } from "../openapi/docs-page.ts";
+import { PAGE_POLICY } from "../plugins/security-headers.ts";
 import type { AppDeps } from "../deps.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 
@@ -37,7 +38,7 @@ export const docsRoutes = ({ version }: Pick<AppDeps, "version">, describe: () =
       "/docs",
       async ({ request }) =>
         new Response(docsPage(await described(), new URL(request.url).origin), {
-          headers: { "Content-Type": "text/html; charset=utf-8" },
+          headers: { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": PAGE_POLICY },
         }),
       {
         detail: {

@@ -1,20 +1,23 @@
 // GET /health
 
 import { Elysia } from "elysia";
-import { Health } from "../../contract/health.ts";
-import { encodeHealth } from "../../dialect/status.ts";
+import { Health, OpenHealth } from "../../contract/health.ts";
+import { t } from "../../contract/schema.ts";
+import { encodeHealth, encodeOpenHealth } from "../../dialect/status.ts";
 import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
 
-/** Always 200 while the process answers; the body tells how the engines are. */
-export const healthRoutes = ({ engine, engines, clock, version }: AppDeps) =>
+/** Always 200 while the process answers; the body tells how the engines are, to whoever has a key where there are any. */
+export const healthRoutes = ({ engine, engines, clock, version, config }: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.health" }).get(
     "/health",
-    () => {
+    ({ request }) => {
       const status = engine.status();
       const all = engines.map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));
       const parts = { engine: status, engines: all, model: status.modelId, version, wall: clock.wall() };
-      return Response.json(encodeHealth(parts));
+      const isKnown = config.apiKeys.length === 0 || contexts.of(request).apiKey !== undefined;
+      return Response.json(isKnown ? encodeHealth(parts) : encodeOpenHealth(parts));
     },
-    { detail: { responses: { 200: jsonContent(Health, "The process answers.") } } },
+    { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth]), "The process answers.") } } },
   );

@@ -135,11 +135,13 @@ export class BatchRun {
   /** Answers every line that is not, a few at once, until none is left or the run is to end. */
   private async answerAll(journal: Journal, tally: Tally): Promise<void> {
     const { signal } = this.ending;
-    const { slots, linesAtOnce } = this.deps;
+    const { slots, linesAtOnce, store } = this.deps;
     const underWay = new Set<Promise<void>>();
     const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {
       for await (const line of this.unanswered(tally)) {
+        // What there is no room for is not computed.
+        if (!signal.aborted) store.quota.claim(1);
         this.lines++;
         const place = await slots.take(signal);
         if (!place) break;
@@ -210,7 +212,10 @@ export class BatchRun {
   }
 
   private async put(line: BatchOutputLine, outcome: LineOutcome, journal: Journal, tally: Tally): Promise<void> {
-    await journal.append(`${JSON.stringify(line)}\n`);
+    const text = `${JSON.stringify(line)}\n`;
+    // Without its last lines a batch could not even be cancelled.
+    if (outcome !== "skipped") this.deps.store.quota.claim(text.length);
+    await journal.append(text);
     tally.add(tallyLine(line));
     this.deps.metrics.batchLineEnded(outcome);
   }

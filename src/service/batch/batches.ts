@@ -90,7 +90,7 @@ export class BatchesService {
     this.options.folder.close();
   }
 
-  /** Makes a batch, to be answered by `model`. Throws SvcError `not_found` about the input file. */
+  /** Makes a batch, to be answered by `model`. Throws SvcError `not_found` about the input file, or `storage_full`. */
   create(call: BatchCall, model: string): BatchRecord {
     const now = this.now();
     const store = this.options.folder.find();
@@ -104,6 +104,8 @@ export class BatchesService {
     const times = { createdAt: now, expiresAt: now + windowSeconds };
     const ids = { id: newBatchId(), inputFileId, outputFileId: newFileId() };
     try {
+      // Without room for its output it could only wait.
+      store.quota.claim(1);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
       if (!isMissing(error)) throw storageError(error);

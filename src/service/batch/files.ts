@@ -44,11 +44,12 @@ export class FilesService {
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile> {
     const store = this.options.folder.open();
     const id = newFileId();
-    const bytes = await receiveContent(chunks, store.partPath(id), this.options.limits, this.options.bodyBudget).catch(
-      (error: unknown) => {
-        throw storageError(error);
-      },
-    );
+    const { limits, bodyBudget } = this.options;
+    const claim = (more: number) => store.quota.claim(more);
+    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget);
+    const bytes = await received.catch((error: unknown) => {
+      throw storageError(error);
+    });
     const keep = async (filename: string, expiresSeconds?: number) => {
       const createdAt = this.now();
       const seconds = expiresSeconds ?? this.options.keepSeconds;

@@ -6,12 +6,15 @@ import { withStorage } from "../../store/storage-error.ts";
 export class JobFolder {
   private opened: JobStore | undefined;
 
-  /** `path` is the data folder; nothing is made in it before something is to be stored. */
-  constructor(private readonly path: string) {}
+  /** `path` is the data folder; nothing is made in it before something is to be stored, and no more than `mostBytes`. */
+  constructor(
+    private readonly path: string,
+    private readonly mostBytes: number,
+  ) {}
 
   /** Opens the store, and makes it if it is not there. Throws SvcError `storage_full` or `storage_unavailable`. */
   open(): JobStore {
-    return (this.opened ??= withStorage(() => new JobStore(this.path)));
+    return (this.opened ??= withStorage(() => new JobStore(this.path, this.mostBytes)));
   }
 
   /** The store, if anything was ever stored. Throws SvcError as `open` does. */

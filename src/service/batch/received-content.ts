@@ -16,13 +16,15 @@ const MB = 1024 * 1024;
 const LONGEST_LINE = 100 * MB;
 
 /**
- * Writes JSON Lines to `path`; returns its size in bytes. Throws SvcError `payload_too_large`, `invalid_json` or
- * `invalid_value` about the content, what the system throws, or what `chunks` throws; then nothing is left behind.
+ * Writes JSON Lines to `path`; returns its size in bytes. `claim` is asked for room for each piece. Throws SvcError
+ * `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy` when `budget` is used up, what the
+ * system throws, or what `chunks` or `claim` throws; then nothing is left behind.
  */
 export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
   limits: ContentLimits,
+  claim: (bytes: number) => void,
   budget: BodyBudget,
 ): Promise<number> {
   const handle = await open(path, "wx", 0o600);
@@ -35,6 +37,7 @@ export async function receiveContent(
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
       for (const line of cutter.push(chunk)) check.see(line);
+      claim(chunk.length);
       for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
     }
     for (const line of cutter.rest()) check.see(line);

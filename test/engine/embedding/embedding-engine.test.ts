@@ -19,6 +19,7 @@ function create(modelPath = "model", loadTimeoutMs = 30_000, idleMs = 0): Embedd
       command: () => [process.execPath, fixture],
       env: { PATH: "/usr/bin:/bin" },
       loadTimeoutMs,
+      engineTimeoutMs: 0,
       log: silent,
       clock: systemClock,
     },

@@ -10,12 +10,15 @@ export interface CountingOptions {
   readonly libraries: string;
   /** Milliseconds that loading takes; negative: it fails. */
   readonly loadMs: number;
+  /** It dies while it loads. */
+  readonly crash?: true;
 }
 
-/** Counts to `to`, or dies on the way. */
+/** Counts to `to`, or dies on the way, or is never done. */
 export interface CountingJob {
   readonly to: number;
   readonly crash?: true;
+  readonly hang?: true;
 }
 
 export type CountingEvent =
@@ -27,7 +30,9 @@ export type CountingEvent =
 const SLICE = 100_000;
 
 export const countingKind: EngineKind<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent> = {
-  async load({ loadMs }, send) {
+  async load({ loadMs, crash }, send) {
+    send({ type: "loading", file: "/models/abacus" });
+    if (crash) process.kill(process.pid, "SIGSEGV");
     if (loadMs < 0) throw new Error("no such counter");
     for (const level of ["debug", "info", "warn"] as const) send({ type: "log", level, text: "beads" });
     for (let share = 0; share < 1; share += 0.25) {
@@ -39,9 +44,10 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
       symbols: {
         count: { args: ["f64", "f64"], returns: "f64" },
         crash: { args: [], returns: "void" },
+        hang: { args: [], returns: "void" },
       },
     });
-    const jobs = new Map<JobKey, { readonly to: number; readonly crash?: true; count: number }>();
+    const jobs = new Map<JobKey, CountingJob & { count: number }>();
     const end = (key: JobKey, cancelled: boolean) => {
       const { count = 0 } = jobs.get(key) ?? {};
       jobs.delete(key);
@@ -62,6 +68,7 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
           const [key, job] = next;
           if (job.count === 0) send({ type: "started", keys: [key] });
           if (job.crash) symbols.crash();
+          if (job.hang) symbols.hang();
           job.count = symbols.count(job.count, Math.min(job.count + SLICE, job.to));
           send({ type: "events", outputs: [{ key, events: [{ type: "counted", count: job.count }] }], finished: [] });
           if (job.count === job.to) end(key, false);

@@ -40,3 +40,26 @@ test("what is sent to an engine that no longer listens is lost; its end says the
     await ended.promise;
   }
 });
+
+test("what native code tells of its computations is read when asked for, and only once", async () => {
+  const told = Promise.withResolvers<void>();
+  const engine = new EngineProcess<never, string>({
+    command: [
+      process.execPath,
+      "-e",
+      "require('fs').writeSync(3, '+drafting\\n-decoding a step\\n'); process.send('told'); setInterval(() => {}, 1000)",
+    ],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => told.resolve(),
+    onExit: () => {},
+  });
+  try {
+    await told.promise;
+    expect(engine.pulse()).toEqual({ moved: true, work: "decoding a step" });
+    expect(engine.pulse()).toBeUndefined();
+  } finally {
+    await engine.stop(1000);
+  }
+  expect(engine.pulse()).toBeUndefined();
+});

@@ -2,13 +2,14 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Clock } from "../../../src/domain/clock.ts";
+import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Supervisor } from "../../../src/engine/process/supervisor.ts";
 import type { SupervisorOptions } from "../../../src/engine/process/supervisor-options.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
 type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
@@ -35,21 +36,23 @@ afterEach(async () => {
 
 interface Setting extends Policy {
   readonly loadMs?: number;
+  readonly crash?: true;
   readonly loadTimeoutMs?: number;
-  readonly clock?: Clock;
+  readonly engineTimeoutMs?: number;
+  readonly clock?: Timers;
 }
 
-const realClock: Clock = { now: () => performance.now(), wall: () => Date.now() };
-
-function start({ loadMs = 0, loadTimeoutMs = 20_000, clock = realClock, ...policy }: Setting = {}): Counter {
+function start(setting: Setting = {}): Counter {
+  const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, clock = systemClock, ...policy } = setting;
   const counter: Counter = new Supervisor({
     kind: "counting",
     model: "abacus",
-    load: () => ({ libraries: import.meta.dir, loadMs }),
+    load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
     launch: {
       command: () => [process.execPath, PROGRAM],
       env: { ...process.env } as Record<string, string>,
       loadTimeoutMs,
+      engineTimeoutMs,
       log,
       clock,
     },
@@ -140,7 +143,7 @@ describe("a lazy engine", () => {
   test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
     const counter = start({ loadMs: -1 });
     expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
-    expect(counter.status()).toMatchObject({ lastError: "no such counter" });
+    expect(counter.status()).toMatchObject({ lastError: "/models/abacus could not be loaded: no such counter" });
     await until(() => counter.status().state === "unloaded");
     expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
     expect(counter.status().state).toBe("failed");
@@ -277,6 +280,99 @@ describe("a process that dies", () => {
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       await refusedFor(1);
     },
+  );
+});
+
+describe("a process that stands still", () => {
+  /** Lets seconds pass, one after the other, until this is so. */
+  const passUntil = async (clock: TestClock, holds: () => boolean) => {
+    for (; !holds(); await Bun.sleep(1)) clock.pass(1000);
+  };
+  const stop = (counter: Counter, before: readonly number[]) => {
+    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+    process.kill(pid, "SIGSTOP");
+    return { goOn: () => process.kill(pid, "SIGCONT"), stalled: () => counter.status().state === "stalled" };
+  };
+
+  test("is told as stalled, refuses new jobs, and loses nothing when it goes on", async () => {
+    const before = childrenOf(process.pid);
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 3_600_000 });
+    const events = await running(counter, { to: 3_000_000 });
+    const { goOn, stalled } = stop(counter, before);
+    await passUntil(clock, stalled);
+    const status = counter.status();
+    expect(status).toMatchObject({ state: "stalled", running: 1, restarts: 0 });
+    expect(clock.wall() - (status.stalledSince ?? 0)).toBeGreaterThanOrEqual(10_000);
+    const refused = await count(counter, { to: 1 }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "engine_unavailable", details: { retryAfterSeconds: 10 } });
+    for (let seconds = 0; seconds < 100; seconds++) clock.pass(1000);
+    goOn();
+    expect((await Array.fromAsync(events)).at(-1)).toEqual({ type: "done", count: 3_000_000, cancelled: false });
+    expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
+    expect(counter.status()).not.toHaveProperty("stalledSince");
+    expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+    expect(notes).toEqual(["warn beads", "warn engine stalled", "warn engine is back"]);
+  });
+
+  test("for longer than it may is killed: its job fails, others go to its successor", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000 });
+    await count(counter, { to: 1 });
+    const [lost, kept] = [count(counter, { to: 1, hang: true }), count(counter, { to: 4 })];
+    let failed: unknown;
+    lost.catch((error: unknown) => (failed = error));
+    await until(() => counter.status().running === 1);
+    await passUntil(clock, () => failed !== undefined);
+    expect(failed).toMatchObject({
+      code: "engine_crashed",
+      message: "The model engine gave no sign of life for 60 s while computing this request.",
+    });
+    expect((await kept).at(-1)).toMatchObject({ count: 4 });
+    const reason = "The engine process gave no sign of life for 60 s and was killed.";
+    expect(counter.status()).toMatchObject({ state: "ready", restarts: 1, lastError: reason });
+    expect(errors).toEqual([{ message: "engine process ended", fields: expect.objectContaining({ reason }) }]);
+  });
+
+  test("while it loads is killed when there is no progress for as long, and the file is named", async () => {
+    const clock = new TestClock();
+    const counter = start({ start: "eager", loadMs: 4_000_000, clock, engineTimeoutMs: 60_000 });
+    const failed = counter.ready().catch((error: unknown) => error);
+    // It is loading by then.
+    await until(() => notes.includes("warn beads"));
+    await passUntil(clock, () => counter.status().state === "failed");
+    expect(String(await failed)).toContain(
+      "/models/abacus could not be loaded: The engine process made no progress for 60 s while loading and was killed.",
+    );
+  });
+
+  test("is nobody's fault when it is dead: its successor is watched alone", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000 });
+    await count(counter, { to: 1 });
+    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+    for (let round = 0; round < 3; round++) {
+      await count(counter, { to: 1 });
+      for (let seconds = 0; seconds < 6; seconds++) clock.pass(1000);
+    }
+    expect(notes).not.toContain("warn engine stalled");
+  });
+
+  test("is not what it looks like when it was this process or the whole machine that did", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000 });
+    await count(counter, { to: 1 });
+    clock.pass(3_600_000);
+    expect(counter.status().state).toBe("ready");
+    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+    expect(counter.status().restarts).toBe(0);
+  });
+});
+
+test("a process that dies while it loads a file is reported with the file", async () => {
+  const counter = start({ start: "eager", crash: true });
+  await expect(counter.ready()).rejects.toThrow(
+    "/models/abacus could not be loaded: The engine process ended by signal SIGSEGV while loading.",
   );
 });
 

@@ -15,7 +15,7 @@ test("a line is no longer than a request may be, however large the file", async 
     yield most;
     yield Buffer.from(" ");
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, new BodyBudget());
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new BodyBudget());
   await expect(received).rejects.toMatchObject({
     code: "payload_too_large",
     message: "Line 2 of the file is too long: a line may have 100 MB.",

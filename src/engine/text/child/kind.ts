@@ -97,15 +97,16 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
     throw new Error("the library for images and sound is not built: run `npm run build:media`");
   }
   const media = openMedia(options.libraries);
+  const file = options.mmprojPath ?? "";
   media.loadStart(llama.modelPointer(), {
     ...PROJECTOR_DEFAULTS,
-    path: options.mmprojPath ?? "",
+    path: file,
     threads: options.threads,
     gpu: options.gpuLayers !== 0,
     flashAttention: options.flashAttention,
   });
   // Its share of the whole is not known: progress is the model's.
-  await untilLoaded(media, (notice) => notice.type === "log" && send(notice));
+  await untilLoaded(media, (notice) => send(notice.type === "progress" ? { type: "loading", file } : notice));
   return media;
 }
 

@@ -1,0 +1,44 @@
+// The certificate that the server shows, and its private key.
+
+import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { UsageError } from "./parse.ts";
+import { readText } from "./read-text.ts";
+
+/** Both as PEM. */
+export interface Tls {
+  /** The server's, and those that vouch for it. */
+  readonly cert: string;
+  /** Never logged. */
+  readonly key: string;
+}
+
+/** Reads both files; undefined when none is named. Throws UsageError when they cannot be used, or not together. */
+export function readTls(files: Partial<Tls>): Tls | undefined {
+  if (files.cert === undefined && files.key === undefined) return undefined;
+  if (files.cert === undefined || files.key === undefined) {
+    throw new UsageError("--tls-cert and --tls-key belong together.");
+  }
+  const cert = readText(files.cert, "certificate");
+  const key = readText(files.key, "private key");
+  if (certificateIn(cert, files.cert).checkPrivateKey(privateKeyIn(key, files.key))) return { cert, key };
+  throw new UsageError(`The private key ${files.key} does not belong to the certificate ${files.cert}.`);
+}
+
+function certificateIn(pem: string, file: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw new UsageError(`The certificate ${file} is none in PEM form.`);
+  }
+}
+
+function privateKeyIn(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    const isEncrypted = error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE";
+    throw new UsageError(
+      isEncrypted ? `The private key ${file} has a passphrase.` : `The private key ${file} is none in PEM form.`,
+    );
+  }
+}

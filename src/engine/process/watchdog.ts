@@ -1,0 +1,88 @@
+// Notices that an engine process stands still: it was stopped, or a call in it does not end. Whatever is heard of it is a
+// sign of life; a healthy one is heard about once a second, also in the middle of a long computation.
+
+import type { Timers } from "../../domain/clock.ts";
+
+const TICK_MS = 1000;
+/** Silence after which an engine is said to be stalled; half of the limit, where that is less. */
+const STALLED_MS = 10_000;
+/** The longest that clients of a stalled engine are told to wait. */
+const RETRY_MS = 10_000;
+
+/** What native code told of itself since it was last asked. */
+export interface Pulse {
+  /** A computation has moved on. */
+  readonly moved: boolean;
+  /** What is being computed; empty: nothing. */
+  readonly work: string;
+}
+
+export interface WatchdogOptions {
+  readonly clock: Timers;
+  /** Milliseconds of silence after which the process is given up; 0: never. */
+  readonly limitMs: number;
+  /** Asked once a second; undefined: nothing was told. */
+  readonly pulse: () => Pulse | undefined;
+  readonly onStalled: () => void;
+  /** It is heard again after so many milliseconds. */
+  readonly onRecovered: (silentMs: number) => void;
+  /** Called once. */
+  readonly onTimeout: () => void;
+}
+
+export class Watchdog {
+  /** What was being computed when it was last heard. */
+  work = "";
+  /** Since when it is stalled, in milliseconds since 1970; undefined: it is not. */
+  stalledSince: number | undefined;
+  private silent = 0;
+  private looked: number;
+  private cancel: () => void;
+
+  constructor(private readonly options: WatchdogOptions) {
+    this.looked = options.clock.now();
+    this.cancel = options.clock.after(TICK_MS, this.tick);
+  }
+
+  get silentMs(): number {
+    return this.silent;
+  }
+
+  /** Milliseconds after which a client may come back to an engine that is stalled. */
+  get retryMs(): number {
+    const { limitMs } = this.options;
+    return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, limitMs - this.silent);
+  }
+
+  /** A sign of life. */
+  heard(): void {
+    const { silent } = this;
+    this.silent = 0;
+    if (this.stalledSince === undefined) return;
+    this.stalledSince = undefined;
+    this.options.onRecovered(silent);
+  }
+
+  /** The process is gone, or about to. */
+  stop(): void {
+    this.cancel();
+  }
+
+  private readonly tick = (): void => {
+    const { clock, limitMs, pulse, onStalled, onTimeout } = this.options;
+    const now = clock.now();
+    // Time in which this process stood still itself, or the whole machine did, says nothing about the other.
+    this.silent += Math.min(now - this.looked, TICK_MS);
+    this.looked = now;
+    const { moved, work = this.work } = pulse() ?? {};
+    this.work = work;
+    if (moved) this.heard();
+    const stalledMs = limitMs === 0 ? STALLED_MS : Math.min(STALLED_MS, limitMs / 2);
+    if (this.silent >= stalledMs && this.stalledSince === undefined) {
+      this.stalledSince = clock.wall() - this.silent;
+      onStalled();
+    }
+    if (limitMs > 0 && this.silent >= limitMs) return onTimeout();
+    this.cancel = clock.after(TICK_MS, this.tick);
+  };
+}

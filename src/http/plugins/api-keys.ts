@@ -1,0 +1,46 @@
+// Who may call at all, where the operator has given out keys.
+
+import { hash, timingSafeEqual } from "node:crypto";
+import type { ApiKey } from "../../config/api-keys.ts";
+import { SvcError } from "../../domain/errors.ts";
+
+const digest = (key: string): Buffer => hash("sha256", key, "buffer");
+
+export class ApiKeys {
+  private readonly known: readonly { readonly name: string; readonly digest: Buffer }[];
+
+  /** Without keys, requests need none. */
+  constructor(keys: readonly ApiKey[]) {
+    this.known = keys.map(({ name, key }) => ({ name, digest: digest(key) }));
+  }
+
+  /** The name of the request's key; undefined without keys. Throws SvcError `invalid_api_key`. */
+  check(headers: Headers): string | undefined {
+    const name = this.nameOf(headers);
+    if (name !== undefined || this.known.length === 0) return name;
+    const isGiven = presented(headers).length > 0;
+    throw new SvcError(
+      "invalid_api_key",
+      isGiven
+        ? "The API key is not one of this server's."
+        : "An API key is required, as Authorization: Bearer KEY or x-api-key: KEY.",
+    );
+  }
+
+  /** The same where requests may do without. */
+  nameOf(headers: Headers): string | undefined {
+    if (this.known.length === 0) return undefined;
+    let name: string | undefined;
+    // To the end of the list, so that the time tells nothing of the keys.
+    for (const given of presented(headers).map(digest)) {
+      for (const one of this.known) if (timingSafeEqual(given, one.digest)) name ??= one.name;
+    }
+    return name;
+  }
+}
+
+/** Clients may send both, and only one of them is meant for this server. */
+function presented(headers: Headers): string[] {
+  const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return [bearer, headers.get("x-api-key")].filter((key): key is string => typeof key === "string" && key !== "");
+}

@@ -1,0 +1,55 @@
+// How much may be asked for with one API key.
+
+import type { Clock } from "../../domain/clock.ts";
+import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
+
+const MINUTE_MS = 60_000;
+/** When a request of the same key will end is not known. */
+const SOON_MS = 1000;
+
+export interface KeyLimitOptions {
+  /** Requests in any minute; 0: no limit. */
+  readonly perMinute: number;
+  /** Requests under way at once; 0: no limit. */
+  readonly concurrent: number;
+  readonly clock: Clock;
+}
+
+/** The requests of one name. */
+interface Usage {
+  live: number;
+  /** When the latest `perMinute` of them came; `next` is the place of the oldest. */
+  readonly times: number[];
+  next: number;
+}
+
+export class KeyLimits {
+  private readonly usages = new Map<string, Usage>();
+
+  constructor(private readonly options: KeyLimitOptions) {}
+
+  /**
+   * Counts a request with a key of this name. Returns what is to be called, once, when it has ended. Throws SvcError
+   * `rate_limit_exceeded`; a request that is refused does not count.
+   */
+  enter(name: string): () => void {
+    const { perMinute, concurrent, clock } = this.options;
+    const usage = this.usages.get(name) ?? { live: 0, times: [], next: 0 };
+    this.usages.set(name, usage);
+    if (concurrent > 0 && usage.live >= concurrent) throw exceeded("requests at once", concurrent, SOON_MS);
+    if (perMinute > 0) {
+      const now = clock.now();
+      const waitMs = (usage.times[usage.next] ?? -Infinity) + MINUTE_MS - now;
+      if (waitMs > 0) throw exceeded("requests a minute", perMinute, waitMs);
+      usage.times[usage.next] = now;
+      usage.next = (usage.next + 1) % perMinute;
+    }
+    usage.live++;
+    return () => void usage.live--;
+  }
+}
+
+const exceeded = (what: string, limit: number, waitMs: number) =>
+  new SvcError("rate_limit_exceeded", `The limit of this API key is reached: ${what}, ${limit}.`, {
+    retryAfterSeconds: retryAfterSeconds(waitMs),
+  });

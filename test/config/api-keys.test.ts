@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseApiKeys } from "../../src/config/api-keys.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+
+let home: string;
+beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-keys-"))));
+afterAll(() => rmSync(home, { recursive: true }));
+
+function file(content: string): string {
+  const path = join(home, `${crypto.randomUUID()}.keys`);
+  writeFileSync(path, content);
+  return path;
+}
+
+test.each<[given: string, name: string, key: string]>([
+  ["ada=secret", "ada", "secret"],
+  ["secret", "key-1", "secret"],
+  ["sk-9_x/+", "key-1", "sk-9_x/+"],
+  ["ci-2=a=b==", "ci-2", "a=b=="],
+  ["c2VjcmV0", "key-1", "c2VjcmV0"],
+  ["c2VjcmV0cw==", "key-1", "c2VjcmV0cw=="],
+  ["c2VjcmV0cyE=", "key-1", "c2VjcmV0cyE="],
+  ["=x", "key-1", "=x"],
+])("%s is a key with or without a name", (given, name, key) => {
+  expect(parseApiKeys([given], [])).toEqual([{ name, key }]);
+});
+
+test("files add to what is given, without comments and blank lines; places count through all", () => {
+  const keys = parseApiKeys(["first"], [file("# people\r\n\r\nada=a1\r\n  ada=a2  \n"), file("last")]);
+  expect(keys.map(({ name, key }) => `${name} ${key}`)).toEqual(["key-1 first", "ada a1", "ada a2", "key-4 last"]);
+});
+
+test("flags, environment and config file give them as any list", () => {
+  writeFileSync(join(home, "more.keys"), "bob=b\n");
+  const config = join(home, "svc.toml");
+  writeFileSync(config, 'api-key-file = ["more.keys"]\n');
+  const read = (environment: Record<string, string>) => readConfig(new Map([["config", config]]), environment, "/srv");
+  expect(read({ HOME: home, SVC_API_KEY: "ada=a,eve=e" }).apiKeys.map(({ name }) => name)).toEqual([
+    "ada",
+    "eve",
+    "bob",
+  ]);
+  expect(read({ HOME: home }).apiKeys).toEqual([{ name: "bob", key: "b" }]);
+});
+
+describe("is refused, and the key not told:", () => {
+  const messageOf = (given: string[], files: string[] = []) => {
+    try {
+      parseApiKeys(given, files);
+    } catch (error) {
+      return error instanceof Error ? error.message : "";
+    }
+    return "nothing";
+  };
+
+  test.each<[what: string, given: string[], message: string]>([
+    ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; got 9 with others."],
+    ["other letters", ["hüsh"], "The API key key-1 must be visible ASCII characters"],
+    ["one key under two names", ["ada=hush", "eve=hush"], "The API keys ada and eve are the same."],
+  ])("%s", (_, given, message) => {
+    expect(messageOf(given)).toStartWith(message);
+    expect(messageOf(given)).not.toMatch(/h.sh/);
+  });
+
+  test("a file that cannot be read, or has no key: the server would be open", () => {
+    expect(messageOf([], [join(home, "missing")])).toBe(
+      `The file of API keys ${join(home, "missing")} cannot be read (ENOENT).`,
+    );
+    const empty = file("# nobody yet\n\n");
+    expect(messageOf([], [empty])).toBe(`The file of API keys ${empty} has none.`);
+  });
+});

@@ -1,0 +1,89 @@
+// The real program with files that crash llama.cpp while it reads them: it says which one it was, and other models serve on.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { makeEncoder } from "../models/make-encoder.ts";
+import { makeVisionModel } from "../models/make-vision-model.ts";
+import { isBuilt } from "../native/media-harness.ts";
+import { FROM_SOURCE, withServer } from "../support/server.ts";
+
+const TIMEOUT_MS = 60_000;
+const folder = mkdtempSync(join(tmpdir(), "svc-damaged-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const { model, projector } = makeVisionModel("tiles", folder);
+
+/** A copy of a GGUF file in which this number is another. */
+function damaged(path: string, key: string, value: number): string {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(key);
+  if (at < 0) throw new Error(`no ${key} in ${path}`);
+  // Behind the key comes the type.
+  bytes.writeUInt32LE(value, at + key.length + 4);
+  const copy = join(folder, `damaged-${basename(path)}`);
+  writeFileSync(copy, bytes);
+  return copy;
+}
+
+/** Starts the program with these files, which it cannot do, and returns its exit code and last words. */
+async function refused(args: readonly string[]): Promise<{ code: number; said: string | undefined }> {
+  const limits = ["--port", "0", "--threads", "1", "--ctx", "512", "--cache-dir", folder];
+  const child = Bun.spawn([...FROM_SOURCE, ...args, ...limits], { stdout: "ignore", stderr: "pipe" });
+  const [code, text] = await Promise.all([child.exited, child.stderr.text()]);
+  return { code, said: text.trim().split("\n").at(-1) };
+}
+
+const crashed = (file: string) => ({
+  code: 3,
+  said: expect.stringMatching(
+    new RegExp(`^svc: ${file} could not be loaded: The engine process ended .* while loading`),
+  ),
+});
+
+test(
+  "a draft model that crashes its reader is named, and not the model",
+  async () => {
+    const file = damaged(model, "llama.block_count", 1000);
+    expect(await refused(["--model", model, "--draft", file, "-s", "hello"])).toEqual(crashed(file));
+  },
+  TIMEOUT_MS,
+);
+
+test.if(isBuilt)(
+  "a projector that crashes its reader is named, and not the model",
+  async () => {
+    const file = damaged(projector, "clip.vision.image_size", 0);
+    expect(await refused(["--model", model, "--mmproj", file])).toEqual(crashed(file));
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "others are answered while a model crashes its engine",
+  async () => {
+    const file = damaged(makeEncoder("mean", folder), "bert.pooling_type", 1000);
+    await withServer(["--threads", "1", "--ctx", "512", "--embedding-model", file], async ({ url }) => {
+      const post = (path: string, body: object) => {
+        const headers = { "content-type": "application/json" };
+        return fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      };
+      const chat = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
+      const vectors = post("/v1/embeddings", { input: "the sky" });
+      expect((await post("/v1/chat/completions", chat)).status).toBe(200);
+      const refusal = await vectors;
+      expect(refusal.status).toBe(503);
+      // It is the operator who is told.
+      expect(await refusal.text()).not.toContain(folder);
+      expect((await post("/v1/chat/completions", chat)).status).toBe(200);
+      const health = await (await fetch(`${url}/health`)).json();
+      expect(health).toMatchObject({
+        engine: { state: "ready", restarts: 0 },
+        engines: expect.arrayContaining([
+          expect.objectContaining({ kind: "embedding", last_error: expect.stringContaining(`${file} could not be`) }),
+        ]),
+      });
+    });
+  },
+  TIMEOUT_MS,
+);

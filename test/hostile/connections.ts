@@ -1,0 +1,182 @@
+// Connections that are held: idle ones by the thousand, more than there are descriptors, readers and writers that do not
+// come on.
+//   bun test/hostile/connections.ts
+
+import { connect, type Socket } from "node:net";
+import { streamChat } from "../support/chat-client.ts";
+import { openFiles, residentBytes } from "../support/processes.ts";
+import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
+const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
+const MB = 1_000_000;
+
+/** A connection that is held, and what came of it. */
+class Held {
+  received = "";
+  closed = false;
+
+  private constructor(readonly socket: Socket) {
+    socket.on("data", (chunk) => (this.received += chunk.toString("latin1")));
+    socket.on("close", () => (this.closed = true));
+    socket.on("error", () => {});
+  }
+
+  /** Connects and sends this; resolves when that is on its way, or the connection was refused. */
+  static open(port: number, text = ""): Promise<Held> {
+    return new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        if (text) socket.write(text);
+        resolve(held);
+      });
+      const held = new Held(socket);
+      socket.once("error", () => resolve(held));
+    });
+  }
+
+  static async many(count: number, port: number, text = ""): Promise<Held[]> {
+    const all: Held[] = [];
+    // No more at once than wait to be accepted.
+    while (all.length < count) {
+      const next = Math.min(100, count - all.length);
+      all.push(...(await Promise.all(Array.from({ length: next }, () => Held.open(port, text)))));
+    }
+    return all;
+  }
+}
+
+const stillOpen = (all: readonly Held[]) => all.filter(({ closed }) => !closed).length;
+
+/** Seconds until all are closed, or `seconds`. */
+async function untilClosed(all: readonly Held[], seconds: number): Promise<number> {
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+  while (stillOpen(all) > 0 && elapsed() < seconds) await Bun.sleep(100);
+  return elapsed();
+}
+
+/** Seconds until the next client is answered whole, on a connection of its own; undefined when it is not in time. */
+async function nextAnswer({ port }: TestServer, seconds = 10): Promise<number | undefined> {
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+  const client = await Held.open(port, post(JSON.stringify(short)));
+  while (!client.received.includes('"finish_reason"') && elapsed() < seconds) await Bun.sleep(5);
+  client.socket.destroy();
+  return client.received.includes('"finish_reason"') ? elapsed() : undefined;
+}
+
+const told = (seconds: number | undefined) =>
+  seconds === undefined ? "not served" : `served in ${seconds.toFixed(2)} s`;
+
+const GET_HEALTH = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+async function idle(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  await withServer(FLAGS, async (server) => {
+    await nextAnswer(server);
+    const before = residentBytes(server.pid);
+    const all = [...(await Held.many(5000, server.port)), ...(await Held.many(5000, server.port, GET_HEALTH))];
+    const next = await nextAnswer(server);
+    const grown = (residentBytes(server.pid) - before) / MB;
+    const seconds = await untilClosed(all, 120);
+    const left = stillOpen(all);
+    figure = `next client ${told(next)}, +${grown.toFixed(0)} MB; all but ${left} closed after ${seconds.toFixed(0)} s`;
+    ok = next !== undefined && left === 0;
+    for (const { socket } of all) socket.destroy();
+  });
+  const attack = "10,000 idle connections, half of them after a request";
+  return { promise: "idle connections cost little and end", attack, figure, limit: "all served, 90 s", ok };
+}
+
+const DESCRIPTORS = 64;
+
+async function fewDescriptors(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  const command = ["bash", "-c", `ulimit -n ${DESCRIPTORS}; exec "$@"`, "bash", ...FROM_SOURCE];
+  await withServer(
+    FLAGS,
+    async (server) => {
+      const stream = streamChat(server.url, { ...short, max_tokens: 1500 });
+      while ((await server.levels()).running < 1) await Bun.sleep(10);
+      const all = await Held.many(200, server.port);
+      while (openFiles(server.pid) < DESCRIPTORS) await Bun.sleep(10);
+      const next = await nextAnswer(server, 60);
+      const { done } = await stream;
+      for (const { socket } of all) socket.destroy();
+      const later = await nextAnswer(server);
+      const { restarts } = (await server.health()).engine;
+      figure = `the stream ${done ? "whole" : "cut"}, next client ${told(next)}, then ${told(later)}, ${restarts} restarts`;
+      ok = done && next !== undefined && later !== undefined && restarts === 0;
+    },
+    command,
+  );
+  const attack = `${DESCRIPTORS} descriptors, 200 silent connections`;
+  return { promise: "without descriptors it goes on, and recovers", attack, figure, limit: "60 s", ok };
+}
+
+const post = (body: string, length = body.length) =>
+  `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+
+async function slowReaders(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  await withServer(FLAGS, async (server) => {
+    await nextAnswer(server);
+    const alone = (await nextAnswer(server)) ?? 0;
+    const before = residentBytes(server.pid);
+    const body = JSON.stringify({
+      ...short,
+      max_tokens: 1500,
+      stream: true,
+      ignore_eos: true,
+      logprobs: true,
+      top_logprobs: 20,
+    });
+    const readers = await Held.many(6, server.port, post(body));
+    let worst = 0;
+    for (const { socket } of readers) socket.pause();
+    for (let second = 0; second < 60; second++) {
+      for (const { socket } of readers) socket.read(1);
+      worst = Math.max(worst, (await nextAnswer(server)) ?? Infinity);
+      await Bun.sleep(1000);
+    }
+    const grown = (residentBytes(server.pid) - before) / MB;
+    const cut = readers.length - stillOpen(readers);
+    for (const { socket } of readers) socket.destroy();
+    await server.untilIdle(10_000);
+    figure = `next client in ${worst.toFixed(2)} s at worst (alone ${alone.toFixed(2)} s), +${grown.toFixed(0)} MB, ${cut} cut`;
+    ok = worst < 10 && grown < 100 && cut === 0;
+  });
+  const attack = "6 readers of 1 byte/s for a minute";
+  return { promise: "slow readers hold up nobody", attack, figure, limit: "100 MB, none cut", ok };
+}
+
+async function halfBodies(): Promise<Row> {
+  let figure = "";
+  let ok = false;
+  await withServer(FLAGS, async (server) => {
+    await nextAnswer(server);
+    const before = residentBytes(server.pid);
+    const all = await Held.many(200, server.port, post("x".repeat(100_000), 50 * MB));
+    const next = await nextAnswer(server);
+    const grown = (residentBytes(server.pid) - before) / MB;
+    const seconds = await untilClosed(all, 60);
+    const typed = all.filter(({ received }) => received.includes('"code":"request_timeout"')).length;
+    figure = `next client ${told(next)}, +${grown.toFixed(0)} MB; ${typed} of ${all.length} told, all but ${stillOpen(all)} closed after ${seconds.toFixed(0)} s`;
+    ok = next !== undefined && typed === all.length && stillOpen(all) === 0;
+  });
+  const attack = "200 bodies of which 0.1 of 50 MB come";
+  return { promise: "bodies that do not come on end with a typed error", attack, figure, limit: "40 s", ok };
+}
+
+export const connections = async (): Promise<Row[]> => [
+  await idle(),
+  await fewDescriptors(),
+  await slowReaders(),
+  await halfBodies(),
+];
+
+if (import.meta.main) await runAlone(connections);

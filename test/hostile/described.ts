@@ -1,0 +1,98 @@
+// Requests that schemathesis makes from our own API description, of the right and of the wrong form, for every route.
+//   bun test/hostile/described.ts [--count N] [--seed N] [--workers N]     (needs Python 3 with venv)
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { growth, resident, told, type Level } from "../fuzz/memory.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { operations } from "../../src/http/openapi/operations.ts";
+import { pythonWith } from "../support/python.ts";
+import { startServer } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const words = (line: string) => line.split(" ");
+const FLAGS = words(
+  "--ctx 4096 --parallel 8 --max-queue 64 --max-tokens 16 --threads 1 --cache-ram 16 --no-media-fetch",
+);
+const CHECKS = [
+  "not_a_server_error",
+  "status_code_conformance",
+  "content_type_conformance",
+  "response_schema_conformance",
+];
+
+/** A busy server and a deadline that has passed are told by a 5xx; so is a hub that cannot be reached. */
+const SETTINGS = `
+[checks.not_a_server_error]
+expected-statuses = ["2xx", "4xx", "503", "504"]
+[[operations]]
+include-path = "/api/pull"
+checks.not_a_server_error.expected-statuses = ["2xx", "4xx", "502"]
+`;
+
+/** The description without the schemas of streams: they are text, of which the program expects a schema of events. */
+async function description(url: string): Promise<string> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+  return JSON.stringify(document, (key, value: unknown) => (key === "text/event-stream" ? {} : value));
+}
+
+/** `count` requests for each operation, in four parts, after each of which the memory is looked at. */
+export async function described({
+  count = "1000",
+  seed = "1",
+  workers = "2",
+}: Readonly<Record<string, string>>): Promise<Row[]> {
+  const programs = await pythonWith(join(import.meta.dir, "requirements-schemathesis.txt"), "schemathesis");
+  const folder = mkdtempSync(join(tmpdir(), "svc-described-"));
+  // Nothing is fetched from elsewhere, nor removed from what the user has downloaded.
+  process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
+  process.env["HF_HOME"] = folder;
+  const server = await startServer(FLAGS);
+  const levels: Level[] = [];
+  let [requests, failed] = [0, 0];
+  try {
+    await Bun.write(join(folder, "schemathesis.toml"), SETTINGS);
+    await Bun.write(join(folder, "openapi.json"), await description(server.url));
+    for (const part of [0, 1, 2, 3]) {
+      const phases = part === 0 ? "coverage,fuzzing" : "fuzzing";
+      const options = words(
+        `run openapi.json --url ${server.url} --seed ${Number(seed) + part} --workers ${workers} --phases ${phases}` +
+          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(Number(count) / 4)} --request-timeout 60` +
+          " --suppress-health-check all --warnings off --continue-on-failure --generation-database none",
+      );
+      const child = Bun.spawn([join(programs, "st"), "--no-color", ...options], {
+        cwd: folder,
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      const [output, status] = await Promise.all([child.stdout.text(), child.exited]);
+      if (status !== 0) {
+        console.error(output.slice(output.indexOf("FAILURES")));
+        failed += Number(/found (\d+) unique failures/.exec(output)?.[1] ?? 1);
+      }
+      requests += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
+      await server.untilIdle(60_000);
+      levels.push(resident(server.pid));
+    }
+    const { restarts } = (await server.health()).engine;
+    const grown = growth(levels);
+    const last = levels.at(-1);
+    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints, ${restarts} restarts, ${last ? told(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
+    return [
+      {
+        promise: "errors are typed, and as described",
+        attack: `${count} requests for each operation, made from the API description`,
+        figure,
+        limit: "none, level memory",
+        ok: failed === 0 && restarts === 0 && grown.length === 0 && requests > 0,
+      },
+    ];
+  } finally {
+    await server.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) await runAlone(described);

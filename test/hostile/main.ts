@@ -1,0 +1,30 @@
+// `npm run test:hostile`: what svc promises, attacked: a table of the promises, with what was measured, in `docs/promises.md`.
+//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]
+// In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
+
+import { join } from "node:path";
+import { besideLlamaServer } from "./beside.ts";
+import { bodies } from "./bodies.ts";
+import { connections } from "./connections.ts";
+import { described } from "./described.ts";
+import { disk } from "./disk.ts";
+import { faults } from "./faults.ts";
+import { kills } from "./kills.ts";
+import { runAll } from "./row.ts";
+import { secrets } from "./secrets.ts";
+import { stopped } from "./stopped.ts";
+
+await runAll(
+  {
+    beside: () => besideLlamaServer(),
+    faults,
+    stopped,
+    connections,
+    bodies: () => bodies(),
+    disk,
+    secrets,
+    kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
+    described: (options) => described({ count: "10000", ...options }),
+  },
+  join(import.meta.dir, "../../docs/promises.md"),
+);

@@ -1,0 +1,125 @@
+// An engine process that stands still (SIGSTOP): for a while, for too long, while it loads, one that computes vectors.
+//   bun test/hostile/stopped.ts
+
+import { streamChat } from "../support/chat-client.ts";
+import { childrenOf } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1", "--heartbeat", "1"];
+const STREAMS = 4;
+const long = { messages: [{ role: "user", content: "Tell a long story about the sea." }], max_tokens: 1500 };
+const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+async function untilState(server: TestServer, state: string): Promise<number> {
+  const started = performance.now();
+  while ((await server.health()).engine.state !== state) await Bun.sleep(20);
+  return performance.now() - started;
+}
+
+const post = (url: string, path: string, body: object) =>
+  fetch(url + path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+/** Streams in the middle of their work, one more that waits for a place, and the engine stopped under them. */
+async function stopUnderStreams(server: TestServer) {
+  const streams = Array.from({ length: STREAMS }, () => streamChat(server.url, long));
+  while ((await server.levels()).running < STREAMS) await Bun.sleep(5);
+  const waiting = streamChat(server.url, short);
+  while ((await server.levels()).waiting < 1) await Bun.sleep(5);
+  const pid = server.enginePid();
+  process.kill(pid, "SIGSTOP");
+  return { streams, waiting, goOn: () => process.kill(pid, "SIGCONT") };
+}
+
+async function pausedFor(stoppedMs: number): Promise<Row> {
+  let [figure, ok] = ["", false];
+  await withServer(FLAGS, async (server) => {
+    const { streams, waiting, goOn } = await stopUnderStreams(server);
+    const stopped = performance.now();
+    let seen = "";
+    while (performance.now() - stopped < stoppedMs) {
+      const { state } = (await server.health()).engine;
+      if (!seen.endsWith(state)) seen += `${seen && ", then "}${state}`;
+      await Bun.sleep(50);
+    }
+    const isStalled = seen.endsWith("stalled");
+    const late = isStalled ? await post(server.url, "/v1/chat/completions", short) : undefined;
+    const retry = late?.headers.get("retry-after");
+    goOn();
+    const whole = (await Promise.all(streams)).filter(({ done, finishReason }) => done && finishReason).length;
+    const served = (await waiting).finishReason !== undefined;
+    await server.untilReady();
+    const { restarts } = (await server.health()).engine;
+    const told = late ? `; a new request: ${late.status}, Retry-After ${retry}` : "";
+    figure = `/health: ${seen}${told}; ${whole} of ${STREAMS} streams whole, the one that waited ${served ? "too" : "not"}, ${restarts} restarts`;
+    ok = whole === STREAMS && served && restarts === 0 && (!late || (late.status === 503 && Number(retry) > 0));
+    await server.untilIdle(10_000);
+  });
+  const attack = `the engine stands still for ${stoppedMs / 1000} s`;
+  return { promise: "a pause of the engine loses nothing", attack, figure, limit: "nothing lost", ok };
+}
+
+const LIMIT_S = 20;
+const limited = [...FLAGS, "--engine-timeout", String(LIMIT_S)];
+
+async function tooLong(): Promise<Row> {
+  let [figure, ok] = ["", false];
+  await withServer(limited, async (server) => {
+    const { streams, waiting } = await stopUnderStreams(server);
+    const started = performance.now();
+    const stalledMs = await untilState(server, "stalled");
+    const ends = await Promise.all(streams);
+    const endedMs = performance.now() - started;
+    const typed = ends.filter(({ done, error }) => done && error?.code === "engine_crashed").length;
+    const { finishReason } = await waiting;
+    const next = await streamChat(server.url, short);
+    const servedMs = performance.now() - started;
+    const { restarts, last_error } = (await server.health()).engine;
+    figure =
+      `stalled after ${seconds(stalledMs)}; ${typed} of ${STREAMS} streams with a typed error after ${seconds(endedMs)}; ` +
+      `the one that waited ${finishReason ? "served" : "lost"}; the next served by ${seconds(servedMs)}; ${restarts} restart: ${last_error}`;
+    ok = typed === STREAMS && finishReason !== undefined && next.finishReason !== undefined && restarts === 1;
+    await server.untilIdle(10_000);
+  });
+  const attack = `the engine never goes on (--engine-timeout ${LIMIT_S})`;
+  return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
+}
+
+const vectors = (url: string) => post(url, "/v1/embeddings", { input: "the sea" });
+
+/** `loading`: at once when it has started; else after its first answer. */
+async function vectorsStopped(when: "loading" | "ready"): Promise<Row> {
+  let [figure, ok] = ["", false];
+  await withServer(limited, async (server) => {
+    const others = new Set(childrenOf(server.pid));
+    const first = vectors(server.url);
+    if (when === "ready") await (await first).text();
+    let pid: number | undefined;
+    while (pid === undefined) pid = childrenOf(server.pid).find((child) => !others.has(child));
+    process.kill(pid, "SIGSTOP");
+    const started = performance.now();
+    const stopped = await (when === "ready" ? vectors(server.url) : first);
+    const endedMs = performance.now() - started;
+    const { error } = (await stopped.json()) as { error?: { code: string } };
+    let next = await vectors(server.url);
+    for (; !next.ok; next = await vectors(server.url)) await Bun.sleep(200);
+    const servedMs = performance.now() - started;
+    const told = stopped.ok ? "200 of the successor" : `${stopped.status} ${error?.code}`;
+    figure = `the request under way: ${told} after ${seconds(endedMs)}; the next served by ${seconds(servedMs)}`;
+    ok = stopped.ok || error?.code === "engine_unavailable" || error?.code === "engine_crashed";
+  });
+  const attack = `the engine for vectors never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
+  return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
+}
+
+export const stopped = async (): Promise<Row[]> => [
+  await pausedFor(5000),
+  await pausedFor(15_000),
+  await tooLong(),
+  await vectorsStopped("ready"),
+  await vectorsStopped("loading"),
+];
+
+if (import.meta.main) await runAlone(stopped);

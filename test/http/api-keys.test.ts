@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { hello, serve, until } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const apiKeys = [
+  { name: "ada", key: "ada-key" },
+  { name: "ada", key: "ada-next-key" },
+  { name: "eve", key: "eve-key" },
+];
+const serveKeyed = (overrides = {}) => serve(hello, { apiKeys, ...overrides });
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+describe("a request with one of the keys is answered", () => {
+  test.each<[string, Record<string, string>]>([
+    ["as bearer token", bearer("ada-key")],
+    ["whatever the letters of the scheme", { authorization: "bearer  eve-key" }],
+    ["in x-api-key", { "x-api-key": "ada-next-key" }],
+    ["beside a token for somebody else", { ...bearer("other"), "x-api-key": "eve-key" }],
+  ])("%s", async (_, headers) => {
+    const server = serveKeyed();
+    expect((await server.chat({}, headers)).status).toBe(200);
+    expect((await fetch(`${server.url}/v1/files`, { headers })).status).toBe(200);
+  });
+});
+
+describe("any other is 401, whatever it asks for, and nothing is computed", () => {
+  const wrong: Record<string, string>[] = [
+    {},
+    bearer("wrong"),
+    bearer("ada-keyx"),
+    bearer("ada-ke"),
+    { authorization: "ada-key" },
+    { authorization: "Basic ada-key" },
+    { authorization: "Bearer" },
+    { "x-api-key": "" },
+    bearer("ada-key, eve-key"),
+  ];
+  test.each(wrong)("%j", async (headers) => {
+    const server = serveKeyed();
+    const asked: [string, string][] = [
+      ["POST", "/v1/chat/completions"],
+      ["POST", "/v1/embeddings"],
+      ["POST", "/v1/chat/completions/x/cancel"],
+      ["GET", "/v1/models"],
+      ["GET", "/v1/files/x/content"],
+      ["DELETE", "/v1/files/x"],
+      ["GET", "/metrics"],
+      ["GET", "/slots"],
+      ["GET", "/nowhere"],
+    ];
+    for (const [method, path] of asked) {
+      const response = await fetch(server.url + path, { method, headers });
+      expect([path, response.status, response.headers.get("www-authenticate")]).toEqual([path, 401, "Bearer"]);
+      const body = await response.text();
+      expect(JSON.parse(body)).toEqual({
+        error: {
+          message: expect.any(String),
+          type: "authentication_error",
+          param: null,
+          code: "invalid_api_key",
+          request_id: response.headers.get("x-request-id"),
+        },
+      });
+      for (const { key } of apiKeys) expect(body).not.toContain(key);
+    }
+    expect(server.engine.requests).toBeEmpty();
+  });
+
+  test("in the envelope that clients of the path expect", async () => {
+    const server = serveKeyed();
+    expect(await (await server.post("/v1/messages", {})).json()).toMatchObject({
+      type: "error",
+      error: { type: "authentication_error", code: "invalid_api_key" },
+    });
+    const ollama = await server.post("/api/chat", {});
+    expect([ollama.status, await ollama.json()]).toEqual([401, { error: expect.stringContaining("API key") }]);
+  });
+});
+
+test("what is for everybody needs no key, and the health tells only those who have one of models and engines", async () => {
+  const { url } = serveKeyed();
+  for (const path of ["/", "/docs", "/openapi.json"]) expect((await fetch(url + path)).status).toBe(200);
+  const health = async (headers = {}) =>
+    Object.keys((await (await fetch(`${url}/health`, { headers })).json()) as object);
+  expect(await health()).toEqual(["status", "timestamp", "version"]);
+  expect(await health(bearer("wrong"))).toEqual(["status", "timestamp", "version"]);
+  expect(await health(bearer("eve-key"))).toContain("engines");
+});
+
+test("no way of writing a path makes it one of those", async () => {
+  const { port } = serveKeyed();
+  for (const path of [
+    "/health/../v1/models",
+    "/v1/models#/../../health",
+    "/health\\..\\v1\\models",
+    "//health",
+    "/docs/../metrics",
+  ]) {
+    const client = await RawClient.connect(port);
+    client.socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => client.received.includes("}"));
+    expect([path, client.received.split("\r\n")[0]]).toEqual([path, "HTTP/1.1 401 Unauthorized"]);
+    client.leave();
+  }
+});
+
+test("a preflight has no key; its page can read that the request behind it was refused", async () => {
+  const { url, chat } = serveKeyed();
+  const origin = "http://localhost:3000";
+  const asking = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
+  const preflight = await fetch(`${url}/v1/chat/completions`, { method: "OPTIONS", headers: { origin, ...asking } });
+  expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "authorization"]);
+  const refused = await chat({}, { origin });
+  expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, origin]);
+  expect((await chat({}, { origin, ...bearer("ada-key") })).status).toBe(200);
+});
+
+test("the key's name is the client: for turns whatever the request says, in the log and in the metrics", async () => {
+  const server = serveKeyed();
+  await server.chat({}, { ...bearer("ada-next-key"), "x-svc-client": "many" });
+  await server.post("/v1/embeddings", { input: "hi" }, { "x-api-key": "eve-key" });
+  await server.chat({});
+  expect(server.engine.requests.map(({ client }) => client)).toEqual(["ada"]);
+  await until(() => server.log.lines.length === 3);
+  expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["ada", "eve", undefined]);
+  expect(server.metrics.answered).toEqual([
+    "/v1/chat/completions 200 ada",
+    "/v1/embeddings 200 eve",
+    "/v1/chat/completions 401",
+  ]);
+  const told = JSON.stringify([server.log.lines, server.metrics.answered]);
+  for (const { key } of apiKeys) expect(told).not.toContain(key);
+});
+
+test("without keys whatever is sent as one does not matter", async () => {
+  expect((await serve().chat({}, { ...bearer("any"), "x-api-key": "thing" })).status).toBe(200);
+});
+
+test("batches are answered without a key of their own", async () => {
+  const server = serveKeyed();
+  const headers = bearer("ada-key");
+  const body = { messages: [{ role: "user", content: "hi" }] };
+  const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/chat/completions", body });
+  const json = async (response: Response) => (await response.json()) as Record<string, string>;
+  const file = await json(await fetch(`${server.url}/v1/files`, { method: "POST", body: line, headers }));
+  const asked = { input_file_id: file["id"], endpoint: "/v1/chat/completions", completion_window: "1h" };
+  let batch = await json(await server.post("/v1/batches", asked, headers));
+  while (batch["status"] !== "completed") {
+    batch = await json(await fetch(`${server.url}/v1/batches/${batch["id"]}`, { headers }));
+    await Bun.sleep(2);
+  }
+  const output = await fetch(`${server.url}/v1/files/${batch["output_file_id"]}/content`, { headers });
+  expect(await output.text()).toContain('"status_code":200');
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { bodyChunks } from "../../src/http/body-chunks.ts";
+import { errorResponse } from "../../src/http/plugins/errors.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+
+const post = (body: ReadableStream<Uint8Array> | string, headers: Record<string, string> = {}) =>
+  new Request("http://localhost/", { method: "POST", body, headers });
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+async function read(request: Request, patienceMs?: number, work: () => Promise<unknown> = async () => {}) {
+  let text = "";
+  for await (const chunk of bodyChunks(request, patienceMs)) {
+    text += new TextDecoder().decode(chunk);
+    await work();
+  }
+  return text;
+}
+
+test("a body comes as it was sent, whole or in pieces", async () => {
+  const pieces = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of ["a", "b", "c"]) controller.enqueue(bytes(piece));
+      controller.close();
+    },
+  });
+  expect(await read(post(pieces))).toBe("abc");
+  expect(await read(post("abc", { "content-length": "3" }))).toBe("abc");
+  expect(await read(post("abc", { "content-length": "100000" }))).toBe("abc");
+  expect(await read(new Request("http://localhost/"))).toBe("");
+});
+
+test("a client that falls silent in its body is told so, and to come on another connection", async () => {
+  const silent = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes("a")) });
+  const error: unknown = await read(post(silent), 1).catch((caught: unknown) => caught);
+  if (!(error instanceof SvcError)) throw new Error("no SvcError");
+  const response = errorResponse(error, "id");
+  expect([response.status, response.headers.get("connection")]).toEqual([408, "close"]);
+  expect(((await response.json()) as { error: unknown }).error).toMatchObject({ code: "request_timeout" });
+});
+
+test("time that is taken over a piece is not the client's", async () => {
+  const pieces = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of ["a", "b"]) controller.enqueue(bytes(piece));
+      controller.close();
+    },
+  });
+  expect(await read(post(pieces), 1, () => Bun.sleep(10))).toBe("ab");
+});

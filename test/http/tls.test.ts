@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { readTls } from "../../src/config/tls.ts";
+import { messages, serve, until } from "./harness.ts";
+
+const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
+if (!tls) throw new Error("no certificate");
+const trusting = { tls: { ca: tls.cert } };
+
+test("with a certificate everything is served by HTTPS, and by nothing else", async () => {
+  const server = serve(undefined, { tls });
+  expect(server.url).toStartWith("https://127.0.0.1:");
+  const body = JSON.stringify({ messages, stream: true });
+  const answer = await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body, ...trusting });
+  expect(await answer.text()).toEndWith("data: [DONE]\n\n");
+  const docs = await (await fetch(`${server.url}/docs`, trusting)).text();
+  expect(docs).toContain(`curl ${server.url}/v1/chat/completions`);
+  await expect(fetch(server.url)).rejects.toThrow();
+  await expect(fetch(server.url.replace("https:", "http:"))).rejects.toThrow();
+});
+
+test("a client that leaves is noticed through the encryption", async () => {
+  const server = serve({ steps: [{ text: "Hel" }, { wait: new Promise(() => {}) }] }, { tls });
+  const leave = new AbortController();
+  const body = JSON.stringify({ messages, stream: true });
+  const { signal } = leave;
+  const answer = await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body, signal, ...trusting });
+  await answer.body?.getReader().read();
+  leave.abort();
+  await until(() => server.engine.live === 0 && server.metrics.connections === 0);
+});
+
+test("its own pages may call, and foreign names are refused", async () => {
+  const server = serve(undefined, { tls, allowedHosts: ["nas"] });
+  const ask = (headers: Record<string, string>) => fetch(`${server.url}/v1/models`, { headers, ...trusting });
+  expect((await ask({ origin: server.url })).status).toBe(200);
+  expect((await ask({ host: "nas" })).status).toBe(200);
+  expect((await ask({ host: "evil.example" })).status).toBe(403);
+});

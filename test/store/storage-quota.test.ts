@@ -1,0 +1,34 @@
+import { afterAll, expect, test } from "bun:test";
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SvcError } from "../../src/domain/errors.ts";
+import { StorageQuota } from "../../src/store/storage-quota.ts";
+
+const MIB = 2 ** 20;
+const folder = mkdtempSync(join(tmpdir(), "svc-quota-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+for (const name of ["files", "batches/one"]) mkdirSync(join(folder, name), { recursive: true });
+const put = (name: string, bytes: number) => writeFileSync(join(folder, name), new Uint8Array(bytes));
+
+test("what is there and what is claimed have room together, and what is removed makes room", () => {
+  const quota = new StorageQuota(folder, MIB);
+  put("files/a", MIB / 2);
+  put("batches/one/output.jsonl", MIB / 4);
+  // One content under two names.
+  linkSync(join(folder, "files/a"), join(folder, "batches/one/input.jsonl"));
+  quota.claim(MIB / 4);
+  put("files/b", MIB / 4);
+  const full = "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB: delete files first.";
+  expect(() => quota.claim(1)).toThrow(new SvcError("storage_full", full));
+  rmSync(join(folder, "files/b"));
+  quota.claim(MIB / 4);
+});
+
+test("what another server writes is seen when it is looked at again", () => {
+  const quota = new StorageQuota(folder, MIB);
+  quota.claim(1);
+  put("files/theirs", MIB / 4);
+  quota.forget();
+  expect(() => quota.claim(1)).toThrow(SvcError);
+});
