@@ -4,7 +4,7 @@
 import { JsonBounds } from "../domain/json-bounds.ts";
 
 /** Bytes that are decoded at once; a string of twice as many is a long one. */
-const WINDOW = 16 * 1024;
+const WINDOW = 8 * 1024;
 
 /** Reads one JSON text that is within its bounds. */
 export class JsonText {
