@@ -1,7 +1,9 @@
 // The flavour `sanitize`: every native library watches its own memory. For `npm run test:sanitize`.
 
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { BuildError, run } from "./run.ts";
+import { compiler } from "./shim.ts";
 
 /** Of our own code: the first finding ends the process, and what an iterator or an index may not do is one, too. */
 const SANITIZED = [
@@ -30,14 +32,16 @@ export const LLAMA_OPTIONS = {
 };
 
 /**
- * Libraries that must be loaded into a process before any other, so that it can open those of this flavour. Throws
- * BuildError where there are none.
+ * Libraries that must be loaded into a process before any other, so that it can open those of this flavour; one of them is
+ * made in `folder`. Throws BuildError where there are none.
  */
-export async function sanitizerRuntimes(): Promise<string[]> {
+export async function sanitizerRuntimes(folder: string): Promise<string[]> {
   if (process.platform !== "linux") throw new BuildError("The sanitizers are for Linux only.");
   const names = ["libasan.so", "libstdc++.so.6"];
-  const paths = await Promise.all(names.map(async (name) => (await run(["g++", `-print-file-name=${name}`])).trim()));
+  const paths = await Promise.all(names.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) throw new BuildError(`\`${missing}\` is needed. Install the libasan of your g++.`);
-  return paths;
+  if (missing !== undefined) throw new BuildError(`\`${missing}\` is needed. Install the one of your ${compiler}.`);
+  const signalStack = join(folder, "signal-stack.so");
+  await run([compiler, "-shared", "-fPIC", "-O1", join(import.meta.dir, "signal-stack.cpp"), "-o", signalStack]);
+  return [...paths, signalStack];
 }
