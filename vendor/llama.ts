@@ -50,7 +50,10 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         for (const name of names) place(join(from, name), temporary);
         // `src`: see ffi/llama/chunk.cpp.
         const includes = ["include", "ggml/include", "common", "src"].map((folder) => join(sources, folder));
-        await compileShim({ name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) }, temporary);
+        await compileShim(
+          { name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) },
+          temporary,
+        );
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),

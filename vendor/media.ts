@@ -106,7 +106,18 @@ export async function compileUnit(
   const level = HOT.test(unit) ? "-O3" : "-O2";
   const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
   const temporary = `${object}.${process.pid}`;
-  await run([compiler, ...language, ...flags, level, ...more, ...includes, "-c", resolve(sources, unit), "-o", temporary]);
+  await run([
+    compiler,
+    ...language,
+    ...flags,
+    level,
+    ...more,
+    ...includes,
+    "-c",
+    resolve(sources, unit),
+    "-o",
+    temporary,
+  ]);
   renameSync(temporary, object);
 }
 

@@ -38,7 +38,9 @@ export const LLAMA_OPTIONS = {
 export async function sanitizerRuntimes(folder: string): Promise<string[]> {
   if (process.platform !== "linux") throw new BuildError("The sanitizers are for Linux only.");
   const names = ["libasan.so", "libstdc++.so.6"];
-  const paths = await Promise.all(names.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
+  const paths = await Promise.all(
+    names.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()),
+  );
   const missing = paths.find((path) => !existsSync(path));
   if (missing !== undefined) throw new BuildError(`\`${missing}\` is needed. Install the one of your ${compiler}.`);
   const signalStack = join(folder, "signal-stack.so");

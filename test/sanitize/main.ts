@@ -27,7 +27,11 @@ const suites: Readonly<Record<string, readonly string[]>> = {
 
 /** Runs bun with these arguments; resolves with whether that went well. */
 async function bun(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
-  const child = Bun.spawn([process.execPath, ...words], { cwd: ROOT, env: { ...process.env, ...env }, stdin: "ignore" });
+  const child = Bun.spawn([process.execPath, ...words], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+  });
   return (await child.exited) === 0;
 }
 
