@@ -23,8 +23,8 @@ export const flavourFlags = (flavour: string): readonly string[] => (flavour ===
 /** For the build of llama.cpp: one CPU variant is enough, and what is undefined there is not ours to mend. */
 export const LLAMA_OPTIONS = {
   CMAKE_BUILD_TYPE: "None",
-  CMAKE_C_FLAGS: "-O1 -g1",
-  CMAKE_CXX_FLAGS: "-O1 -g1 -D_GLIBCXX_ASSERTIONS",
+  CMAKE_C_FLAGS: "-O1 -g1 -DNDEBUG",
+  CMAKE_CXX_FLAGS: "-O1 -g1 -DNDEBUG -D_GLIBCXX_ASSERTIONS",
   // Each library has one file then, as in the published set.
   CMAKE_PLATFORM_NO_VERSIONED_SONAME: "ON",
   GGML_CPU_ALL_VARIANTS: "OFF",
