@@ -15,7 +15,7 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
-import { flavourFlags, LLAMA_OPTIONS } from "./sanitizers.ts";
+import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compiler, compileShim, linkedLibraries, origin, shimFingerprint } from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
@@ -107,7 +107,7 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
     GGML_METAL: flavour === "metal" ? "ON" : "OFF",
     GGML_METAL_EMBED_LIBRARY: "ON",
     LLAMA_OPENSSL: "OFF",
-    ...(flavour === "sanitize" && LLAMA_OPTIONS),
+    ...llamaOptions(flavour),
     ...Object.fromEntries(
       ["APP", "EXAMPLES", "SERVER", "TESTS", "TOOLS"].map((part) => [`LLAMA_BUILD_${part}`, "OFF"]),
     ),
@@ -138,7 +138,8 @@ function place(file: string, directory: string): void {
 }
 
 function fingerprint(flavour: Flavour): string {
-  const content = [versions, flavour, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
+  const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour)];
+  const content = [versions, ...ours, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 

@@ -51,7 +51,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
   const self = readFileSync(import.meta.path, "utf8");
   const target = join(
     out,
-    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), sizes])}`,
+    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), flavourFlags(flavour), sizes])}`,
   );
   if (!existsSync(target)) {
     const mtmd = await compileMtmd(sources, flavour);

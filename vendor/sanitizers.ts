@@ -20,8 +20,8 @@ const SANITIZED = [
 /** What a flavour adds to the flags of our libraries, for compiler and linker. */
 export const flavourFlags = (flavour: string): readonly string[] => (flavour === "sanitize" ? SANITIZED : []);
 
-/** For the build of llama.cpp: one CPU variant is enough, and what is undefined there is not ours to mend. */
-export const LLAMA_OPTIONS = {
+/** One CPU variant is enough, and what is undefined there is not ours to mend. */
+const LLAMA_OPTIONS = {
   CMAKE_BUILD_TYPE: "None",
   CMAKE_C_FLAGS: "-O1 -g1 -DNDEBUG",
   CMAKE_CXX_FLAGS: "-O1 -g1 -DNDEBUG -D_GLIBCXX_ASSERTIONS",
@@ -30,6 +30,10 @@ export const LLAMA_OPTIONS = {
   GGML_CPU_ALL_VARIANTS: "OFF",
   LLAMA_SANITIZE_ADDRESS: "ON",
 };
+
+/** What it adds to the build of llama.cpp. */
+export const llamaOptions = (flavour: string): Readonly<Record<string, string>> =>
+  flavour === "sanitize" ? LLAMA_OPTIONS : {};
 
 /**
  * Libraries that must be loaded into a process before any other, so that it can open those of this flavour; one of them is

@@ -63,22 +63,28 @@ const HUGE = [2n ** 63n - 1n, 2n ** 64n - 1n, 2n ** 31n, 2n ** 32n, 1n << 20n, 0
 /** Of a tensor in the header, without its name. */
 const TENSOR_BYTES = 40;
 
-/** A copy of a GGUF file that was cut off, or whose header counts what is not there or has some bits turned. */
+/** A copy of a GGUF file that was cut off, or whose header is not as it was. */
 export function corrupted(path: string, roll: Dice): Uint8Array {
   const bytes = Buffer.from(readFileSync(path));
   const { headerBytes, tensors } = readGguf(path);
-  const how = roll(6);
+  const how = roll(8);
   if (how === 0) return bytes.subarray(0, roll(roll(2) === 0 ? headerBytes : bytes.length));
   if (how === 1) {
     // The counts of tensors and entries are behind the magic and the version; strings have their lengths in front.
     const at = pick(roll, [8, 16, 24, roll(headerBytes - 8), roll(headerBytes - 8)]);
     bytes.writeBigUInt64LE(pick(roll, HUGE), at);
-    return bytes;
-  }
-  const from = how < 4 ? 0 : Math.max(0, headerBytes - tensors * TENSOR_BYTES);
-  for (let flips = pick(roll, [1, 1, 2, 8, 64]); flips > 0; flips--) {
-    const at = from + roll(headerBytes - from);
-    bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
+  } else if (how < 5) {
+    // A value behind its name and its type: the file is well formed, and says what cannot be.
+    const keys = [...bytes.toString("latin1", 0, headerBytes).matchAll(/[a-z0-9_-]+(\.[a-z0-9_-]+)+/g)];
+    const { index = 0, 0: key = "" } = keys[roll(keys.length)] ?? {};
+    const at = Math.min(index + key.length + 4, bytes.length - 4);
+    bytes.writeUInt32LE(roll(2) === 0 ? roll(64) : Number(pick(roll, HUGE) & 0xffffffffn), at);
+  } else {
+    const from = how < 7 ? 0 : Math.max(0, headerBytes - tensors * TENSOR_BYTES);
+    for (let flips = pick(roll, [1, 1, 1, 2, 16]); flips > 0; flips--) {
+      const at = from + roll(headerBytes - from);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
+    }
   }
   return bytes;
 }
@@ -149,8 +155,15 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     const text = await response.text();
     if (response.ok) return { end: "served" };
     const { error } = JSON.parse(text) as { readonly error?: { readonly code?: string; readonly message?: string } };
-    if (error?.message?.includes(name) || error?.message?.includes(idOf(damaged))) return { end: "refused" };
-    return fault(`${response.status} ${error?.code}: ${error?.message}`);
+    // Without its word for it, a projector is for nothing.
+    if (error?.code === "unsupported_media_input") return { end: "served" };
+    const said = `${response.status} ${error?.code}: ${error?.message}`;
+    // What is loaded with the first request is the operator's as well: its file is in the log.
+    child.kill();
+    const log = (await output).split("\n").filter((line) => / error /.test(line));
+    return response.status === 503 && log.some((line) => line.includes(idOf(damaged)))
+      ? { end: "refused" }
+      : fault([said, ...log].join(" | "));
   }
 }
 
