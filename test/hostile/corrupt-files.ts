@@ -181,6 +181,8 @@ export async function corruptFiles({ count, seed, kind: only }: CorruptOptions):
   for (const [name, kind] of Object.entries<FileKind>(kinds)) {
     if (only !== undefined && only !== name) continue;
     const whole = kind.file(folder);
+    const outcome = await load(kind, whole, folder);
+    if (outcome.end !== "served") throw new Error(`a whole file is not served: ${JSON.stringify(outcome)}`);
     const ends = { refused: 0, served: 0, fault: 0 };
     for (let index = 0; index < count; index++) {
       const damaged = join(folder, `damaged-${name}-${seed}-${index}.gguf`);
