@@ -54,7 +54,7 @@ async function main(): Promise<boolean> {
     LD_PRELOAD: runtimes.join(":"),
     // Bun's garbage collector hides what is reachable, and its own traps are signals. What is freed is kept for a while,
     // but not so much that the fuzzer would call it a leak.
-    ASAN_OPTIONS: `${log}:detect_leaks=0:handle_segv=0:use_sigaltstack=0:quarantine_size_mb=32`,
+    ASAN_OPTIONS: `${log}:detect_leaks=0:handle_segv=0:use_sigaltstack=0:allocator_may_return_null=1:quarantine_size_mb=32`,
     UBSAN_OPTIONS: `${log}:print_stacktrace=1`,
     FUZZ_CASES: cases,
   };
