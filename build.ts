@@ -12,7 +12,7 @@ import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 
-const USAGE = `usage: bun build.ts <target> [--flavour cpu|cuda|vulkan|metal]
+const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries and the embedding model for runs from source
   media    native, and the library for images and sound (a minute, once)
   all      dist/svc, the one executable

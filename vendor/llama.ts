@@ -15,10 +15,11 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
+import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compiler, compileShim, linkedLibraries, origin, shimFingerprint } from "./shim.ts";
 import versions from "./versions.json" with { type: "json" };
 
-export const flavours = ["cpu", "cuda", "vulkan", "metal"] as const;
+export const flavours = ["cpu", "cuda", "vulkan", "metal", "sanitize"] as const;
 export type Flavour = (typeof flavours)[number];
 
 export interface LlamaBuild {
@@ -49,7 +50,10 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         for (const name of names) place(join(from, name), temporary);
         // `src`: see ffi/llama/chunk.cpp.
         const includes = ["include", "ggml/include", "common", "src"].map((folder) => join(sources, folder));
-        await compileShim({ name: "llama", includes, parts: linkedLibraries(temporary) }, temporary);
+        await compileShim(
+          { name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) },
+          temporary,
+        );
         // Copies, not links: nothing here may ever write to a file of the system.
         for (const file of await cppRuntime()) copyFileSync(realpathSync(file), join(temporary, basename(file)));
       }),
@@ -72,8 +76,9 @@ async function checkOutSources(): Promise<string> {
   return target;
 }
 
-/** The folder with the prebuilt libraries, or undefined on platforms for which none are published. */
+/** The folder with the prebuilt libraries, or undefined where none are published. */
 async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> {
+  if (flavour === "sanitize") return undefined;
   const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
   const platform = `${process.platform}-${process.arch}`;
   const name = flavour === "cpu" || flavour === "metal" ? platform : `${platform}-${flavour}`;
@@ -102,6 +107,7 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
     GGML_METAL: flavour === "metal" ? "ON" : "OFF",
     GGML_METAL_EMBED_LIBRARY: "ON",
     LLAMA_OPENSSL: "OFF",
+    ...llamaOptions(flavour),
     ...Object.fromEntries(
       ["APP", "EXAMPLES", "SERVER", "TESTS", "TOOLS"].map((part) => [`LLAMA_BUILD_${part}`, "OFF"]),
     ),
@@ -132,7 +138,8 @@ function place(file: string, directory: string): void {
 }
 
 function fingerprint(flavour: Flavour): string {
-  const content = [versions, flavour, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
+  const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour)];
+  const content = [versions, ...ours, readFileSync(import.meta.path, "utf8"), shimFingerprint("llama")];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 

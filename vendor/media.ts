@@ -14,6 +14,7 @@ import {
 import { basename, join, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
+import { flavourFlags } from "./sanitizers.ts";
 import {
   compiler,
   compileShim,
@@ -50,14 +51,15 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
   const self = readFileSync(import.meta.path, "utf8");
   const target = join(
     out,
-    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), sizes])}`,
+    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), flavourFlags(flavour), sizes])}`,
   );
   if (!existsSync(target)) {
-    const mtmd = await compileMtmd(sources);
+    const mtmd = await compileMtmd(sources, flavour);
     await step("compiled the media shim", () =>
       makeFolder(target, (temporary) => {
         const includes = INCLUDES.map((include) => join(sources, include));
-        return compileShim({ name: "media", includes, parts: [...mtmd.objects, ...linked] }, temporary);
+        const parts = [...mtmd.objects, ...linked];
+        return compileShim({ name: "media", includes, parts, flags: flavourFlags(flavour) }, temporary);
       }),
     );
   }
@@ -66,9 +68,10 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 }
 
 /** Compiles mtmd without its programs; what was compiled before is kept, also when a build was interrupted. */
-export async function compileMtmd(sources: string): Promise<MtmdObjects> {
+export async function compileMtmd(sources: string, flavour: Flavour): Promise<MtmdObjects> {
   const { units, models } = mtmdSources(sources);
-  const id = fingerprint([versions, units, models, MTMD_FLAGS, String(HOT)]);
+  const flags = flavourFlags(flavour);
+  const id = fingerprint([versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
   const folder = join(out, `mtmd-${id}`);
   mkdirSync(folder, { recursive: true });
   // The largest of all: it goes first, so that no core is left alone with it at the end.
@@ -83,14 +86,19 @@ export async function compileMtmd(sources: string): Promise<MtmdObjects> {
   if (missing.length > 0) {
     requireTools([compiler]);
     await step("compiled mtmd, for images and audio", () =>
-      inParallel(missing, (unit) => compileUnit(sources, unit, objectOf(unit))),
+      inParallel(missing, (unit) => compileUnit(sources, unit, objectOf(unit), flags)),
     );
   }
   return { objects: all.map(objectOf), id };
 }
 
 /** Compiles a file, by its path in llama.cpp or an absolute one, the way all of mtmd is compiled. */
-export async function compileUnit(sources: string, unit: string, object: string): Promise<void> {
+export async function compileUnit(
+  sources: string,
+  unit: string,
+  object: string,
+  more: readonly string[],
+): Promise<void> {
   // Upstream compiles these as C or as C++ by what hash.cpp expects of their names.
   const isC = /(xxhash|sha256)\.c$/.test(unit);
   const language = isC ? ["-x", "c"] : ["-x", "c++"];
@@ -98,7 +106,18 @@ export async function compileUnit(sources: string, unit: string, object: string)
   const level = HOT.test(unit) ? "-O3" : "-O2";
   const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
   const temporary = `${object}.${process.pid}`;
-  await run([compiler, ...language, ...flags, level, ...includes, "-c", resolve(sources, unit), "-o", temporary]);
+  await run([
+    compiler,
+    ...language,
+    ...flags,
+    level,
+    ...more,
+    ...includes,
+    "-c",
+    resolve(sources, unit),
+    "-o",
+    temporary,
+  ]);
   renameSync(temporary, object);
 }
 

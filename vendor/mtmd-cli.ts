@@ -14,14 +14,14 @@ const UNIT = "tools/mtmd/mtmd-cli.cpp";
 /** Builds the program, or returns at once when it was built before. Returns its path; throws BuildError. */
 export async function buildMtmdCli(flavour: Flavour): Promise<string> {
   const { sources, libraries } = await buildLlama(flavour);
-  const mtmd = await compileMtmd(sources);
+  const mtmd = await compileMtmd(sources, flavour);
   const target = join(out, `cli-${flavour}-${mtmd.id}`);
   const name = "llama-mtmd-cli";
   if (!existsSync(target)) {
     await step(`compiled ${name}`, () =>
       makeFolder(target, async (folder) => {
         const object = join(folder, "mtmd-cli.o");
-        await compileUnit(sources, UNIT, object);
+        await compileUnit(sources, UNIT, object, []);
         // Beside the program, where it searches for compute backends.
         const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
         for (const library of set) place(join(libraries, library), join(folder, library));

@@ -11,6 +11,8 @@ export interface Shim {
   readonly includes: readonly string[];
   /** Objects and libraries to link with. */
   readonly parts: readonly string[];
+  /** Flags of the flavour, for compiler and linker; behind the usual ones. */
+  readonly flags: readonly string[];
 }
 
 const mac = process.platform === "darwin";
@@ -33,15 +35,15 @@ const LINKED = new RegExp(`^lib(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 
 /** Compiles the library into `folder`. Throws BuildError with the compiler's sentences. */
-export async function compileShim({ name, includes, parts }: Shim, folder: string): Promise<void> {
+export async function compileShim({ name, includes, parts, flags }: Shim, folder: string): Promise<void> {
   const system = includes.flatMap((include) => ["-isystem", include]);
   const sources = shimFiles(name).filter((path) => path.endsWith(".cpp"));
   const units = await joinSources(sources, join(folder, name), UNITS);
   const objects = units.map((unit) => `${unit}.o`);
-  await inParallel(units, (unit) => run([compiler, ...FLAGS, ...system, "-c", unit, "-o", `${unit}.o`]));
+  await inParallel(units, (unit) => run([compiler, ...FLAGS, ...flags, ...system, "-c", unit, "-o", `${unit}.o`]));
   const library = libraryName(name);
   const path = [`-Wl,-rpath,${origin}`, ...(mac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
-  await run([compiler, ...LINK_FLAGS, ...path, ...objects, ...parts, "-o", join(folder, library)]);
+  await run([compiler, ...LINK_FLAGS, ...flags, ...path, ...objects, ...parts, "-o", join(folder, library)]);
   for (const file of [...units, ...objects]) rmSync(file);
 }
 

@@ -114,15 +114,15 @@ llama_context * load_draft(const common_json & config, llama_model_params like, 
     draft.model = llama_model_load_from_file(path.c_str(), like);
     if (!draft.model) throw std::runtime_error(with_complaint("llama.cpp cannot load the draft model " + path));
     if (!llama_model_has_decoder(draft.model) || llama_model_has_encoder(draft.model) || !can_roll_back(draft.model)) {
-        throw std::runtime_error("models of the draft model's kind cannot draft: their tokens cannot be taken back");
+        throw std::runtime_error("models of the kind of the draft model " + path + " cannot draft: their tokens cannot be taken back");
     }
     draft.vocab = llama_model_get_vocab(draft.model);
     draft.n_vocab = llama_vocab_n_tokens(draft.vocab);
     const std::string reason = difference(state.vocab, draft.vocab);
-    if (!reason.empty()) throw std::runtime_error("the draft model does not have the model's vocabulary: " + reason);
+    if (!reason.empty()) throw std::runtime_error("the draft model " + path + " does not have the model's vocabulary: " + reason);
     context_like.n_outputs_max = context_like.n_seq_max;
     draft.context = llama_init_from_model(draft.model, context_like);
-    if (!draft.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context for the draft model"));
+    if (!draft.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context for the draft model " + path));
     draft.batch = llama_batch_init(state.n_batch, 0, 1);
     return draft.context;
 }

@@ -99,6 +99,10 @@ void create_embedding_context(const common_json & config) {
     params.abort_callback = abort_requested;
     state.context = llama_init_from_model(state.model, params);
     if (!state.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context (is there enough memory?)"));
+    // A number that stands for none of them, in a damaged file: nothing would be computed.
+    if (pooling_name(llama_pooling_type(state.context)) == std::string("none")) {
+        throw std::runtime_error("the file says an unknown way to pool vectors");
+    }
     state.n_batch = static_cast<int32_t>(params.n_batch);
     state.n_seq_max = static_cast<int32_t>(params.n_seq_max);
     embedding.dimensions = embedding.ranks ? 1 : llama_model_n_embd_out(state.model);

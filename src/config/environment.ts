@@ -23,8 +23,9 @@ export function keepLoopbackFromProxies(environment: Record<string, string | und
 
 /** What an engine process inherits: enough to find libraries and drivers, nothing that would change what it loads. */
 export function engineEnvironment(environment: Environment): Record<string, string> {
+  // What this process was started under, a sanitizer say, is for its engines, too.
   const kept =
-    /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
+    /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|LD_PRELOAD|ASAN_OPTIONS|UBSAN_OPTIONS|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
   return Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => kept.test(entry[0]) && entry[1] !== undefined,

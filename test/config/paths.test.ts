@@ -45,10 +45,11 @@ test("the engine inherits neither backends to load nor options of the runtime", 
   const inherited = engineEnvironment({
     PATH: "/bin",
     CUDA_VISIBLE_DEVICES: "0",
+    LD_PRELOAD: "/lib/allocator.so",
     GGML_BACKEND_PATH: "/tmp/evil.so",
     BUN_OPTIONS: "--inspect",
     SVC_PORT: "1",
     API_KEY: "secret",
   });
-  expect(inherited).toEqual({ PATH: "/bin", CUDA_VISIBLE_DEVICES: "0" });
+  expect(inherited).toEqual({ PATH: "/bin", CUDA_VISIBLE_DEVICES: "0", LD_PRELOAD: "/lib/allocator.so" });
 });

@@ -60,7 +60,7 @@ export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}
 /** Tokens, answer format and sampler of one prompt. Throws LlamaError when it fails. */
 export function prompt(llama: NativeLlama, request: PromptRequest) {
   const job = llama.submitPrompt(request);
-  const result = llama.takePrompt(10_000);
+  const result = llama.takePrompt(60_000);
   if (!result || result.job !== job) throw new Error("no result for this prompt");
   if ("error" in result) throw new LlamaError(result.error, result.code);
   return result;

@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)("templates of other models", () => {
     const table = fidelityTable(rows);
     if (process.env["UPDATE_GOLDENS"] === "1") await Bun.write(FIDELITY, table);
     expect(table).toBe(await Bun.file(FIDELITY).text());
-  }, 60_000);
+  }, 300_000);
 });
 
 describe.skipIf(missing !== undefined)("ids of calls", () => {
@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)("random tool-call texts", () => {
       tallies.set(family, readRandomTexts(llama, family, 1, RANDOM_TEXTS));
       llama.unload();
     }
-  }, 60_000);
+  }, 300_000);
 
   const violations = (filter: (family: Family, violation: Tally["violations"][number]) => boolean) =>
     [...tallies].flatMap(([family, tally]) =>

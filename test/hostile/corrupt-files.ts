@@ -1,0 +1,219 @@
+// Damaged files of every kind that svc loads: it says what is wrong with which file, or serves, and never hangs or stays
+// behind half alive.
+//   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
+// Files of whisper.cpp and of image models are not among them: svc loads none.
+
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { readGguf } from "../../src/model/gguf.ts";
+import { makeAdapter } from "../models/make-adapter.ts";
+import { makeEncoder } from "../models/make-encoder.ts";
+import { makeVisionModel } from "../models/make-vision-model.ts";
+import { picture, pngFile } from "../models/media-files.ts";
+import { dice, pick, type Dice } from "../support/dice.ts";
+import { freePort } from "../support/free-port.ts";
+import { killAtExit } from "../support/kill-at-exit.ts";
+import { FROM_SOURCE, type Health } from "../support/server.ts";
+import { runAlone, type Row } from "./row.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
+/** Nothing here takes a tenth of it. */
+const PATIENCE_MS = 60_000;
+
+/** A kind of file: a whole one, how a server loads it, and the request that uses it. */
+export interface FileKind {
+  readonly file: (folder: string) => string;
+  readonly flags: (damaged: string, folder: string) => readonly string[];
+  readonly path: string;
+  readonly body: (damaged: string) => object;
+}
+
+const messages = [{ role: "user", content: "Hello" }];
+const chat = { path: "/v1/chat/completions", body: () => ({ messages, max_tokens: 4 }) };
+const image = `data:image/png;base64,${Buffer.from(pngFile(picture(48, 32))).toString("base64")}`;
+const seen = [{ type: "image_url", image_url: { url: image } }];
+const idOf = (path: string) => basename(path, ".gguf");
+
+export const kinds = {
+  model: { ...chat, file: () => MODEL, flags: (damaged) => ["--model", damaged] },
+  draft: { ...chat, file: () => MODEL, flags: (damaged) => ["--model", MODEL, "--draft", damaged] },
+  adapter: {
+    path: chat.path,
+    body: (damaged) => ({ ...chat.body(), model: idOf(damaged) }),
+    file: (folder) => makeAdapter(folder, 1),
+    flags: (damaged) => ["--model", MODEL, "--lora", damaged],
+  },
+  embeddings: {
+    path: "/v1/embeddings",
+    body: (damaged) => ({ model: idOf(damaged), input: "hello" }),
+    file: (folder) => makeEncoder("mean", folder),
+    flags: (damaged) => ["--model", MODEL, "--embedding-model", damaged],
+  },
+  projector: {
+    path: chat.path,
+    body: () => ({ messages: [{ role: "user", content: seen }], max_tokens: 4 }),
+    file: (folder) => makeVisionModel("tiles", folder).projector,
+    flags: (damaged, folder) => ["--model", makeVisionModel("tiles", folder).model, "--mmproj", damaged],
+  },
+} as const satisfies Readonly<Record<string, FileKind>>;
+
+const HUGE = [2n ** 63n - 1n, 2n ** 64n - 1n, 2n ** 31n, 2n ** 32n, 1n << 20n, 0n] as const;
+/** Of a tensor in the header, without its name. */
+const TENSOR_BYTES = 40;
+
+/** A copy of a GGUF file that was cut off, or whose header is not as it was. */
+export function corrupted(path: string, roll: Dice): Uint8Array {
+  const bytes = Buffer.from(readFileSync(path));
+  const { headerBytes, tensors } = readGguf(path);
+  const how = roll(8);
+  if (how === 0) return bytes.subarray(0, roll(roll(2) === 0 ? headerBytes : bytes.length));
+  if (how === 1) {
+    // The counts of tensors and entries are behind the magic and the version; strings have their lengths in front.
+    const at = pick(roll, [8, 16, 24, roll(headerBytes - 8), roll(headerBytes - 8)]);
+    bytes.writeBigUInt64LE(pick(roll, HUGE), at);
+  } else if (how < 5) {
+    // A value behind its name and its type: the file is well formed, and says what cannot be.
+    const keys = [...bytes.toString("latin1", 0, headerBytes).matchAll(/[a-z0-9_-]+(\.[a-z0-9_-]+)+/g)];
+    const { index = 0, 0: key = "" } = keys[roll(keys.length)] ?? {};
+    const at = Math.min(index + key.length + 4, bytes.length - 4);
+    bytes.writeUInt32LE(roll(2) === 0 ? roll(64) : Number(pick(roll, HUGE) & 0xffffffffn), at);
+  } else {
+    const from = how < 7 ? 0 : Math.max(0, headerBytes - tensors * TENSOR_BYTES);
+    for (let flips = pick(roll, [1, 1, 1, 2, 16]); flips > 0; flips--) {
+      const at = from + roll(headerBytes - from);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
+    }
+  }
+  return bytes;
+}
+
+/** What came of a file; `fault`: what may not. */
+export type Outcome = { readonly end: "refused" | "served" } | { readonly end: "fault"; readonly fault: string };
+const fault = (text: string): Outcome => ({ end: "fault", fault: text });
+
+/** Starts a server with the file, uses it, and stops the server. */
+export async function load(kind: FileKind, damaged: string, folder: string): Promise<Outcome> {
+  const port = await freePort();
+  const flags = [...kind.flags(damaged, folder), "--port", String(port), "--threads", "1", "--ctx", "1024"];
+  const child = Bun.spawn([...FROM_SOURCE, ...flags], {
+    env: { ...process.env, SVC_DATA_DIR: join(folder, "data") },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const ended = killAtExit(child);
+  const name = basename(damaged);
+  const output = child.stderr.text();
+  const deadline = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    return (await refusedAtStart()) ?? (await used());
+  } catch (error) {
+    return fault(deadline.aborted ? `no end within ${PATIENCE_MS / 1000} s` : String(error));
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+    ended();
+  }
+
+  /** Undefined when the file was loaded, or will be with the first request. */
+  async function refusedAtStart(): Promise<Outcome | undefined> {
+    for (;;) {
+      deadline.throwIfAborted();
+      if (child.signalCode !== null) return fault(`the server died of ${child.signalCode}`);
+      if (child.exitCode !== null) {
+        const said = (await output).trim().split("\n").at(-1) ?? "";
+        return child.exitCode > 0 && said.includes(name)
+          ? { end: "refused" }
+          : fault(`exit ${child.exitCode}: ${said}`);
+      }
+      const health = await healthNow();
+      if (health && ["ready", "none"].includes(health.engine.state)) return undefined;
+      if (health && health.engine.state === "failed") return blamed(health);
+      await Bun.sleep(20);
+    }
+  }
+
+  async function healthNow(): Promise<Health | undefined> {
+    const response = await fetch(`http://127.0.0.1:${port}/health`, { signal: deadline }).catch(() => undefined);
+    return response && ((await response.json()) as Health);
+  }
+
+  function blamed({ engine }: Health): Outcome {
+    const said = engine.last_error ?? "";
+    return said.includes(name) ? { end: "refused" } : fault(`no blame: ${said}`);
+  }
+
+  async function used(): Promise<Outcome> {
+    const response = await fetch(`http://127.0.0.1:${port}${kind.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(kind.body(damaged)),
+      signal: deadline,
+    });
+    const text = await response.text();
+    if (response.ok) return { end: "served" };
+    const { error } = JSON.parse(text) as { readonly error?: { readonly code?: string; readonly message?: string } };
+    // Without its word for it, a projector is for nothing.
+    if (error?.code === "unsupported_media_input") return { end: "served" };
+    const said = `${response.status} ${error?.code}: ${error?.message}`;
+    // What is loaded with the first request is the operator's as well: its file is in the log.
+    child.kill();
+    const log = (await output).split("\n").filter((line) => / error /.test(line));
+    return response.status === 503 && log.some((line) => line.includes(idOf(damaged)))
+      ? { end: "refused" }
+      : fault([said, ...log].join(" | "));
+  }
+}
+
+export interface CorruptOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly kind?: string;
+}
+
+/** One row for each kind of file. */
+export async function corruptFiles({ count, seed, kind: only }: CorruptOptions): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-corrupt-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const rows: Row[] = [];
+  for (const [name, kind] of Object.entries<FileKind>(kinds)) {
+    if (only !== undefined && only !== name) continue;
+    const whole = kind.file(folder);
+    const outcome = await load(kind, whole, folder);
+    if (outcome.end !== "served") throw new Error(`a whole file is not served: ${JSON.stringify(outcome)}`);
+    const ends = { refused: 0, served: 0, fault: 0 };
+    for (let index = 0; index < count; index++) {
+      const damaged = join(folder, `damaged-${name}-${seed}-${index}.gguf`);
+      writeFileSync(damaged, corrupted(whole, dice((seed * 1_000_003 + index) | 0)));
+      const outcome = await load(kind, damaged, folder);
+      ends[outcome.end]++;
+      if (outcome.end === "fault") {
+        console.error(`FAIL  ${basename(damaged)}: ${outcome.fault}`);
+        keep(damaged);
+      }
+      rmSync(damaged);
+    }
+    rows.push({
+      promise: "a damaged file is named, and nothing hangs",
+      attack: `${count} damaged files: ${name}`,
+      figure: `${ends.refused} refused, ${ends.served} served, ${ends.fault} neither`,
+      limit: "0 neither",
+      ok: ends.fault === 0,
+    });
+  }
+  return rows;
+}
+
+/** For a look at it. */
+function keep(damaged: string): void {
+  const folder = join(tmpdir(), "svc-corrupt-kept");
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(damaged, join(folder, basename(damaged)));
+}
+
+if (import.meta.main)
+  await runAlone(({ count, seed, kind }) =>
+    corruptFiles({ count: Number(count ?? 100), seed: Number(seed ?? 1), ...(kind !== undefined && { kind }) }),
+  );
