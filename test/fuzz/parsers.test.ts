@@ -11,7 +11,7 @@ import { grammarConstraint } from "../../src/dialect/fields/grammar.ts";
 import { schemaConstraint } from "../../src/dialect/fields/tools.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Constraint } from "../../src/domain/generate.ts";
-import { DEEPEST_JSON, deeperThan } from "../../src/domain/json-depth.ts";
+import { JsonBounds } from "../../src/domain/json-bounds.ts";
 import type { MediaSource } from "../../src/domain/media.ts";
 import { tooMuchToRender } from "../../src/engine/text/child/prompt-bounds.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
@@ -87,7 +87,7 @@ const json = (valid: readonly [Fields, ...Fields[]]) => (roll: Dice) => {
 
 /** What is no object, or a deep one, is refused before any of these parsers. */
 function fieldsOf(input: Uint8Array): Fields | undefined {
-  if (deeperThan(DEEPEST_JSON, input)) return undefined;
+  if (new JsonBounds().push(input)) return undefined;
   try {
     const value: unknown = JSON.parse(text(input));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
@@ -142,8 +142,7 @@ const parsers: Readonly<Record<string, Parser>> = {
       if (!kwargs) return "refused";
       try {
         decodeKwargs(kwargs);
-        if (tooMuchToRender(plainRequest("hi", { templateKwargs: kwargs }), Infinity, { maxModelLen: 0 }))
-          return "refused";
+        if (tooMuchToRender(plainRequest("hi", { templateKwargs: kwargs }), { maxModelLen: 0 })) return "refused";
         return answered(chat([{ role: "user", content: "hi" }], { kwargs }));
       } catch (error) {
         // The template refuses them: what it says is its own.
