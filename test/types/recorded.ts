@@ -52,7 +52,7 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
   function* part(type: TypeName | undefined, value: unknown, place = 0, partial = false): Generator<Part, void, void> {
     if (type) yield { type, value, from: place === 0 ? file : `${file}, ${place}`, partial };
   }
-  if (file.endsWith("-refused.json")) {
+  if (/-(refused|unauthenticated|limited)\.json$/.test(file)) {
     const { refusal } = types;
     const body = JSON.parse(text) as { readonly error: unknown };
     yield* part(refusal, refusal === "ErrorResponse" ? body : body.error);
