@@ -69,7 +69,7 @@ export const engineOptions = {
   engineTimeoutMs: seconds(0, 86_400, {
     name: "engine-timeout",
     default: 60,
-    help: "Seconds without a sign of life of an engine process, or without progress while it loads, after which it is killed and restarted; 0: never.",
+    help: "Seconds without a sign of life of an engine process, or without progress while it loads, after which it is killed and restarted; 1 to 4 count as 5, 0: never.",
   }),
   // Timers hold 2^31 ms.
   idleUnloadMs: number(0, 35_000, {

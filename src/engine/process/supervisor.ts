@@ -13,6 +13,8 @@ import type { ProcessState, ProcessStatus } from "./status.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Watchdog } from "./watchdog.ts";
 
+/** Signs of life come once a second, and later on a busy machine. */
+const LEAST_TIMEOUT_MS = 5000;
 const STOP_GRACE_MS = 2000;
 
 export class Supervisor<Options extends { readonly libraries: string }, Ready, Job, Event extends {}, Report = never> {
@@ -243,7 +245,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const { clock, engineTimeoutMs } = this.options.launch;
     const watchdog = new Watchdog({
       clock,
-      limitMs: engineTimeoutMs,
+      limitMs: engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS),
       pulse: () => process.pulse(),
       onStalled: () => {
         if (this.state !== "ready") return;

@@ -58,6 +58,7 @@ export class Watchdog {
   heard(): void {
     const { silent } = this;
     this.silent = 0;
+    this.looked = this.options.clock.now();
     if (this.stalledSince === undefined) return;
     this.stalledSince = undefined;
     this.options.onRecovered(silent);

@@ -87,6 +87,16 @@ test("without a limit it is never given up; with a short one it is stalled halfw
   expect(short.watchdog.retryMs).toBe(3000);
 });
 
+test("silence counts from the last sign, not from the last look before it", () => {
+  const { clock, told, watchdog } = watch(3000);
+  for (let second = 0; second < 20; second++) {
+    clock.jump(0.9);
+    watchdog.heard();
+    clock.jump(0.1);
+  }
+  expect([watchdog.silentMs, told]).toEqual([100, []]);
+});
+
 test("what is stopped says nothing more", () => {
   const { clock, told, watchdog } = watch(60_000);
   watchdog.stop();
