@@ -13,6 +13,9 @@ export interface NativeFiles {
   readonly embeddedModel: string;
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
+  /** The model that recognises speech when no other is given, and the one that tells speech from all else. */
+  readonly embeddedTranscription?: string;
+  readonly embeddedVad?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
 }

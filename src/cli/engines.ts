@@ -11,11 +11,13 @@ import type { ComputeOptions } from "../engine/process/kind.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { EngineOptions } from "../engine/text/protocol.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
+import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
+import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
@@ -122,6 +124,43 @@ export function embeddingEngines(
     return new EmbeddingEngine({ engine, model, launch, idleMs: config.idleUnloadMs });
   });
 }
+
+/** Checks the files that are given for speech recognition. Throws ExitError about one that cannot be used, or two of one name. */
+export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): WhisperFile[] {
+  return reading(() => {
+    const files = transcriptionModels.map((name) => readWhisperFile(namedModel(name, modelsDir).path));
+    const twice = files.find(({ id }, at) => files.findIndex((other) => other.id === id) < at);
+    if (twice)
+      throw new ModelFileError(`Two transcription models are called ${twice.id}; clients could ask for one only.`);
+    return files;
+  });
+}
+
+/** One engine a file, loaded on first use; without a file the embedded model has one. */
+export function transcriptionEngines(
+  given: readonly WhisperFile[],
+  config: Config,
+  launch: Launch,
+  native: NativeFiles,
+): TranscriptionEngine[] {
+  const { embeddedTranscription, embeddedVad } = native;
+  const isMissing = given.length === 0 && embeddedTranscription !== undefined;
+  const files = isMissing ? [readWhisperFile(embeddedTranscription)] : given;
+  return files.map(({ path, id, modified }) => {
+    const compute = computeOptions(config, native);
+    const engine = {
+      ...compute,
+      modelPath: path,
+      ...(embeddedVad !== undefined && { vadPath: embeddedVad }),
+      parallel: recordingsAtOnce(compute.threads),
+      maxSeconds: config.maxAudioMinutes * 60,
+    };
+    return new TranscriptionEngine({ engine, model: { id, created: modified }, launch, idleMs: config.idleUnloadMs });
+  });
+}
+
+/** Each has a state of 100 MB or more in memory; beyond these, more threads for each are as good. */
+const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
 const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
   const { threads = physicalCores(), gpuLayers, flashAttention, mmap, mlock, warmup } = config;

@@ -39,9 +39,10 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
 
 /** All files that a server of this configuration computes with, also later ones. */
 export function filesInUse(config: Config): string[] {
-  const { model, draft, mmproj, embeddingModels, rerankModels, lora, modelsDir } = config;
+  const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;
   const store = new ModelStore(modelsDir);
-  const named = [model, draft, mmproj, ...embeddingModels, ...rerankModels].filter((name) => name !== undefined);
+  const lists = [embeddingModels, rerankModels, transcriptionModels];
+  const named = [model, draft, mmproj, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];

@@ -1,6 +1,7 @@
 // Everything a running svc consists of, put together from a Config: used by the server, the one-shot answer and the
 // self-test.
 
+import { tmpdir } from "node:os";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
@@ -11,15 +12,20 @@ import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
+import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
-import { EmbeddingModels } from "../service/embedding-models.ts";
+import type { EmbeddingFile } from "../model/model-file.ts";
+import type { WhisperFile } from "../model/whisper-file.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
+import { offeredEmbeddings, OfferedModels, offeredTranscription } from "../service/offered-models.ts";
 import { RequestService } from "../service/request.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
+import { TranscriptionService } from "../service/transcriptions.ts";
+import { Recordings } from "../store/recordings.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
@@ -27,9 +33,11 @@ import {
   launchWith,
   prepareModel,
   readEmbeddingFiles,
+  readWhisperFiles,
   servedEngine,
   SYSTEM_ENGINE,
   systemEngine,
+  transcriptionEngines,
   unpack,
   type PreparedModel,
 } from "./engines.ts";
@@ -43,11 +51,12 @@ export interface Services {
   /** The engine of this server itself. */
   readonly engine: TextPort;
   /** All engines that are computed here. */
-  readonly engines: readonly (TextEngine | EmbeddingEngine)[];
+  readonly engines: readonly (TextEngine | EmbeddingEngine | TranscriptionEngine)[];
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
+  readonly transcriptions: TranscriptionService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -64,29 +73,43 @@ export function createRuntime(config: Config): Runtime {
   const log = logger(config);
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
-  const embeddingFiles = readEmbeddingFiles(config);
+  const files = { embedding: readEmbeddingFiles(config), whisper: readWhisperFiles(config) };
   let native: NativeFiles | undefined;
   const unpacked = () => (native ??= unpack(config, log));
   const prepared = prepareModel(config, unpacked);
   const { file, modelGiven, context } = prepared;
   const engine = servedEngine(prepared, launch);
   const system = modelGiven ? systemEngine(config, launch, unpacked()) : engine;
-  const embedders = embeddingEngines(embeddingFiles, config, launch, unpacked());
-  return { ...services({ config, launch, engine, system, embedders }), engine, file, modelGiven, context };
+  const others = onDemand(files, config, launch, unpacked());
+  return { ...services({ config, launch, engine, system, ...others }), engine, file, modelGiven, context };
 }
 
 /** A server that has no model of its own. */
 export function createGatewayServices(config: Config): Services {
   const launch = launchWith(config, logger(config));
-  const embeddingFiles = readEmbeddingFiles(config);
+  const files = { embedding: readEmbeddingFiles(config), whisper: readWhisperFiles(config) };
   const native = unpack(config, launch.log);
-  const embedders = embeddingEngines(embeddingFiles, config, launch, native);
-  return services({ config, launch, system: systemEngine(config, launch, native), embedders });
+  const system = systemEngine(config, launch, native);
+  return services({ config, launch, system, ...onDemand(files, config, launch, native) });
+}
+
+/** The engines that are loaded on first use. */
+function onDemand(files: GivenFiles, config: Config, launch: Launch, native: NativeFiles) {
+  return {
+    embedders: embeddingEngines(files.embedding, config, launch, native),
+    transcribers: transcriptionEngines(files.whisper, config, launch, native),
+  };
 }
 
 /** Ends all engines; resolves when their processes are gone. */
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines.map((engine) => engine.stop()));
+
+/** Checked before anything is unpacked. */
+interface GivenFiles {
+  readonly embedding: readonly EmbeddingFile[];
+  readonly whisper: readonly WhisperFile[];
+}
 
 interface Parts {
   readonly config: Config;
@@ -96,16 +119,21 @@ interface Parts {
   /** Computes the system model; it may be `engine`. */
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
+  readonly transcribers: readonly TranscriptionEngine[];
 }
 
-function services({ config, launch, engine, system, embedders }: Parts): Services {
+function services({ config, launch, engine, system, embedders, transcribers }: Parts): Services {
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock);
   const others = createGateway(config, clock, log);
   const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
-  const sources = [new EmbeddingModels(embedders, parallel), ...(others ? [others.gateway] : []), systemModel];
+  const offered = new OfferedModels([
+    ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
+    ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
+  ]);
+  const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const router = engine ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
@@ -115,7 +143,7 @@ function services({ config, launch, engine, system, embedders }: Parts): Service
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
-  const engines = [...(engine ? [engine] : []), ...(system === engine ? [] : [system]), ...embedders];
+  const engines = [...(engine ? [engine] : []), ...(system === engine ? [] : [system]), ...embedders, ...transcribers];
   return {
     config,
     log,
@@ -127,6 +155,12 @@ function services({ config, launch, engine, system, embedders }: Parts): Service
     engine: engine ?? new NoEngine(),
     generation: new GenerationService({ router, requests, clock, mediaLimits }),
     embeddings: new EmbeddingService({ router, requests }),
+    transcriptions: new TranscriptionService({
+      router,
+      requests,
+      recordings: new Recordings(tmpdir(), config.maxAudioBytes),
+      mediaLimits,
+    }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

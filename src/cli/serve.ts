@@ -105,6 +105,7 @@ function stopOnSignal(services: Services, server: RunningServer): Promise<number
     await server.stop();
     others?.gateway.stop();
     await stopEngines(services);
+    services.transcriptions.recordings.close();
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

@@ -23,6 +23,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   unsupported_media_input: invalidRequest,
   context_length_exceeded: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
+  no_speech: { status: 422, type: "invalid_request_error" },
   payload_too_large: { status: 413, type: "payload_too_large" },
   invalid_api_key: { status: 401, type: "authentication_error" },
   // SDKs try it again by themselves.

@@ -10,6 +10,7 @@ export type ErrorCode =
   | "unsupported_media_input"
   | "context_length_exceeded"
   | "tokenize_unsupported"
+  | "no_speech"
   | "payload_too_large"
   | "invalid_api_key"
   | "request_timeout"

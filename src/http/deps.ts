@@ -11,6 +11,7 @@ import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import type { RequestService } from "../service/request.ts";
 import type { StoredModels } from "../service/stored-models.ts";
+import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
@@ -26,6 +27,7 @@ export interface AppServices {
   readonly generation: GenerationService;
   readonly router: ModelRouter;
   readonly embeddings: EmbeddingService;
+  readonly transcriptions: TranscriptionService;
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -3,10 +3,8 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import type { UploadFields } from "../dialect/files/decode.ts";
 import { shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
-import { tooLarge } from "../service/batch/received-content.ts";
 
 /** Where a content goes; what it throws ends the upload. */
 export type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>) => Promise<Content>;
@@ -19,36 +17,48 @@ export interface Received {
 export interface Upload<Content> {
   readonly content: Content;
   readonly filename: string;
-  readonly fields: UploadFields;
+  /** Form parts or query parameters, in their order; a name may come several times. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+export interface UploadLimits {
+  /** Bytes of the content, and what is thrown about more. */
+  readonly ceiling: number;
+  readonly tooLarge: () => SvcError;
+  /** Bytes of each other field. */
+  readonly fieldBytes: number;
 }
 
 const RAW_NAME = "upload.jsonl";
 const LONGEST_NAME = 255;
-const FORM_LIMITS = { files: 1, fields: 16, fieldSize: 1024, headerPairs: 32 };
+const FORM_LIMITS = { files: 1, fields: 24, headerPairs: 32 };
 /** What a form may have beside the content. */
 const FORM_BYTES = 64 * 1024;
 
+/** Whether the body is a form. */
+export const isForm = (request: Request): boolean =>
+  /^multipart\/form-data\b/i.test(request.headers.get("content-type")?.trim() ?? "");
+
 /**
- * Reads an upload whose content may have `ceiling` bytes. Throws SvcError about the form, `payload_too_large`, what `receive`
- * throws, or the signal's reason when the client left meanwhile.
+ * Reads an upload. Throws SvcError about the form, what `receive` throws, or the signal's reason when the client left
+ * meanwhile.
  */
 export async function readUpload<Content extends Received>(
   request: Request,
-  ceiling: number,
+  limits: UploadLimits,
   receive: Receive<Content>,
 ): Promise<Upload<Content>> {
-  const type = request.headers.get("content-type") ?? "";
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding && encoding !== "identity") {
     throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the file uncompressed.");
   }
-  const isForm = /^multipart\/form-data\b/i.test(type.trim());
-  if (Number(request.headers.get("content-length")) > ceiling + (isForm ? FORM_BYTES : 0)) throw tooLarge(ceiling);
+  const mostBytes = limits.ceiling + (isForm(request) ? FORM_BYTES : 0);
+  if (Number(request.headers.get("content-length")) > mostBytes) throw limits.tooLarge();
   try {
-    if (isForm) return await readForm(request, type, receive);
+    if (isForm(request)) return await readForm(request, limits.fieldBytes, receive);
     const query = new URL(request.url).searchParams;
     const content = await receive(bodyChunks(request));
-    return { content, filename: (query.get("filename") ?? RAW_NAME).slice(0, LONGEST_NAME), fields: new Map(query) };
+    return { content, filename: (query.get("filename") ?? RAW_NAME).slice(0, LONGEST_NAME), fields: [...query] };
   } catch (error) {
     request.signal.throwIfAborted();
     throw error;
@@ -57,11 +67,11 @@ export async function readUpload<Content extends Received>(
 
 async function readForm<Content extends Received>(
   request: Request,
-  type: string,
+  fieldSize: number,
   receive: Receive<Content>,
 ): Promise<Upload<Content>> {
-  const form = parser(type);
-  const fields = new Map<string, string>();
+  const form = parser(request.headers.get("content-type") ?? "", fieldSize);
+  const fields: (readonly [string, string])[] = [];
   let file: { stream: BusboyFileStream; filename: string; content: Promise<Content> } | undefined;
   let failure: unknown;
   const fail = (error: unknown) => {
@@ -70,8 +80,8 @@ async function readForm<Content extends Received>(
   };
   form.on("field", (name: string, value: string, _: boolean, truncated: boolean) => {
     const param = shownName(name);
-    if (truncated) fail(broken(`'${param}' is longer than ${FORM_LIMITS.fieldSize} bytes.`, param));
-    else fields.set(name, value);
+    if (truncated) fail(broken(`'${param}' is longer than ${fieldSize} bytes.`, param));
+    else fields.push([name, value]);
   });
   form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {
     if (name !== "file") {
@@ -106,9 +116,9 @@ async function readForm<Content extends Received>(
   return { content: await file.content, filename: file.filename.slice(0, LONGEST_NAME), fields };
 }
 
-function parser(type: string): BusboyInstance {
+function parser(type: string, fieldSize: number): BusboyInstance {
   try {
-    return new Busboy({ headers: { "content-type": type }, limits: FORM_LIMITS });
+    return new Busboy({ headers: { "content-type": type }, limits: { ...FORM_LIMITS, fieldSize } });
   } catch {
     throw broken("Content-Type names no boundary of the form's parts.");
   }

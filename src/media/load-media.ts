@@ -26,7 +26,9 @@ export async function loadMedia(
 ): Promise<Media> {
   signal.throwIfAborted();
   try {
-    if (source.kind === "audio") return await checkAudio(await audioBytes(source.data, limits, signal), limits, signal);
+    if (source.kind === "audio") {
+      return await checkAudio(await inlineBytes(source.data, limits.maxAudioBytes, signal), limits, signal);
+    }
     const bytes = await imageBytes(source.url, limits, signal);
     return await decodeImage(bytes, limits.maxSide[source.detail], limits, signal);
   } catch (error) {
@@ -34,9 +36,9 @@ export async function loadMedia(
   }
 }
 
-async function audioBytes(data: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
-  if (scheme(data) === "data") return readDataUrl(data, limits.maxAudioBytes, signal);
-  return readBase64(data, limits.maxAudioBytes);
+/** Bytes in base64 or in a data: URL, at most `limit`. Throws Refusal, or the signal's reason. */
+export async function inlineBytes(data: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+  return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
 }
 
 async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {

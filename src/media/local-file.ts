@@ -16,14 +16,37 @@ export async function readLocalFile(reference: string, root: string | undefined,
   if (root === undefined) {
     throw new Refusal("be a data: or http(s) URL, as this server has no media folder", "a path or file: URL");
   }
+  const { file, size } = await openLocalFile(reference, root, limit);
+  try {
+    return await readUpTo(file, size);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The path, links resolved, of the file that a path or file: URL names. Throws Refusal as `readLocalFile` does, which must
+ * have been opened for that: what lies there may be another file when somebody reads it.
+ */
+export async function localPath(reference: string, root: string | undefined, limit: number): Promise<string> {
+  if (root === undefined) {
+    throw new Refusal("be sent, in a form or as data, as this server has no media folder (--media-root)", "a path");
+  }
+  const { file, path } = await openLocalFile(reference, root, limit);
+  await file.close();
+  return path;
+}
+
+async function openLocalFile(reference: string, root: string, limit: number) {
   const path = await withinRoot(pathOf(reference), root);
   const file = await openPlain(path);
   try {
     const { size } = await file.stat();
     checkSize(size, limit);
-    return await readUpTo(file, size);
-  } finally {
+    return { file, path, size };
+  } catch (error) {
     await file.close();
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import type { GenerateRequest } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { TextPort } from "../engine/text/port.ts";
+import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { MetricSubject } from "../telemetry/metrics.ts";
 
 /** What computes one model. */
@@ -35,6 +36,7 @@ export interface Backends {
   readonly chat: TextBackend;
   readonly embeddings: Backend<EmbeddingPort>;
   readonly rerank: Backend<EmbeddingPort>;
+  readonly transcription: Backend<TranscriptionPort>;
 }
 export type Capability = keyof Backends;
 
@@ -55,7 +57,11 @@ export interface ModelSource {
 const WANTED = {
   embeddings: ["embedding model", "--embedding-model"],
   rerank: ["reranker", "--rerank-model"],
+  transcription: ["transcription model", "--transcription-model"],
 } as const;
+
+/** Clients name other services' models of these kinds, and mean whatever is here. */
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription"]);
 
 export class ModelRouter {
   /**
@@ -68,8 +74,8 @@ export class ModelRouter {
   ) {}
 
   /**
-   * The backend for a request. Throws SvcError `model_not_found`, or `upstream_unavailable` when there is no model to chat
-   * with at all.
+   * The backend for a request. Throws SvcError `model_not_found`, `engine_unavailable` when there is none of a kind whose
+   * models go by any name, or `upstream_unavailable` when there is no model to chat with at all.
    */
   find<C extends Capability>(model: string | undefined, capability: C): Backends[C] {
     const found = (model === undefined ? undefined : this.named(model, capability)) ?? this.usual(capability, model);
@@ -84,7 +90,7 @@ export class ModelRouter {
   usual<C extends Capability>(capability: C, model?: string): Backends[C] | undefined {
     const active = this.active[capability];
     if (active) return active;
-    if (model !== undefined) return undefined;
+    if (model !== undefined && !TAKES_ANY_NAME.has(capability)) return undefined;
     const listed = this.listed(capability);
     return listed[0] && this.named(listed[0].id, capability);
   }
@@ -130,6 +136,7 @@ export class ModelRouter {
     const [noun, option] = WANTED[capability];
     const names = this.listed(capability).map(({ id }) => id);
     const hint = names.length === 0 ? `The server's option ${option} names one.` : `Served: ${names.join(", ")}.`;
+    if (TAKES_ANY_NAME.has(capability)) return new SvcError("engine_unavailable", `There is no ${noun}. ${hint}`);
     const missing = `There is no ${noun}${model === undefined ? "" : " of this name"}.`;
     return new SvcError("model_not_found", `${missing} ${hint}`, { param: "model" });
   }

@@ -1,5 +1,6 @@
 // svc's own HTTP application on a free port over an engine that plays the model: what it says is up to each check.
 
+import { tmpdir } from "node:os";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -10,6 +11,8 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { Recordings } from "../../src/store/recordings.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
@@ -77,8 +80,11 @@ export class ScriptedModel {
     const requests = new RequestService({ metrics, clock, maxQueue: 8, queueTimeoutMs: 0, subject });
     const generation = new GenerationService({ router, requests, clock, mediaLimits });
     const embeddings = new EmbeddingService({ router, requests });
+    const recordings = new Recordings(tmpdir(), config.maxAudioBytes);
+    const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
     const version = "0.0.0-test";
-    const services = { engine, engines: [], requests, router, generation, embeddings, storedModels: testStore(config) };
+    const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions };
+    const services = { ...own, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
   }

@@ -12,12 +12,15 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
-import { EmbeddingModels } from "../../src/service/embedding-models.ts";
+import { offeredEmbeddings, OfferedModels, offeredTranscription } from "../../src/service/offered-models.ts";
+import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -31,6 +34,9 @@ export const testConfig: Config = {
   gateway: { discover: false, ports: [], upstreams: [], timeoutMs: 5000 },
   embeddingModels: [],
   rerankModels: [],
+  transcriptionModels: [],
+  maxAudioMinutes: 480,
+  maxAudioBytes: 100_000,
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
@@ -152,9 +158,13 @@ export interface TestServer extends RunningServer {
   readonly router: ModelRouter;
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
+  readonly transcriber: FakeTranscriber;
+  /** Where recordings are put. */
+  readonly recordings: string;
   readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
+  readonly transcriptions: TranscriptionService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -203,13 +213,31 @@ export function serve(
   const clock = new TestClock();
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
-  const sources = [new EmbeddingModels(embedders, parallel), ...beside];
+  const transcriber = new FakeTranscriber("fake-whisper");
+  const offered = [
+    ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
+    offeredTranscription(transcriber, parallel),
+  ];
+  const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
-  const mediaLimits = { ...defaultMediaLimits, fetchPrivate: config.mediaFetchPrivate };
+  const { mediaRoot } = config;
+  const mediaLimits = {
+    ...defaultMediaLimits,
+    fetchPrivate: config.mediaFetchPrivate,
+    ...(mediaRoot !== undefined && { mediaRoot }),
+  };
   const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
+  const recordings = newFolder();
+  onTestFinished(() => removeFolder(recordings));
+  const transcriptions = new TranscriptionService({
+    router,
+    requests,
+    recordings: new Recordings(recordings, config.maxAudioBytes),
+    mediaLimits,
+  });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -221,6 +249,7 @@ export function serve(
     router,
     generation,
     embeddings,
+    transcriptions,
     metrics,
     log,
     clock,
@@ -242,9 +271,12 @@ export function serve(
     engines,
     router,
     embedders,
+    transcriber,
+    recordings,
     requests,
     generation,
     embeddings,
+    transcriptions,
     metrics,
     log,
     clock,

@@ -18,7 +18,7 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, requests, router, generation, embeddings } = serve();
+  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions } = serve();
   const services = {
     engine,
     engines: [],
@@ -26,6 +26,7 @@ function registered(): string[] {
     router,
     generation,
     embeddings,
+    transcriptions,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0 };
@@ -37,6 +38,8 @@ function registered(): string[] {
 }
 
 const OPEN = ["/", "/health", "/openapi.json", "/docs"];
+/** What is uploaded has no example. */
+const RECORDING = { data: "c291bmQ=" };
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
 
 async function withFile(url: string, example: unknown) {
@@ -84,7 +87,8 @@ describe("GET /openapi.json", () => {
       // What is fetched by its id, or deleted, has to be there first.
       if (path.includes("{") || method === "DELETE") continue;
       // What a file is uploaded to has no example, and what needs one has one that is not there.
-      const sent = path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : example;
+      const sent =
+        path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : (example ?? RECORDING);
       const response = await (method === "GET" ? fetch(url + path) : post(path, sent));
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
       const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(method === "POST" && { 429: "" }) };

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { EmbeddingStatus } from "../../src/engine/embedding/port.ts";
-import { EmbeddingModels } from "../../src/service/embedding-models.ts";
+import { offeredEmbeddings, OfferedModels } from "../../src/service/offered-models.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -23,7 +23,7 @@ function setUp(vectors: readonly number[][], isKnown: boolean) {
       yield { type: "result" as const, result: { values, dimensions: 3, tokens: 5, truncated: 1 } };
     }
   })("vectors");
-  const router = new ModelRouter([new EmbeddingModels([engine], 1)]);
+  const router = new ModelRouter([new OfferedModels([offeredEmbeddings(engine, 1)])]);
   const subject = { kind: "text", model: "m" };
   const metrics = new RecordingMetrics();
   const requests = new RequestService({ metrics, clock: systemClock, maxQueue: 1, queueTimeoutMs: 0, subject });

@@ -63,7 +63,12 @@ export const layers: Layers = {
     why: "a batch answers its lines as the chat route does, but without HTTP",
   },
   "src/engine/kinds.ts": {
-    may: ["src/engine/process", "src/engine/text/child", "src/engine/embedding/child"],
+    may: [
+      "src/engine/process",
+      "src/engine/text/child",
+      "src/engine/embedding/child",
+      "src/engine/transcription/child",
+    ],
     why: "the table of kinds starts them, and no more",
   },
   "src/engine/process": {
@@ -92,6 +97,21 @@ export const layers: Layers = {
   },
   "src/engine/embedding/child": {
     may: ["src/engine/process", "src/engine/embedding/port.ts", "src/domain", "ffi"],
+    why: "the engine process knows its parent only by the protocol",
+  },
+  "src/engine/transcription": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never loads native code, and the engine side is reached by messages",
+  },
+  "src/engine/transcription/child": {
+    may: [
+      "src/engine/process",
+      "src/engine/transcription/port.ts",
+      "src/engine/transcription/protocol.ts",
+      "src/audio",
+      "src/domain",
+      "ffi",
+    ],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {
@@ -125,6 +145,7 @@ export const layers: Layers = {
       "src/engine/text",
       "src/engine/text/port.ts",
       "src/engine/embedding",
+      "src/engine/transcription",
       "src/gateway",
       "src/model",
       "src/store",

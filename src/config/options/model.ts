@@ -46,4 +46,11 @@ export const modelOptions = {
     default: 2048,
     help: "Maximum input tokens of these models, up to their trained context; longer inputs are truncated. Memory grows with it.",
   }),
+  transcriptionModels: list({
+    name: "transcription-model",
+    paths: true,
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
+  }),
 };

@@ -1,6 +1,6 @@
 // What clients meet: addresses, routes, queue, what is kept for them.
 
-import { boolean, integer, list, path, seconds, string } from "../option-types.ts";
+import { boolean, integer, list, number, path, seconds, string } from "../option-types.ts";
 
 const DAY_S = 86_400;
 /** 0: without end. */
@@ -62,7 +62,7 @@ export const serverOptions = {
   }),
   mediaRoot: path({
     placeholder: "DIR",
-    help: "Folder of images that messages may reference by path; without it paths are refused.",
+    help: "Folder of images and recordings that requests may name by path; without it paths are refused.",
   }),
   mediaFetch: boolean({
     default: true,
@@ -71,6 +71,16 @@ export const serverOptions = {
   mediaFetchPrivate: boolean({
     default: false,
     help: "Fetch images from loopback and private addresses, too; without it only public addresses are asked.",
+  }),
+  maxAudioMinutes: number(0.1, 10_080, {
+    default: 480,
+    help: "Longest recording that is recognised, in minutes.",
+  }),
+  maxAudioBytes: integer(1, 1_000_000, {
+    name: "max-audio-mb",
+    default: 1024,
+    to: (megabytes) => megabytes * 2 ** 20,
+    help: "Maximum size of a recording, in MiB.",
   }),
   streaming: boolean({
     default: true,

@@ -3,7 +3,16 @@
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
 /** Groups of routes, in their order. */
-export const tags = ["Generation", "Embeddings", "Models", "Tokenizer", "Batches", "Server", "Compatibility"] as const;
+export const tags = [
+  "Generation",
+  "Embeddings",
+  "Audio",
+  "Models",
+  "Tokenizer",
+  "Batches",
+  "Server",
+  "Compatibility",
+] as const;
 
 /** OpenAPI's word for one method of one path. */
 export interface Operation {

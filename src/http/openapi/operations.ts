@@ -15,6 +15,7 @@ import { ollamaOperations } from "./ollama.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
 import { tokenizeOperations } from "./tokenize.ts";
+import { transcriptionsOperations } from "./transcriptions.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
@@ -45,6 +46,7 @@ export const operations: Operations = {
   ...completionsOperations,
   ...multiplexOperations,
   ...embeddingsOperations,
+  ...transcriptionsOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,

@@ -7,6 +7,7 @@ import { decodePurpose, decodeUpload } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
+import { tooLarge } from "../../service/batch/received-content.ts";
 import { byteRange } from "../byte-range.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
@@ -28,11 +29,11 @@ export const fileRoutes = (files: FilesService) =>
     .post(
       "/v1/files",
       async ({ request }) => {
-        const { content, filename, fields } = await readUpload(request, files.largest, (chunks) =>
-          files.receive(chunks),
-        );
+        const { largest: ceiling } = files;
+        const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024 };
+        const { content, filename, fields } = await readUpload(request, limits, (chunks) => files.receive(chunks));
         try {
-          const { expiresSeconds } = decodeUpload(fields);
+          const { expiresSeconds } = decodeUpload(new Map(fields));
           return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
         } catch (error) {
           await content.discard();

@@ -1,0 +1,109 @@
+// POST /v1/audio/transcriptions and /v1/audio/translations
+
+import { oneOf, opt, t, type Static, type TSchema } from "./schema.ts";
+
+/** More than the model can take into account. */
+const LONGEST_PROMPT = 10_000;
+
+const common = {
+  file: opt(
+    t.String({
+      minLength: 1,
+      description: "In a form: the recording. In JSON: the path of one in the server's media folder (--media-root).",
+    }),
+  ),
+  data: opt(t.String({ minLength: 1, description: "The recording in base64, or as a data: URL; in place of `file`." })),
+  format: opt(t.String({ description: "Of `data`. Ignored: the recording itself tells." })),
+  model: opt(
+    t.String({ description: "A transcription model of GET /v1/models; another name stands for the first of them." }),
+  ),
+  prompt: opt(
+    t.String({
+      maxLength: LONGEST_PROMPT,
+      description: "What was said before, or names and spellings that may occur; its end counts if it is long.",
+    }),
+  ),
+  response_format: opt(oneOf("json", "verbose_json", "text", "srt", "vtt")),
+  temperature: opt(
+    t.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Default 0. Where decoding fails, it is tried again at higher ones.",
+    }),
+  ),
+};
+
+export const TranslationRequest = t.Object(common);
+
+export const TranscriptionRequest = t.Object({
+  ...common,
+  language: opt(
+    t.String({
+      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
+    }),
+  ),
+  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
+  timestamp_granularities: opt(
+    t.Array(oneOf("segment", "word"), {
+      minItems: 1,
+      maxItems: 2,
+      description: "What `verbose_json` gives times of; default: segments. In a form: `timestamp_granularities[]`.",
+    }),
+  ),
+  stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
+  chunking_strategy: opt(
+    t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad") })], {
+      description: "Recordings are always cut where nobody speaks.",
+    }),
+  ),
+});
+
+export type TranscriptionRequest = Static<typeof TranscriptionRequest>;
+
+/** The parts of forms, for the API description: they are read one after the other, not as one value. */
+const recording = { file: t.String({ format: "binary", description: "The recording." }) };
+const inForms = (schema: TSchema) => t.Object({ ...t.Omit(schema, ["data", "format"]).properties, ...recording });
+export const TranslationForm = inForms(TranslationRequest);
+export const TranscriptionForm = inForms(TranscriptionRequest);
+
+const Usage = t.Object({
+  type: t.Literal("duration"),
+  seconds: t.Number({ description: "How long the recording plays." }),
+});
+
+export const Transcription = t.Object({
+  object: t.Literal("speech.transcription"),
+  text: t.String(),
+  locale: t.String({ description: "Code of the language." }),
+  usage: Usage,
+});
+
+const Segment = t.Object({
+  id: t.Integer(),
+  seek: t.Integer({ description: "`start` in hundredths of a second." }),
+  start: t.Number({ description: "Seconds from the beginning of the recording." }),
+  end: t.Number(),
+  text: t.String(),
+  tokens: t.Array(t.Integer(), { description: "Of the model's vocabulary." }),
+  temperature: t.Optional(t.Number({ description: "At which this text was decoded, where the model tells." })),
+  avg_logprob: t.Number(),
+  confidence: t.Number({ description: "The tokens' mean probability (geometric), from avg_logprob." }),
+  compression_ratio: t.Number({ description: "Bytes of the text, over those of it compressed." }),
+  no_speech_prob: t.Optional(t.Number({ description: "Where the model tells." })),
+});
+
+const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });
+
+export const VerboseTranscription = t.Object({
+  task: oneOf("transcribe", "translate"),
+  language: t.String({ description: "English name of the language." }),
+  locale: t.String({ description: "Its code." }),
+  duration: t.Number({ description: "Seconds." }),
+  text: t.String(),
+  segments: t.Optional(t.Array(Segment)),
+  words: t.Optional(t.Array(Word)),
+  usage: Usage,
+});
+
+export type Transcription = Static<typeof Transcription>;
+export type VerboseTranscription = Static<typeof VerboseTranscription>;

@@ -1,0 +1,117 @@
+// Recognised speech as answers of /v1/audio/transcriptions and /v1/audio/translations.
+
+import type { Transcription, VerboseTranscription } from "../../contract/transcriptions.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { languageName } from "../../domain/languages.ts";
+import type { SpeechSegment, TranscriptionEvent, TranscriptionResult } from "../../domain/transcription.ts";
+import type { TranscriptionCall } from "./decode.ts";
+
+/** A whole recording's. */
+export interface Recognised {
+  readonly segments: readonly SpeechSegment[];
+  readonly result: TranscriptionResult;
+}
+
+/** An answer's body and what it is. */
+export interface EncodedTranscription {
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Collects what is recognised. Throws what the recognition throws. */
+export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Recognised> {
+  const segments: SpeechSegment[] = [];
+  for await (const event of events) {
+    if (event.type === "segment") segments.push(event.segment);
+    if (event.type === "result") return { segments, result: event.result };
+  }
+  throw new SvcError("internal_error", "The recognition ended without a result.");
+}
+
+/** Begins with no space, whatever the model puts in front of its segments. */
+export const wholeText = (segments: readonly SpeechSegment[]): string =>
+  segments
+    .map(({ text }) => text)
+    .join("")
+    .trim();
+
+/** The answer in the format that was requested. */
+export function encodeTranscription(recognised: Recognised, call: TranscriptionCall): EncodedTranscription {
+  const { segments, result } = recognised;
+  switch (call.format) {
+    case "text":
+      return { type: "text/plain; charset=utf-8", body: `${wholeText(segments)}\n` };
+    case "srt":
+      return { type: "text/plain; charset=utf-8", body: segments.map(srtCue).join("\n") };
+    case "vtt":
+      return { type: "text/vtt; charset=utf-8", body: ["WEBVTT\n", ...segments.map(vttCue)].join("\n") };
+    case "json":
+      return json({
+        object: "speech.transcription",
+        text: wholeText(segments),
+        locale: result.language,
+        usage: durationUsage(result),
+      } satisfies Transcription);
+    case "verbose_json":
+      return json(verbose(recognised, call));
+  }
+}
+
+const json = (body: object): EncodedTranscription => ({ type: "application/json", body: JSON.stringify(body) });
+
+function verbose({ segments, result }: Recognised, call: TranscriptionCall): VerboseTranscription {
+  const { language, seconds } = result;
+  const words = segments.flatMap((segment) => segment.words ?? []);
+  return {
+    task: call.work.translate ? "translate" : "transcribe",
+    language: languageName(language),
+    locale: language,
+    duration: rounded(seconds),
+    text: wholeText(segments),
+    ...(call.segments && { segments: segments.map(encodeSegment) }),
+    ...(call.work.words && {
+      words: words.map(({ text, start, end }) => ({ word: text.trim(), start: rounded(start), end: rounded(end) })),
+    }),
+    usage: durationUsage(result),
+  };
+}
+
+function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseTranscription["segments"]>[number] {
+  const { start, end, text, tokens, averageLogprob, compressionRatio, temperature, noSpeechProbability } = segment;
+  return {
+    id,
+    seek: Math.round(start * 100),
+    start: rounded(start),
+    end: rounded(end),
+    text,
+    tokens: [...tokens],
+    ...(temperature !== undefined && { temperature }),
+    avg_logprob: averageLogprob,
+    confidence: Math.exp(averageLogprob),
+    compression_ratio: compressionRatio,
+    ...(noSpeechProbability !== undefined && { no_speech_prob: noSpeechProbability }),
+  };
+}
+
+export const durationUsage = ({ seconds }: TranscriptionResult) =>
+  ({ type: "duration", seconds: rounded(seconds) }) as const;
+
+/** Milliseconds are more than models know. */
+const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
+const srtCue = ({ start, end, text }: SpeechSegment, at: number): string =>
+  `${at + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
+
+/** WebVTT reads markup in texts. */
+const vttCue = ({ start, end, text }: SpeechSegment): string =>
+  `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")}\n`;
+
+/** An empty line would end the cue. */
+const cueText = (text: string): string => text.trim().replace(/\s*\n\s*/g, "\n");
+
+function clock(seconds: number, point: string): string {
+  const ms = Math.round(seconds * 1000);
+  const parts = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60];
+  const [time, rest] = [parts.map((part) => String(part).padStart(2, "0")).join(":"), String(ms % 1000)];
+  return `${time}${point}${rest.padStart(3, "0")}`;
+}

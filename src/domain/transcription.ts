@@ -1,0 +1,76 @@
+// Recorded speech as text.
+
+/** What is to be recognised, and how. */
+export interface TranscriptionWork {
+  /** Of the file with the recording; it is there until the work has ended. */
+  readonly path: string;
+  /** Of the speech, by its two- or three-letter code; absent: it is detected. */
+  readonly language?: string;
+  /** Into English, whatever the language of the speech. */
+  readonly translate: boolean;
+  /** Text that came before, or names and spellings that may occur. */
+  readonly prompt?: string;
+  /** Where decoding begins; where it fails, it is tried again with more. */
+  readonly temperature: number;
+  /** Times of words are wanted. */
+  readonly words: boolean;
+}
+
+/** A word with its times. */
+export interface SpokenWord {
+  readonly text: string;
+  /** Seconds from the beginning of the recording. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A piece of speech, mostly a sentence or a clause. What the model did not tell is absent. */
+export interface SpeechSegment {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Of the model's vocabulary. */
+  readonly tokens: readonly number[];
+  /** Mean logarithm of the tokens' probabilities. */
+  readonly averageLogprob: number;
+  /** Bytes of the text over those of it compressed: text that repeats itself has a high one. */
+  readonly compressionRatio: number;
+  /** The model's probability that there is no speech in this piece. */
+  readonly noSpeechProbability?: number;
+  /** At which its text was decoded. */
+  readonly temperature?: number;
+  readonly words?: readonly SpokenWord[];
+}
+
+/** What is known when a recording has been read to its end. */
+export interface TranscriptionResult {
+  readonly language: string;
+  /** How long the recording plays. */
+  readonly seconds: number;
+  /** Of speech that the model was given, without the silence around it. */
+  readonly speechSeconds: number;
+}
+
+/** What loading a model tells about it. */
+export interface TranscriptionModel {
+  /** As `base`. */
+  readonly size: string;
+  readonly bytes: number;
+  readonly device: string;
+  /** Codes of the languages that it knows. */
+  readonly languages: readonly string[];
+}
+
+/** Where a recording is that did not come in a form: a file of the operator's, or base64. */
+export type RecordingSource =
+  { readonly kind: "path"; readonly path: string } | { readonly kind: "base64"; readonly data: string };
+
+/**
+ * `accepted`: it is audio that can be read, and waits for its turn · `started`: its first computation begins · `segment`:
+ * the next piece of speech · `result`: the last event.
+ */
+export type TranscriptionEvent =
+  | { readonly type: "accepted" }
+  | { readonly type: "started" }
+  | { readonly type: "segment"; readonly segment: SpeechSegment }
+  | { readonly type: "result"; readonly result: TranscriptionResult };

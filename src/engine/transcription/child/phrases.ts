@@ -1,0 +1,89 @@
+// Where somebody speaks in a recording that is read piece by piece.
+
+/** Hz, of all samples here. */
+export const SAMPLE_RATE = 16_000;
+
+/** Samples that are listened to at once: short enough not to hold up others. */
+const PIECE = 30 * SAMPLE_RATE;
+/** What is behind a phrase and still goes with it: a last sound fades. */
+const TAIL = SAMPLE_RATE / 10;
+
+/** A stretch of samples, from the first of those that were listened to. */
+export interface Span {
+  readonly start: number;
+  /** The one behind it. */
+  readonly end: number;
+}
+
+export interface Phrase {
+  /** Number of its first sample in the recording. */
+  readonly start: number;
+  readonly samples: Float32Array;
+  /** What follows, a tenth of a second at most. */
+  readonly tail: Float32Array;
+}
+
+/** Takes a recording in any pieces; gives its phrases. */
+export class PhraseFinder {
+  private pending: Float32Array = new Float32Array();
+  /** Number of the first pending sample in the recording. */
+  private at = 0;
+
+  /** `listen` finds speech in at most half a minute; without it everything counts as speech. */
+  constructor(private readonly listen: ((samples: Float32Array) => readonly Span[]) | undefined) {}
+
+  /** Samples that came so far. */
+  get length(): number {
+    return this.at + this.pending.length;
+  }
+
+  /** How many samples it takes before it listens again. */
+  get room(): number {
+    return PIECE - this.pending.length;
+  }
+
+  /** The phrases that are known to end by now. */
+  push(samples: Float32Array): Phrase[] {
+    const phrases: Phrase[] = [];
+    for (let from = 0; from < samples.length;) {
+      const taken = samples.subarray(from, from + this.room);
+      from += taken.length;
+      this.pending = joined([this.pending, taken]);
+      if (this.room === 0) phrases.push(...this.take(false));
+    }
+    return phrases;
+  }
+
+  /** The rest: the recording has ended. */
+  end(): Phrase[] {
+    return this.pending.length === 0 ? [] : this.take(true);
+  }
+
+  private take(isLast: boolean): Phrase[] {
+    const { pending, at } = this;
+    const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
+    const last = spans.at(-1);
+    // It may go on: it is listened to again with what follows, unless it fills all there is room for.
+    const goesOn = !isLast && last && last.end >= pending.length - TAIL && last.start > 0;
+    if (goesOn) spans.pop();
+    const kept = goesOn ? last.start : pending.length;
+    this.pending = pending.slice(kept);
+    this.at = at + kept;
+    return spans.map(({ start, end }) => ({
+      start: at + start,
+      samples: pending.slice(start, end),
+      tail: pending.slice(end, Math.min(end + TAIL, pending.length - 1)),
+    }));
+  }
+}
+
+/** One after the other. */
+export function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

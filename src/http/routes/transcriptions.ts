@@ -1,0 +1,108 @@
+// POST /v1/audio/transcriptions and POST /v1/audio/translations
+
+import { Elysia } from "elysia";
+import {
+  Transcription,
+  TranscriptionForm,
+  TranscriptionRequest,
+  TranslationForm,
+  TranslationRequest,
+  VerboseTranscription,
+} from "../../contract/transcriptions.ts";
+import { t, type TSchema } from "../../contract/schema.ts";
+import { decodeTranscription, formBody, type TranscriptionCall } from "../../dialect/transcriptions/decode.ts";
+import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
+import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
+import type { RequestReport } from "../../service/request.ts";
+import type { Recording } from "../../store/recordings.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+import { isForm, readUpload } from "../upload-body.ts";
+
+/** Of a prompt, in UTF-8. */
+const FIELD_BYTES = 64 * 1024;
+
+type Task = "transcribe" | "translate";
+
+/** Recordings as text. */
+export const transcriptionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.transcriptions" })
+    .post(
+      "/v1/audio/transcriptions",
+      ({ request }) => answer(deps, contexts, request, "transcribe"),
+      described(TranscriptionRequest, TranscriptionForm),
+    )
+    .post(
+      "/v1/audio/translations",
+      ({ request }) => answer(deps, contexts, request, "translate"),
+      described(TranslationRequest, TranslationForm),
+    );
+
+async function answer(deps: AppDeps, contexts: RequestContexts, request: Request, task: Task): Promise<Response> {
+  const { call, recording } = await readCall(deps, request, task);
+  const report: RequestReport = {};
+  const context = contexts.of(request);
+  context.logFields = () => ({ finish: report.error ?? report.reason, tokens: report.usage?.completionTokens });
+  const disconnect = disconnection(request);
+  const { model, work } = call;
+  const run = { work, ...(model !== undefined && { model }), ...origin(deps, contexts, request) };
+  const events = deps.transcriptions.recognise(recording, run, disconnect.signal, report);
+  // Until the recording is known to be one, a failure has its own status.
+  const { value } = await events.next();
+  if (value && call.stream && deps.config.streaming) {
+    const { id: requestId } = context;
+    return streamResponse(deps, contexts, request, events, (put) => transcriptWriter(put, { requestId }), {
+      disconnect,
+    });
+  }
+  const { type, body } = encodeTranscription(await collectSpeech(events), call);
+  return new Response(body, { headers: { "Content-Type": type } });
+}
+
+const origin = (deps: AppDeps, contexts: RequestContexts, request: Request) => {
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  return { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
+};
+
+/** What is wanted, and the recording, in a file. Throws SvcError about either. */
+async function readCall(
+  { bodies, transcriptions }: AppDeps,
+  request: Request,
+  task: Task,
+): Promise<{ call: TranscriptionCall; recording: Recording }> {
+  if (!isForm(request)) {
+    const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation), task);
+    return { call, recording: await transcriptions.recording(call.source, request.signal) };
+  }
+  const { recordings } = transcriptions;
+  const { largest: ceiling } = recordings;
+  const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };
+  const { content, fields } = await readUpload(request, limits, (chunks) => recordings.receive(chunks));
+  try {
+    return { call: decodeTranscription(formBody(fields), task), recording: content };
+  } catch (error) {
+    await content.discard();
+    throw error;
+  }
+}
+
+const text = { schema: t.String() };
+
+function described(body: TSchema, form: TSchema) {
+  const answers = t.Union([Transcription, VerboseTranscription]);
+  return {
+    parse: "none",
+    detail: {
+      requestBody: {
+        description: "A form with the recording, or JSON.",
+        content: { "multipart/form-data": { schema: form }, ...jsonContent(body).content },
+      },
+      responses: {
+        200: { description: "", content: { ...jsonContent(answers).content, "text/plain": text, "text/vtt": text } },
+      },
+    },
+  } as const;
+}

@@ -1,0 +1,43 @@
+// What the server must know about a speech recognition model before it starts an engine for it.
+
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { ModelFileError } from "./gguf.ts";
+
+export interface WhisperFile {
+  readonly path: string;
+  /** The name that clients see: `ggml-base.en.bin` is whisper-base.en. */
+  readonly id: string;
+  /** Last change of the file, Unix seconds. */
+  readonly modified: number;
+}
+
+/** What files in whisper.cpp's format begin with: ggml's magic number, little-endian. */
+const MAGIC = "lmgg";
+
+/** Looks whether the file is one of whisper.cpp's. Throws ModelFileError. */
+export function readWhisperFile(path: string): WhisperFile {
+  const name = basename(path);
+  const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");
+  try {
+    const head = Buffer.alloc(MAGIC.length);
+    const file = openSync(path, "r");
+    try {
+      readSync(file, head);
+    } finally {
+      closeSync(file);
+    }
+    if (head.toString("latin1") !== MAGIC) {
+      throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
+    }
+    return {
+      path,
+      id: stem.startsWith("whisper-") ? stem : `whisper-${stem}`,
+      modified: Math.floor(statSync(path).mtimeMs / 1000),
+    };
+  } catch (error) {
+    if (error instanceof ModelFileError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new ModelFileError(`${path} cannot be read (${code}).`);
+  }
+}

@@ -1,0 +1,67 @@
+// Models that are computed here in engines of their own, as a source of the router.
+
+import type { ListedModel } from "../domain/model.ts";
+import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { TranscriptionPort } from "../engine/transcription/port.ts";
+import type { Backend, ModelSource, Served } from "./model-router.ts";
+
+/** A model that is loaded on first use: what it can do, and how listings show it. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly served: Served;
+  readonly describe: () => ListedModel;
+}
+
+export class OfferedModels implements ModelSource {
+  private readonly served: ReadonlyMap<string, Served>;
+
+  constructor(private readonly offered: readonly OfferedModel[]) {
+    this.served = new Map(offered.map(({ id, served }) => [id, served]));
+  }
+
+  models(): readonly ListedModel[] {
+    return this.offered.map(({ describe }) => describe());
+  }
+
+  find(model: string): Served | undefined {
+    return this.served.get(model);
+  }
+}
+
+/** A model for vectors or rankings. `parallel`: requests to it that are in work at once. */
+export function offeredEmbeddings(engine: EmbeddingPort, parallel: number): OfferedModel {
+  const { modelId: id, kind } = engine.status();
+  const backend: Backend<EmbeddingPort> = { model: id, engine, parallel, subject: { kind: "embedding", model: id } };
+  return {
+    id,
+    served: kind === "embed" ? { embeddings: backend } : { rerank: backend },
+    describe: () => {
+      const { created, state, maxTokens, model } = engine.status();
+      return {
+        id,
+        created,
+        ownedBy: "svc",
+        loaded: state === "ready",
+        capabilities: [kind === "embed" ? "embeddings" : "rerank"],
+        ...(maxTokens !== undefined && { contextLength: maxTokens }),
+        ...(model && { file: model }),
+      };
+    },
+  };
+}
+
+/** A model that recognises speech. `parallel`: recordings that are recognised side by side. */
+export function offeredTranscription(engine: TranscriptionPort, parallel: number): OfferedModel {
+  const { modelId: id } = engine.status();
+  const subject = { kind: "transcription", model: id };
+  return {
+    id,
+    served: { transcription: { model: id, engine, parallel, subject } },
+    describe: () => {
+      const { created, state, model } = engine.status();
+      const file = model && { bytes: model.bytes, device: model.device, description: `whisper ${model.size}` };
+      const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
+      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities, ...(file && { file }) };
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Recordings as text: where the recording is, which model reads it, and when its file is deleted.
+
+import { SvcError } from "../domain/errors.ts";
+import type { RecordingSource, TranscriptionEvent, TranscriptionWork } from "../domain/transcription.ts";
+import { noUsage } from "../domain/usage.ts";
+import type { MediaLimits } from "../media/limits.ts";
+import { localPath } from "../media/local-file.ts";
+import { inlineBytes } from "../media/load-media.ts";
+import { Refusal } from "../media/refusal.ts";
+import type { Recording, Recordings } from "../store/recordings.ts";
+import type { ModelRouter } from "./model-router.ts";
+import type { RequestReport, RequestService } from "./request.ts";
+
+export interface TranscriptionDeps {
+  readonly router: ModelRouter;
+  readonly requests: RequestService;
+  readonly recordings: Recordings;
+  readonly mediaLimits: MediaLimits;
+}
+
+export interface TranscriptionRun {
+  readonly model?: string;
+  readonly work: Omit<TranscriptionWork, "path">;
+  /** Correlation id of the request. */
+  readonly id: string;
+  readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants the result. */
+  readonly deadline?: number;
+}
+
+export class TranscriptionService {
+  constructor(private readonly deps: TranscriptionDeps) {}
+
+  /** Where recordings are put that come in a form. */
+  get recordings(): Recordings {
+    return this.deps.recordings;
+  }
+
+  /**
+   * Takes a recording from where a request says it is. Throws SvcError `invalid_value`, `payload_too_large` or
+   * `storage_full`, or the signal's reason.
+   */
+  async recording(source: RecordingSource | undefined, signal: AbortSignal): Promise<Recording> {
+    const { recordings } = this.deps;
+    if (!source) {
+      const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
+      throw new SvcError("missing_required_parameter", message, { param: "file" });
+    }
+    if (source.kind === "path") return this.local(source.path);
+    try {
+      const bytes = await inlineBytes(source.data, recordings.largest, signal);
+      return await recordings.receive([bytes], "data");
+    } catch (error) {
+      throw error instanceof Refusal ? error.at("data") : error;
+    }
+  }
+
+  /**
+   * Recognises a recording, which is discarded at the end, whatever that is. Throws SvcError (`engine_unavailable`,
+   * `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an
+   * abort.
+   */
+  async *recognise(
+    recording: Recording,
+    { model, work, id, client, deadline }: TranscriptionRun,
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<Exclude<TranscriptionEvent, { readonly type: "started" }>, void, void> {
+    try {
+      const backend = this.deps.router.find(model, "transcription");
+      const job = { work: { ...work, path: recording.path }, ...(client !== undefined && { client }) };
+      let tokens = 0;
+      const observe = (event: TranscriptionEvent) => {
+        if (event.type === "segment") tokens += event.segment.tokens.length;
+        if (event.type !== "result") return;
+        report.reason = "stop";
+        report.usage = { ...noUsage(), completionTokens: tokens };
+      };
+      const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
+      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+    } finally {
+      await recording.discard();
+    }
+  }
+
+  /** A file of the operator's: it stays. */
+  private async local(path: string): Promise<Recording> {
+    try {
+      const { mediaRoot } = this.deps.mediaLimits;
+      return { path: await localPath(path, mediaRoot, this.deps.recordings.largest), discard: async () => {} };
+    } catch (error) {
+      throw error instanceof Refusal ? error.at("file") : error;
+    }
+  }
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../../src/domain/errors.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+
+const PATH = "/v1/audio/transcriptions";
+const id = { "x-request-id": "golden" };
+
+const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
+
+type Fault = { error: { message: string; type: string; code: string; param: string | null; request_id: string } };
+
+/** A form as SDKs send it. */
+function form(fields: readonly (readonly [string, string])[], content = "sound", name = "file"): FormData {
+  const body = new FormData();
+  for (const [field, value] of fields) body.append(field, value);
+  body.append(name, new Blob([content]), "speech.wav");
+  return body;
+}
+
+const send = ({ url }: TestServer, body: FormData, path = PATH) =>
+  fetch(url + path, { method: "POST", body, headers: id });
+
+const leftovers = ({ recordings }: TestServer): string[] =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+
+describe("answers", () => {
+  test.each([
+    ["json", {}, "application/json", "transcriptions.json"],
+    ["verbose_json", {}, "application/json", "transcriptions-verbose.json"],
+    ["text", {}, "text/plain; charset=utf-8", "transcriptions-text.txt"],
+    ["srt", {}, "text/plain; charset=utf-8", "transcriptions.srt"],
+    ["vtt", {}, "text/vtt; charset=utf-8", "transcriptions.vtt"],
+  ])("%s", async (format, _, type, golden) => {
+    const server = serve();
+    const granularities = [
+      ["timestamp_granularities[]", "word"],
+      ["timestamp_granularities[]", "segment"],
+    ] as const;
+    const response = await send(server, form([["response_format", format], ["model", "whisper-1"], ...granularities]));
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+    await expectGolden(golden, await response.text());
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a stream sends each segment, and the whole text at the end", async () => {
+    const server = serve();
+    const response = await send(server, form([["stream", "true"]]));
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    await expectGolden("transcriptions.sse", await response.text());
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a stream that fails ends with an error event", async () => {
+    const server = serve();
+    const gate = Promise.withResolvers<void>();
+    server.transcriber.gate = gate.promise;
+    void until(() => server.transcriber.asked.length === 1).then(() => gate.reject(crashed));
+    const text = await (await send(server, form([["stream", "true"]]))).text();
+    await expectGolden("transcriptions-failed.sse", text);
+  });
+
+  test("only the granularities that are wanted have times", async () => {
+    const verbose = ["response_format", "verbose_json"] as const;
+    const words = await (await send(serve(), form([verbose, ["timestamp_granularities[]", "word"]]))).json();
+    expect([Object.hasOwn(words as object, "words"), Object.hasOwn(words as object, "segments")]).toEqual([
+      true,
+      false,
+    ]);
+    const usual = await (await send(serve(), form([verbose]))).json();
+    expect([Object.hasOwn(usual as object, "words"), Object.hasOwn(usual as object, "segments")]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("requests", () => {
+  test("a form's fields and recording reach the engine", async () => {
+    const server = serve();
+    const fields = [
+      ["language", "de-AT"],
+      ["prompt", "Grüße"],
+      ["temperature", "0.4"],
+    ] as const;
+    expect((await send(server, form(fields, "content"))).status).toBe(200);
+    const { path: _, ...asked } = server.transcriber.asked[0] ?? { path: "" };
+    const work = { language: "de", prompt: "Grüße", temperature: 0.4, translate: false, words: false };
+    expect(asked).toEqual({ ...work, content: "content" });
+  });
+
+  test("JSON brings the recording in base64, as a data: URL or by its path", async () => {
+    const mediaRoot = temporaryFolder();
+    writeFileSync(join(mediaRoot, "speech.wav"), "from disk");
+    const server = serve(undefined, { mediaRoot });
+    const data = Buffer.from("in base64").toBase64();
+    for (const body of [{ data }, { data: `data:audio/wav;base64,${data}` }, { file: "speech.wav" }]) {
+      expect((await server.post(PATH, { ...body, locale: "en-US", format: "wav" })).status).toBe(200);
+    }
+    const asked = server.transcriber.asked.map(({ content, language }) => [content, language]);
+    expect(asked).toEqual([
+      ["in base64", "en"],
+      ["in base64", "en"],
+      ["from disk", "en"],
+    ]);
+    expect(leftovers(server)).toEqual([]);
+    expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
+  });
+
+  test("translations are into English, whatever the language", async () => {
+    const server = serve();
+    const fields = [["response_format", "verbose_json"]] as const;
+    const answer = await (await send(server, form(fields), "/v1/audio/translations")).json();
+    expect(answer).toMatchObject({ task: "translate" });
+    expect(server.transcriber.asked[0]).toMatchObject({ translate: true });
+  });
+
+  test("a model of another service stands for the one that is here", async () => {
+    for (const model of ["whisper-1", "gpt-4o-transcribe", "fake-whisper"]) {
+      expect((await send(serve(), form([["model", model]]))).status).toBe(200);
+    }
+  });
+
+  test.each([
+    ["no recording", {}, "file"],
+    ["two recordings", { file: "a.wav", data: "AAAA" }, "data"],
+    ["a path without a media folder", { file: "/etc/passwd" }, "file"],
+    ["no base64", { data: "AA AA?" }, "data"],
+    ["an unknown language", { data: "AAAA", language: "klingon" }, "language"],
+    ["an unknown locale", { data: "AAAA", locale: "xx-YY" }, "locale"],
+    ["an unknown format", { data: "AAAA", response_format: "diarized_json" }, "response_format"],
+    ["heat", { data: "AAAA", temperature: 1.1 }, "temperature"],
+    ["no granularity", { data: "AAAA", timestamp_granularities: [] }, "timestamp_granularities"],
+    ["an unknown granularity", { data: "AAAA", timestamp_granularities: ["line"] }, "timestamp_granularities.0"],
+    ["a long prompt", { data: "AAAA", prompt: "x".repeat(10_001) }, "prompt"],
+    ["subtitles as a stream", { data: "AAAA", response_format: "srt", stream: true }, "stream"],
+    ["log probabilities", { data: "AAAA", include: ["logprobs"] }, "include"],
+    ["an unknown strategy", { data: "AAAA", chunking_strategy: "none" }, "chunking_strategy"],
+  ])("%s is 400 and names the field", async (_, body, param) => {
+    const server = serve();
+    const response = await server.post(PATH, body);
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.type, error.param]).toEqual([400, "invalid_request_error", param]);
+    expect(error.message).not.toContain("klingon");
+    expect(server.transcriber.asked).toEqual([]);
+  });
+
+  test.each([
+    ["a word for a number", [["temperature", "warm"]], "temperature"],
+    ["a word for yes or no", [["stream", "maybe"]], "stream"],
+    ["an unknown language", [["language", "klingon"]], "language"],
+  ] as const)("in a form, %s is 400, and nothing of it is kept", async (_, fields, param) => {
+    const server = serve();
+    expect(await fault(await send(server, form(fields)))).toEqual([400, expect.any(String), param]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("an empty recording, a part of another name, and a form that ends early are 400", async () => {
+    const server = serve();
+    expect(await fault(await send(server, form([], "")))).toEqual([400, "invalid_value", "file"]);
+    expect(await fault(await send(server, form([], "sound", "audio")))).toEqual([400, "invalid_value", "file"]);
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const body = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nsound';
+    expect((await fetch(server.url + PATH, { method: "POST", headers, body })).status).toBe(400);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("more than --max-audio-mb is 413 and names the option, in a form and in base64", async () => {
+    const server = serve(undefined, { maxAudioBytes: 1000 });
+    const large = "x".repeat(100_000);
+    const response = await send(server, form([], large));
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.code]).toEqual([413, "payload_too_large"]);
+    expect(error.message).toContain("--max-audio-mb");
+    expect((await server.post(PATH, { data: large })).status).toBe(400);
+    expect(leftovers(server)).toEqual([]);
+  });
+});
+
+describe("what the engine refuses", () => {
+  test("no speech is 422", async () => {
+    const server = serve();
+    server.transcriber.refusal = new SvcError("no_speech", "Nobody speaks in the recording.");
+    const response = await send(server, form([["stream", "true"]]));
+    expect(response.status).toBe(422);
+    await expectGolden("transcriptions-refused.json", await response.text());
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("without a transcription model it is 503 and names the option", async () => {
+    const { Recordings } = await import("../../src/store/recordings.ts");
+    const { ModelRouter } = await import("../../src/service/model-router.ts");
+    const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
+    const { requests } = serve();
+    const recordings = new Recordings(temporaryFolder(), 1000);
+    const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
+    const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
+    const recording = await recordings.receive([new Uint8Array(1)]);
+    const work = { translate: false, temperature: 0, words: false };
+    const signal = new AbortController().signal;
+    const failure = await service
+      .recognise(recording, { work, id: "1" }, signal, {})
+      .next()
+      .catch((error) => error);
+    expect([failure.code, failure.message]).toEqual([
+      "engine_unavailable",
+      expect.stringContaining("--transcription-model"),
+    ]);
+    expect(await Bun.file(recording.path).exists()).toBe(false);
+  });
+});
+
+describe("a request that ends early", () => {
+  test("leaves nothing behind when its client disconnects", async () => {
+    const server = serve();
+    const gate = Promise.withResolvers<void>();
+    server.transcriber.gate = gate.promise;
+    const controller = new AbortController();
+    const body = form([["stream", "true"]]);
+    const response = await fetch(server.url + PATH, { method: "POST", body, signal: controller.signal });
+    expect(leftovers(server)).toHaveLength(1);
+    controller.abort();
+    await response.text().catch(() => {});
+    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
+  });
+
+  test("is cancelled by its id", async () => {
+    const server = serve();
+    server.transcriber.gate = new Promise(() => {});
+    const pending = send(server, form([]));
+    await until(() => server.transcriber.asked.length === 1);
+    expect((await server.post("/v1/chat/completions/golden/cancel", {})).status).toBe(200);
+    expect(await fault(await pending)).toEqual([499, "request_cancelled", null]);
+    expect(leftovers(server)).toEqual([]);
+  });
+});
+
+test("the model is listed with what it can do", async () => {
+  const { models } = (await (await fetch(`${serve().url}/v1/models`)).json()) as {
+    models: { name: string; capabilities: string[] }[];
+  };
+  expect(models.find(({ name }) => name === "fake-whisper")?.capabilities).toEqual(["transcription", "translation"]);
+});

@@ -1,0 +1,77 @@
+// A transcription engine in memory, for tests of everything above its port: segments that a test wrote.
+
+import type { SpeechSegment, TranscriptionEvent, TranscriptionWork } from "../../src/domain/transcription.ts";
+import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "../../src/engine/transcription/port.ts";
+
+const spoken: readonly SpeechSegment[] = [
+  {
+    start: 0.32,
+    end: 2.5,
+    text: " Hello there.",
+    tokens: [2425, 456, 13],
+    averageLogprob: -0.25,
+    compressionRatio: 0.6,
+    noSpeechProbability: 0.01,
+    temperature: 0,
+    words: [
+      { text: "Hello", start: 0.32, end: 0.9 },
+      { text: "there.", start: 1, end: 2.5 },
+    ],
+  },
+  {
+    start: 3661.004,
+    end: 3662,
+    text: " A <b> & so on.",
+    tokens: [316, 293],
+    averageLogprob: -0.5,
+    compressionRatio: 2.5,
+    noSpeechProbability: 0.5,
+    temperature: 0.2,
+    words: [{ text: "A", start: 3661.004, end: 3662 }],
+  },
+];
+
+export class FakeTranscriber implements TranscriptionPort {
+  state: TranscriptionStatus["state"] = "unloaded";
+  /** What was asked, with the content of the recording, in order. */
+  readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
+  segments = spoken;
+  /** Thrown in place of acceptance. */
+  refusal: Error | undefined;
+  /** Settled by a test, the segments behind the first wait for it. */
+  gate: Promise<unknown> = Promise.resolve();
+
+  constructor(readonly modelId: string) {}
+
+  status(): TranscriptionStatus {
+    return {
+      modelId: this.modelId,
+      created: 1_700_000_000,
+      state: this.state,
+      restarts: 0,
+      running: 0,
+      waiting: 0,
+      residentBytes: 0,
+    };
+  }
+
+  async *run({ work }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+    this.state = "ready";
+    this.asked.push({ ...work, content: await Bun.file(work.path).text() });
+    if (this.refusal) throw this.refusal;
+    yield { type: "accepted" };
+    yield { type: "started" };
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    for (const segment of this.segments) {
+      yield { type: "segment", segment };
+      await Promise.race([this.gate, aborted]);
+    }
+    signal.throwIfAborted();
+    yield { type: "result", result: { language: work.language ?? "en", seconds: 3662.5, speechSeconds: 3.2 } };
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+  }
+}
