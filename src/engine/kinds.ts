@@ -6,4 +6,5 @@ import { runEngine } from "./process/child.ts";
 export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   text: async () => runEngine((await import("./text/child/kind.ts")).textKind),
   embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),
+  transcription: async () => runEngine((await import("./transcription/child/kind.ts")).transcriptionKind),
 };

@@ -1,0 +1,224 @@
+// A recording on its way through the engine: read, cut into stretches of speech, recognised, told in order.
+
+import { deflateSync } from "node:zlib";
+import type { Segment, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import type { TranscriptionJob } from "../port.ts";
+import { PhraseFinder, SAMPLE_RATE, type Span } from "./phrases.ts";
+import { StretchBuilder, type Stretch } from "./stretch.ts";
+
+/** A recording's samples, 16,000 a second, as they are decoded. */
+export interface Sound {
+  /** The next of them, in pieces of any size; undefined at the end. Throws SvcError about what cannot be decoded. */
+  read(): Promise<Float32Array | undefined>;
+  close(): void;
+}
+
+/** What the model says where nobody speaks: a remark in brackets, notes. */
+const REMARK = /^\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵\s]+)[\s.]*$/u;
+
+/** Stretches that are cut ahead of those that are recognised: reading is faster. */
+const AHEAD = 2;
+/** Encoder positions: 50 a second, and room for the model to notice the end. */
+const POSITIONS_A_SECOND = 50;
+const SPARE_POSITIONS = 128;
+/** Shorter sound is taken for what it is not. */
+const LEAST_POSITIONS = 384;
+/** Text of a shortened encoder that is worse than this is recognised again with the whole one. */
+const ACCEPTABLE = { averageLogprob: -0.8, compressionRatio: 2.4 };
+
+/** A stretch that is recognised. */
+interface Part {
+  readonly stretch: Stretch;
+  job: WhisperJob | undefined;
+  /** Whether the encoder has only as many positions as the sound needs. */
+  isShortened: boolean;
+  /** Segments told so far, of those that the job has. */
+  told: number;
+  /** Waiting to be told. */
+  ready: SpeechSegment[];
+  done: boolean;
+}
+
+export class RecordingWork {
+  private readonly finder: PhraseFinder;
+  private readonly builder = new StretchBuilder();
+  private readonly waiting: Stretch[] = [];
+  /** In the order of the recording. */
+  private readonly parts: Part[] = [];
+  private language: string | undefined;
+  private speechSamples = 0;
+  private hasText = false;
+  private ended = false;
+  started = false;
+  /** Number of the turn in which a stretch of it was begun last. */
+  served = 0;
+  reading = false;
+
+  constructor(
+    readonly key: JobKey,
+    readonly job: TranscriptionJob,
+    private readonly whisper: Whisper,
+    private readonly sound: Sound,
+    listen: ((samples: Float32Array) => readonly Span[]) | undefined,
+  ) {
+    this.finder = new PhraseFinder(listen);
+    this.language = job.work.language;
+  }
+
+  get running(): number {
+    return this.parts.filter(({ job }) => job !== undefined).length;
+  }
+
+  /** Whether reading on would bring the next stretches. */
+  get wantsSound(): boolean {
+    return !this.ended && !this.reading && this.waiting.length < AHEAD;
+  }
+
+  /** Whether a stretch can be begun: others wait for the first, which tells the language. */
+  get canBegin(): boolean {
+    return this.waiting.length > 0 && (this.language !== undefined || this.parts.length === 0);
+  }
+
+  get isOver(): boolean {
+    return this.ended && this.waiting.length === 0 && this.parts.length === 0;
+  }
+
+  get result() {
+    if (!this.hasText) {
+      throw new SvcError("no_speech", "Nobody speaks in the recording, or nothing that the model understands.");
+    }
+    const speechSeconds = this.speechSamples / SAMPLE_RATE;
+    return { language: this.language ?? "en", seconds: this.finder.length / SAMPLE_RATE, speechSeconds };
+  }
+
+  /** Reads on, and cuts what came. Throws what reading throws. */
+  async read(): Promise<void> {
+    this.reading = true;
+    try {
+      const samples = await this.sound.read();
+      const phrases = samples ? this.finder.push(samples) : this.finder.end();
+      for (const phrase of phrases) {
+        this.speechSamples += phrase.samples.length;
+        const full = this.builder.add(phrase);
+        if (full) this.waiting.push(full);
+      }
+      if (samples) return;
+      const last = this.builder.end();
+      if (last) this.waiting.push(last);
+      this.ended = true;
+      this.sound.close();
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  /** Hands the next stretch to the model, which computes it with so many threads; returns the job. */
+  begin(threads: number): WhisperJob | undefined {
+    const stretch = this.waiting.shift();
+    if (!stretch) return undefined;
+    const { audioContext } = this.whisper.model();
+    const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
+    const positions = Math.max(needed, LEAST_POSITIONS);
+    const isShortened = positions < audioContext;
+    const part: Part = { stretch, job: undefined, isShortened, told: 0, ready: [], done: false };
+    part.job = this.submit(part, threads, isShortened ? positions : 0);
+    this.parts.push(part);
+    return part.job;
+  }
+
+  /**
+   * Looks what a job of this recording has come to: segments that can be told, and the job that goes on, which may be another.
+   * Throws when it failed.
+   */
+  advance(job: WhisperJob, threads: number): { segments: SpeechSegment[]; next: WhisperJob | undefined } {
+    const part = this.parts.find((one) => one.job === job);
+    if (!part) return { segments: [], next: undefined };
+    const state = this.whisper.state(job);
+    if (typeof state !== "string") throw new Error(state.error);
+    this.language ??= this.whisper.language(job)?.code;
+    const isDone = state === "done";
+    // Whether it has to be done again is known at the end.
+    if (part.isShortened && !isDone) return { segments: [], next: job };
+    const segments = this.whisper.segments(job, part.told);
+    if (part.isShortened && !segments.every(isAcceptable)) {
+      this.whisper.release(job);
+      part.isShortened = false;
+      part.job = this.submit(part, threads, 0);
+      return { segments: [], next: part.job };
+    }
+    part.told += segments.length;
+    part.ready.push(...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => told(one, part)));
+    if (isDone) {
+      this.whisper.release(job);
+      part.job = undefined;
+      part.done = true;
+    }
+    return { segments: this.inOrder(), next: part.job };
+  }
+
+  /** Stops all work on it. */
+  close(): void {
+    for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);
+    this.parts.length = this.waiting.length = 0;
+    if (!this.ended) this.sound.close();
+    this.ended = true;
+  }
+
+  private submit({ stretch }: Part, threads: number, audioContext: number): WhisperJob {
+    const { translate, prompt = "", temperature, words } = this.job.work;
+    return this.whisper.submit(stretch.samples, {
+      translate,
+      prompt,
+      temperature,
+      wordTimes: words,
+      audioContext,
+      threads,
+      ...(this.language !== undefined && { language: this.language }),
+    });
+  }
+
+  /** What no earlier stretch stands in front of. */
+  private inOrder(): SpeechSegment[] {
+    const segments: SpeechSegment[] = [];
+    for (let [first] = this.parts; first; [first] = this.parts) {
+      segments.push(...first.ready.splice(0));
+      if (!first.done) break;
+      this.parts.shift();
+    }
+    this.hasText ||= segments.length > 0;
+    return segments;
+  }
+}
+
+const isAcceptable = (segment: Segment): boolean =>
+  segment.avgLogprob >= ACCEPTABLE.averageLogprob && compressionRatio(segment.text) <= ACCEPTABLE.compressionRatio;
+
+/** As Whisper's authors compute it. */
+function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length / deflateSync(bytes).length;
+}
+
+/** A segment with the recording's times. */
+function told(segment: Segment, { stretch }: Part): SpeechSegment {
+  const { start, end, text, tokens, temperature, avgLogprob, noSpeechProb, words } = segment;
+  const word = (one: SpokenWord) => ({
+    text: one.text,
+    start: stretch.original(one.start),
+    end: stretch.original(one.end),
+  });
+  return {
+    start: stretch.original(start),
+    end: stretch.original(end),
+    text,
+    tokens: [...tokens],
+    temperature,
+    averageLogprob: avgLogprob,
+    compressionRatio: compressionRatio(text),
+    noSpeechProbability: noSpeechProb,
+    ...(words && { words: words.map(word) }),
+  };
+}

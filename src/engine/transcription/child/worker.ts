@@ -1,0 +1,194 @@
+// The loop of a transcription engine: recordings are read and cut here, and recognised side by side on native threads.
+
+import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
+import type { CancelCause } from "../../../domain/cancel.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import type { TranscriptionJob } from "../port.ts";
+import type { FromRecogniser } from "../protocol.ts";
+import type { Span } from "./phrases.ts";
+import { RecordingWork, type Sound } from "./recording.ts";
+
+/** How often native threads are asked what they have come to. */
+const POLL_MS = 5;
+
+export interface WorkerOptions {
+  /** Stretches that are recognised side by side. */
+  readonly parallel: number;
+  /** Threads of all of them. */
+  readonly threads: number;
+  /** Opens a recording. Throws SvcError about one that cannot be decoded. */
+  readonly open: (path: string) => Promise<Sound>;
+  /** Finds speech; absent: all is taken for speech. */
+  readonly listen?: (samples: Float32Array) => readonly Span[];
+}
+
+export class TranscriptionWorker {
+  private works: RecordingWork[] = [];
+  /** Being opened; `false` once cancelled. */
+  private readonly opening = new Map<JobKey, boolean>();
+  private readonly owners = new Map<WhisperJob, RecordingWork>();
+  private turn = 0;
+  private wake: () => void = () => {};
+
+  constructor(
+    private readonly whisper: Whisper,
+    private readonly options: WorkerOptions,
+    private readonly send: (message: FromRecogniser) => void,
+  ) {}
+
+  submit(key: JobKey, job: TranscriptionJob): void {
+    this.opening.set(key, true);
+    this.open(key, job).catch((error: unknown) => this.reject(key, error));
+  }
+
+  /** Nobody waits for half a text: the request was ended in the front process. */
+  cancel(key: JobKey, _cause: CancelCause): void {
+    if (this.opening.has(key)) this.opening.set(key, false);
+    const work = this.works.find((one) => one.key === key);
+    if (work) this.remove(work);
+  }
+
+  /** Computes for ever. */
+  async run(): Promise<never> {
+    for (;;) {
+      if (this.works.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      await (this.step() ? new Promise(setImmediate) : Bun.sleep(POLL_MS));
+    }
+  }
+
+  /** Takes what is done, begins what can be, and reads what is wanted next; whether there was anything to do. */
+  step(): boolean {
+    let busy = false;
+    for (let job = this.whisper.wait(0); job !== undefined; job = this.whisper.wait(0)) {
+      busy = true;
+      this.advance(job);
+    }
+    while (this.owners.size < this.options.parallel) {
+      const next = this.next(({ canBegin }) => canBegin);
+      if (!next) break;
+      busy = true;
+      this.begin(next);
+    }
+    const reader = this.next(({ wantsSound }) => wantsSound);
+    if (reader) {
+      busy = true;
+      this.read(reader);
+    }
+    return busy;
+  }
+
+  private async open(key: JobKey, job: TranscriptionJob): Promise<void> {
+    this.checkLanguage(job);
+    const sound = await this.options.open(job.work.path);
+    const isWanted = this.opening.get(key);
+    this.opening.delete(key);
+    if (!isWanted) return sound.close();
+    this.works.push(new RecordingWork(key, job, this.whisper, sound, this.options.listen));
+    this.send({ type: "accepted", key, event: { type: "accepted" } });
+    this.wake();
+  }
+
+  private checkLanguage({ work: { language, translate } }: TranscriptionJob): void {
+    const { languages } = this.whisper.model();
+    if (translate && languages.length < 2) {
+      throw new SvcError("invalid_value", "The transcription model knows English alone: it cannot translate.");
+    }
+    if (language === undefined || languages.includes(language)) return;
+    const known = languages.length > 10 ? `${languages.length} languages` : languages.join(", ");
+    const message = `'language' must be one that the transcription model knows (${known}).`;
+    throw new SvcError("invalid_value", message, { param: "language" });
+  }
+
+  /** Of the recordings for which `can` holds, one of the client that has the least in work, or was served longest ago. */
+  private next(can: (work: RecordingWork) => boolean): RecordingWork | undefined {
+    const claims = this.works.filter(can).map((work) => {
+      const own = this.works.filter((one) => one === work || isSameClient(one, work));
+      const running = own.reduce((sum, one) => sum + one.running, 0);
+      return { work, running, served: Math.max(...own.map((one) => one.served)) };
+    });
+    return claims.toSorted((a, b) => a.running - b.running || a.served - b.served || a.work.served - b.work.served)[0]
+      ?.work;
+  }
+
+  private begin(work: RecordingWork): void {
+    this.attempt(work, () => {
+      if (!work.started) this.send({ type: "started", keys: [work.key] });
+      work.started = true;
+      const job = work.begin(this.threads());
+      if (job !== undefined) this.owners.set(job, work);
+      work.served = ++this.turn;
+    });
+  }
+
+  /** Those that run side by side share the threads; one that is alone has all. */
+  private threads(): number {
+    const waiting = this.works.filter(({ canBegin }) => canBegin).length;
+    const sharing = Math.min(this.options.parallel, this.owners.size + Math.max(waiting, 1));
+    return Math.max(1, Math.floor(this.options.threads / sharing));
+  }
+
+  private advance(job: WhisperJob): void {
+    const work = this.owners.get(job);
+    if (!work) return;
+    this.attempt(work, () => {
+      const { segments, next } = work.advance(job, this.threads());
+      if (next !== job) {
+        this.owners.delete(job);
+        if (next !== undefined) this.owners.set(next, work);
+      }
+      const events = segments.map((segment) => ({ type: "segment", segment }) as const);
+      if (events.length > 0) this.send({ type: "events", outputs: [{ key: work.key, events }], finished: [] });
+      this.finish(work);
+    });
+  }
+
+  private read(work: RecordingWork): void {
+    const { key } = work;
+    work.read().then(
+      () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
+      (error: unknown) => {
+        if (!this.works.includes(work)) return;
+        this.remove(work);
+        this.reject(key, error);
+      },
+    );
+  }
+
+  private finish(work: RecordingWork): void {
+    if (!work.isOver) return;
+    const { result, key } = work;
+    this.remove(work);
+    this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "result", result } }] });
+  }
+
+  private attempt(work: RecordingWork, action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.remove(work);
+      this.reject(work.key, error);
+    }
+  }
+
+  private remove(work: RecordingWork): void {
+    this.works = this.works.filter((one) => one !== work);
+    for (const [job, owner] of this.owners) if (owner === work) this.owners.delete(job);
+    work.close();
+  }
+
+  private reject(key: JobKey, error: unknown): void {
+    this.opening.delete(key);
+    if (error instanceof SvcError) {
+      const { code, message, details } = error;
+      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
+      return;
+    }
+    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
+    const message = "The model could not recognise this recording; the log has the details.";
+    this.send({ type: "rejected", key, code: "internal_error", message });
+  }
+}
+
+const isSameClient = (one: RecordingWork, other: RecordingWork): boolean =>
+  one.job.client !== undefined && one.job.client === other.job.client;

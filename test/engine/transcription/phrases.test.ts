@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import { joined, PhraseFinder, SAMPLE_RATE, type Span } from "../../../src/engine/transcription/child/phrases.ts";
+import { Stretch, StretchBuilder } from "../../../src/engine/transcription/child/stretch.ts";
+
+/** A recording: 1 where somebody speaks, 0 elsewhere; spans in seconds. */
+function recording(seconds: number, spoken: readonly (readonly [from: number, to: number])[]): Float32Array {
+  const samples = new Float32Array(seconds * SAMPLE_RATE);
+  for (const [from, to] of spoken) samples.fill(1, Math.round(from * SAMPLE_RATE), Math.round(to * SAMPLE_RATE));
+  return samples;
+}
+
+/** Spans of ones. */
+function listen(samples: Float32Array): Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; at < samples.length; at++) {
+    if (samples[at] === 0) continue;
+    const start = at;
+    while (at < samples.length && samples[at] !== 0) at++;
+    spans.push({ start, end: at });
+  }
+  return spans;
+}
+
+function phrasesOf(samples: Float32Array, piece: number) {
+  const finder = new PhraseFinder(listen);
+  const found = [];
+  for (let at = 0; at < samples.length; at += piece) found.push(...finder.push(samples.subarray(at, at + piece)));
+  return [...found, ...finder.end()];
+}
+
+const times = (phrases: ReturnType<typeof phrasesOf>) =>
+  phrases.map(({ start, samples }) => [start / SAMPLE_RATE, (start + samples.length) / SAMPLE_RATE]);
+
+describe("phrases", () => {
+  const spoken = [
+    [1, 4],
+    [10, 15],
+    // Over the end of the first half minute.
+    [28, 33],
+    [58.5, 59],
+    [70, 71],
+  ] as const;
+
+  test.each([997, 16_000, 1_000_000])("have the recording's times, whatever pieces it comes in (%i)", (piece) => {
+    const samples = recording(75, spoken);
+    expect(times(phrasesOf(samples, piece))).toEqual(spoken.map(([from, to]) => [from, to]));
+  });
+
+  test("speech without a pause is cut at half a minute, and nothing of it is lost", () => {
+    const phrases = phrasesOf(recording(70, [[0, 70]]), 50_000);
+    expect(times(phrases)).toEqual([
+      [0, 30],
+      [30, 60],
+      [60, 70],
+    ]);
+  });
+
+  test("silence has none, and a recording without anybody who listens is all speech", () => {
+    expect(phrasesOf(recording(40, []), 16_000)).toEqual([]);
+    const deaf = new PhraseFinder(undefined);
+    expect(times([...deaf.push(recording(40, [])), ...deaf.end()])).toEqual([
+      [0, 30],
+      [30, 40],
+    ]);
+  });
+});
+
+describe("stretches", () => {
+  test("hold phrases without the silence between them, and know the way back", () => {
+    const phrases = phrasesOf(
+      recording(20, [
+        [2, 4],
+        [10, 13],
+      ]),
+      16_000,
+    );
+    const stretch = new Stretch(phrases);
+    // Two phrases, what follows the first, and a pause.
+    expect(stretch.seconds).toBeCloseTo(5.2, 6);
+    expect(joined(phrases.map(({ samples }) => samples)).reduce((sum, one) => sum + one, 0)).toBe(5 * SAMPLE_RATE);
+    const pairs = [
+      [0, 2],
+      [1.5, 3.5],
+      [2.1, 4],
+      [2.2, 10],
+      [3.2, 11],
+      [99, 13],
+    ] as const;
+    for (const [here, there] of pairs) expect(stretch.original(here)).toBeCloseTo(there, 3);
+  });
+
+  test("are at most as long as the model hears at once, in order, and hold everything", () => {
+    const spoken = Array.from({ length: 40 }, (_, at) => [at * 4 + 1, at * 4 + 4] as const);
+    const builder = new StretchBuilder();
+    const stretches = phrasesOf(recording(161, spoken), 16_000).flatMap((phrase) => builder.add(phrase) ?? []);
+    const last = builder.end();
+    if (last) stretches.push(last);
+    expect(Math.max(...stretches.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
+    const ones = stretches.flatMap(({ samples }) => [...samples]).filter((sample) => sample === 1).length;
+    expect(ones).toBe(120 * SAMPLE_RATE);
+    const begins = stretches.map((stretch) => stretch.original(0));
+    expect(begins).toEqual(begins.toSorted((a, b) => a - b));
+    expect(builder.end()).toBeUndefined();
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import type { Whisper } from "../../../ffi/whisper/api.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { SAMPLE_RATE } from "../../../src/engine/transcription/child/phrases.ts";
+import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
+import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
+import { FakeWhisper } from "../../support/fake-whisper.ts";
+
+/** A worker over recordings of so many seconds of speech, each named by its length; steps are the test's. */
+function start({ parallel = 2, threads = 4 } = {}) {
+  const whisper = new FakeWhisper();
+  const messages: FromRecogniser[] = [];
+  const closed: string[] = [];
+  const open = async (path: string) => {
+    if (path === "broken") throw new SvcError("invalid_value", "'file' must be audio.", { param: "file" });
+    let left = Number(path) * SAMPLE_RATE;
+    return {
+      read: async () => {
+        if (left === 0) return undefined;
+        const piece = new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(1);
+        left -= piece.length;
+        return piece;
+      },
+      close: () => void closed.push(path),
+    };
+  };
+  const listen = (samples: Float32Array) => (samples[0] === 1 ? [{ start: 0, end: samples.length }] : []);
+  const options = { parallel, threads, open, listen };
+  const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
+  const settle = async () => {
+    for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
+  };
+  const work = { translate: false, temperature: 0, words: false, language: "en" };
+  let key = 0;
+  const submit = async (path: string, more: object = {}, client?: string) => {
+    key++;
+    worker.submit(key, { work: { ...work, path, ...more }, ...(client !== undefined && { client }) });
+    await settle();
+    return key;
+  };
+  const textOf = (wanted: number) =>
+    messages.flatMap((message) => {
+      if (message.type !== "events") return [];
+      const own = message.outputs.filter((output) => output.key === wanted).flatMap(({ events }) => events);
+      return own.flatMap((event) => (event.type === "segment" ? event.segment.text : []));
+    });
+  const endOf = (wanted: number) =>
+    messages.flatMap((message) => {
+      if (message.type === "rejected" && message.key === wanted) return [message.code];
+      if (message.type !== "events") return [];
+      return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
+    })[0];
+  return { whisper, worker, messages, closed, submit, settle, textOf, endOf };
+}
+
+describe("one recording", () => {
+  test("is recognised in stretches side by side, and told in its order with its times", async () => {
+    const { whisper, submit, settle, textOf, endOf, messages } = start();
+    const key = await submit("70");
+    expect(whisper.open).toEqual([1, 2]);
+    whisper.tell(2, [" second"]);
+    await settle();
+    expect(textOf(key)).toEqual([]);
+    expect(whisper.open).toEqual([1, 3]);
+    whisper.tell(1, [" first", " and"], { done: false });
+    await settle();
+    expect(textOf(key)).toEqual([" first", " and"]);
+    whisper.tell(1, []);
+    whisper.tell(3, [" third"]);
+    await settle();
+    expect(textOf(key)).toEqual([" first", " and", " second", " third"]);
+    expect(endOf(key)).toEqual({ type: "result", result: { language: "en", seconds: 70, speechSeconds: 70 } });
+    const starts = messages.flatMap((message) =>
+      message.type === "events" ? message.outputs.flatMap(({ events }) => events) : [],
+    );
+    expect(starts.map((event) => (event.type === "segment" ? event.segment.start : -1))).toEqual([0, 1, 30, 60]);
+    expect(whisper.released.size).toBe(3);
+  });
+
+  test("has one language: the first stretch tells it, and the others wait for that", async () => {
+    const { whisper, submit, settle, endOf } = start();
+    const key = await submit("40", { language: undefined });
+    expect(whisper.open).toEqual([1]);
+    whisper.tell(1, [" Hallo"], { code: "de" });
+    await settle();
+    expect(whisper.submitted[1]?.options.language).toBe("de");
+    whisper.tell(2, [" Welt"], { code: "de" });
+    await settle();
+    expect(endOf(key)).toMatchObject({ result: { language: "de" } });
+  });
+
+  test("short sound has an encoder of its size, and the whole one where that went wrong", async () => {
+    const { whisper, submit, settle, textOf } = start();
+    const key = await submit("5");
+    expect(whisper.submitted[0]?.options.audioContext).toBeLessThan(500);
+    whisper.tell(1, [" Grble"], { avgLogprob: -1.2 });
+    await settle();
+    expect(textOf(key)).toEqual([]);
+    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], 0]);
+    whisper.tell(2, [" Hello"]);
+    await settle();
+    expect(textOf(key)).toEqual([" Hello"]);
+  });
+
+  test("text that repeats itself is recognised again, too", async () => {
+    const { whisper, submit, settle, textOf } = start();
+    const key = await submit("5");
+    whisper.tell(1, [" no".repeat(60)]);
+    await settle();
+    whisper.tell(2, [" No."]);
+    await settle();
+    expect(textOf(key)).toEqual([" No."]);
+  });
+
+  test.each([["[BLANK_AUDIO]"], ["(soft music)"], [" ♪ ♪"], ["*coughs*"], ["  "]])(
+    "a remark of the model is nothing that was said: %s",
+    async (remark) => {
+      const { whisper, submit, settle, endOf } = start();
+      const key = await submit("5");
+      whisper.tell(1, [remark]);
+      await settle();
+      expect(endOf(key)).toBe("no_speech");
+    },
+  );
+
+  test("what is said in brackets among words stays", async () => {
+    const { whisper, submit, settle, textOf } = start();
+    const key = await submit("5");
+    whisper.tell(1, [" He said (softly) yes.", " [laughs]", " [a] and [b]"]);
+    await settle();
+    expect(textOf(key)).toEqual([" He said (softly) yes.", " [a] and [b]"]);
+  });
+
+  test("that is empty or cannot be read is refused", async () => {
+    const { submit, endOf } = start();
+    expect(endOf(await submit("0"))).toBe("no_speech");
+    expect(endOf(await submit("broken"))).toBe("invalid_value");
+    expect(endOf(await submit("5", { language: "fr" }))).toBe("invalid_value");
+  });
+});
+
+describe("several recordings", () => {
+  test("share the threads; one that is alone has all", async () => {
+    const { whisper, submit } = start({ parallel: 4, threads: 4 });
+    await submit("5");
+    await submit("5");
+    expect(whisper.submitted.map(({ options }) => options.threads)).toEqual([4, 2]);
+  });
+
+  test("a client's short one does not wait for another's long one, nor for all of one client's", async () => {
+    const { whisper, submit, settle } = start({ parallel: 1 });
+    await submit("300", {}, "long");
+    await submit("300", {}, "long");
+    await submit("4", {}, "short");
+    expect(whisper.open).toEqual([1]);
+    whisper.tell(1, [" a"]);
+    await settle();
+    expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
+  });
+
+  test("a cancelled one frees its place and its file at once", async () => {
+    const { whisper, worker, submit, settle, closed, endOf } = start({ parallel: 1 });
+    const first = await submit("300");
+    const second = await submit("4");
+    worker.cancel(first, "id");
+    await settle();
+    expect(whisper.released).toContain(1);
+    expect(closed).toContain("300");
+    whisper.tell(whisper.open[0]!, [" short"]);
+    await settle();
+    expect(endOf(second)).toMatchObject({ type: "result" });
+  });
+
+  test("a failure of the model ends one, and the others go on", async () => {
+    const { whisper, submit, settle, endOf } = start();
+    const [first, second] = [await submit("5"), await submit("5")];
+    const job = whisper.submitted[0];
+    if (job) Object.assign(job, { state: { error: "out of memory", code: "failed" }, told: false });
+    whisper.tell(2, [" fine"]);
+    await settle();
+    expect(endOf(first)).toBe("internal_error");
+    expect(endOf(second)).toMatchObject({ type: "result" });
+  });
+});
