@@ -22,6 +22,7 @@ import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import { offeredEmbeddings, OfferedModels, offeredTranscription } from "../service/offered-models.ts";
 import { RequestService } from "../service/request.ts";
+import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
@@ -57,6 +58,7 @@ export interface Services {
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
+  readonly speech: SpeechService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -155,6 +157,7 @@ function services({ config, launch, engine, system, embedders, transcribers }: P
     engine: engine ?? new NoEngine(),
     generation: new GenerationService({ router, requests, clock, mediaLimits }),
     embeddings: new EmbeddingService({ router, requests }),
+    speech: new SpeechService({ router, requests }),
     transcriptions: new TranscriptionService({
       router,
       requests,

@@ -32,6 +32,7 @@ import { ollamaRoutes } from "./routes/ollama.ts";
 import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { responsesRoutes } from "./routes/responses.ts";
+import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
 
@@ -82,6 +83,7 @@ export function createApp(services: AppServices): App {
     .use(cancelRoutes(deps.requests, multiplex))
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
+    .use(speechRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))

@@ -10,6 +10,7 @@ import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import type { RequestService } from "../service/request.ts";
+import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -28,6 +29,7 @@ export interface AppServices {
   readonly router: ModelRouter;
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
+  readonly speech: SpeechService;
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;

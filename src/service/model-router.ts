@@ -4,6 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { MetricSubject } from "../telemetry/metrics.ts";
@@ -37,6 +38,7 @@ export interface Backends {
   readonly embeddings: Backend<EmbeddingPort>;
   readonly rerank: Backend<EmbeddingPort>;
   readonly transcription: Backend<TranscriptionPort>;
+  readonly speech: Backend<SpeechPort>;
 }
 export type Capability = keyof Backends;
 
@@ -58,10 +60,11 @@ const WANTED = {
   embeddings: ["embedding model", "--embedding-model"],
   rerank: ["reranker", "--rerank-model"],
   transcription: ["transcription model", "--transcription-model"],
+  speech: ["speech model", "--speech-model"],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech"]);
 
 export class ModelRouter {
   /**

@@ -2,6 +2,7 @@
 
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { Backend, ModelSource, Served } from "./model-router.ts";
 
@@ -62,6 +63,19 @@ export function offeredTranscription(engine: TranscriptionPort, parallel: number
       const file = model && { bytes: model.bytes, device: model.device, description: `whisper ${model.size}` };
       const capabilities = ["transcription", ...(model && model.languages.length < 2 ? [] : ["translation"])];
       return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities, ...(file && { file }) };
+    },
+  };
+}
+
+/** A model that speaks. `parallel`: texts that are said at once. */
+export function offeredSpeech(engine: SpeechPort, parallel: number): OfferedModel {
+  const { modelId: id } = engine.status();
+  return {
+    id,
+    served: { speech: { model: id, engine, parallel, subject: { kind: "speech", model: id } } },
+    describe: () => {
+      const { created, state } = engine.status();
+      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["speech"] };
     },
   };
 }

@@ -11,6 +11,7 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
+import { SpeechService } from "../../src/service/speech.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -82,8 +83,9 @@ export class ScriptedModel {
     const embeddings = new EmbeddingService({ router, requests });
     const recordings = new Recordings(tmpdir(), config.maxAudioBytes);
     const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
+    const speech = new SpeechService({ router, requests });
     const version = "0.0.0-test";
-    const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions };
+    const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
     const services = { ...own, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);

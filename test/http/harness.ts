@@ -12,13 +12,20 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
-import { offeredEmbeddings, OfferedModels, offeredTranscription } from "../../src/service/offered-models.ts";
+import { SpeechService } from "../../src/service/speech.ts";
+import {
+  offeredEmbeddings,
+  OfferedModels,
+  offeredSpeech,
+  offeredTranscription,
+} from "../../src/service/offered-models.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
@@ -159,12 +166,14 @@ export interface TestServer extends RunningServer {
   /** One for vectors and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
   readonly transcriber: FakeTranscriber;
+  readonly speaker: FakeSpeaker;
   /** Where recordings are put. */
   readonly recordings: string;
   readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
+  readonly speech: SpeechService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -214,9 +223,11 @@ export function serve(
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
   const transcriber = new FakeTranscriber("fake-whisper");
+  const speaker = new FakeSpeaker("fake-voice");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
+    offeredSpeech(speaker, parallel),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
@@ -238,6 +249,7 @@ export function serve(
     recordings: new Recordings(recordings, config.maxAudioBytes),
     mediaLimits,
   });
+  const speech = new SpeechService({ router, requests });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -250,6 +262,7 @@ export function serve(
     generation,
     embeddings,
     transcriptions,
+    speech,
     metrics,
     log,
     clock,
@@ -272,11 +285,13 @@ export function serve(
     router,
     embedders,
     transcriber,
+    speaker,
     recordings,
     requests,
     generation,
     embeddings,
     transcriptions,
+    speech,
     metrics,
     log,
     clock,

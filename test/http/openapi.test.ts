@@ -18,7 +18,7 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions } = serve();
+  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech } = serve();
   const services = {
     engine,
     engines: [],
@@ -27,6 +27,7 @@ function registered(): string[] {
     generation,
     embeddings,
     transcriptions,
+    speech,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0 };

@@ -14,6 +14,7 @@ import { multiplexOperations } from "./multiplex.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
+import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
 import { transcriptionsOperations } from "./transcriptions.ts";
 import type { Operations } from "./operation.ts";
@@ -47,6 +48,7 @@ export const operations: Operations = {
   ...multiplexOperations,
   ...embeddingsOperations,
   ...transcriptionsOperations,
+  ...speechOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,

@@ -45,7 +45,7 @@ function start({ parallel = 2, threads = 4 } = {}) {
       return own.flatMap((event) => (event.type === "segment" ? event.segment.text : []));
     });
   const endOf = (wanted: number) =>
-    messages.flatMap((message) => {
+    messages.flatMap((message): unknown[] => {
       if (message.type === "rejected" && message.key === wanted) return [message.code];
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);

@@ -1,0 +1,43 @@
+// POST /v1/audio/speech and GET /v1/audio/voices
+
+import { SPEECH_FORMATS } from "../domain/speech.ts";
+import { oneOf, opt, t, type Static } from "./schema.ts";
+
+/** About three quarters of an hour. */
+export const LONGEST_INPUT = 32_768;
+
+export const SpeechRequest = t.Object({
+  input: t.String({
+    minLength: 1,
+    maxLength: LONGEST_INPUT,
+    description: "What is said: plain text, sentence by sentence. Markup of any kind is text.",
+  }),
+  model: opt(t.String({ description: "A speech model of GET /v1/models; another name stands for the first of them." })),
+  voice: opt(
+    t.Union([t.String(), t.Object({ id: t.String() })], {
+      description:
+        "Id of a voice of GET /v1/audio/voices, or one of the public convention's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: alloy.",
+    }),
+  ),
+  locale: opt(t.String({ description: "Language of the text, as en-US: the voice must speak it." })),
+  response_format: opt(oneOf(...SPEECH_FORMATS)),
+  speed: opt(t.Number({ minimum: 0.25, maximum: 4, description: "Default 1. The pitch stays." })),
+  stream_format: opt(oneOf("audio", "sse")),
+});
+
+export type SpeechRequest = Static<typeof SpeechRequest>;
+
+export const VoiceList = t.Object({
+  voices: t.Array(
+    t.Object({
+      id: t.String(),
+      name: t.String(),
+      locale: t.String({ description: "Language tag." }),
+      gender: oneOf("male", "female", "unspecified"),
+      quality: oneOf("compact", "enhanced", "premium"),
+      aliases: t.Array(t.String(), { description: "Names of the public convention that stand for this voice." }),
+    }),
+  ),
+});
+
+export type VoiceList = Static<typeof VoiceList>;

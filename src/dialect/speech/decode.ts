@@ -1,0 +1,38 @@
+// Requests of /v1/audio/speech.
+
+import { checker } from "../../contract/schema.ts";
+import { SpeechRequest } from "../../contract/speech.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { SpeechWork } from "../../domain/speech.ts";
+import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+
+export interface SpeechCall {
+  readonly model?: string;
+  readonly work: Omit<SpeechWork, "voice">;
+  /** Absent: the usual one. */
+  readonly voice?: string;
+  readonly locale?: string;
+  /** Whether the sound is sent in events. */
+  readonly events: boolean;
+}
+
+const check = checker(SpeechRequest);
+
+/** Throws SvcError naming the field at fault. */
+export function decodeSpeech(body: unknown): SpeechCall {
+  const { input, model, voice, locale, response_format, speed, stream_format } = check(body);
+  // How a voice speaks cannot be told to those that are here.
+  refuseUnsupported(body, { instructions: notEmpty });
+  if (!/[\p{L}\p{N}]/u.test(input)) {
+    const message = `'input' must have a letter or a digit that can be said; got ${input.length} characters without one.`;
+    throw new SvcError("invalid_value", message, { param: "input" });
+  }
+  const named = typeof voice === "object" ? voice?.id : voice;
+  return {
+    ...(model && { model }),
+    work: { text: input, speed: speed ?? 1, format: response_format ?? "mp3" },
+    ...(named && { voice: named }),
+    ...(locale && { locale }),
+    events: stream_format === "sse",
+  };
+}

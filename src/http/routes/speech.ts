@@ -1,0 +1,120 @@
+// POST /v1/audio/speech and GET /v1/audio/voices
+
+import { Elysia } from "elysia";
+import { t } from "../../contract/schema.ts";
+import { SpeechRequest, VoiceList } from "../../contract/speech.ts";
+import { decodeSpeech } from "../../dialect/speech/decode.ts";
+import { encodeVoices, speechWriter } from "../../dialect/speech/encode.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
+import type { RequestReport } from "../../service/request.ts";
+import { byteStream } from "../byte-stream.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { logUnexpected } from "../log-unexpected.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+const TYPES: Readonly<Record<SpeechFormat, string>> = {
+  mp3: "audio/mpeg",
+  opus: "audio/ogg",
+  aac: "audio/aac",
+  flac: "audio/flac",
+  wav: "audio/wav",
+  pcm: "audio/pcm",
+  caf: "audio/x-caf",
+};
+
+type Spoken = AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void>;
+
+const sound = { schema: t.String({ format: "binary" }) };
+const described = {
+  parse: "none",
+  detail: {
+    requestBody: jsonContent(SpeechRequest),
+    responses: {
+      200: { description: "", content: Object.fromEntries(Object.values(TYPES).map((type) => [type, sound])) },
+    },
+  },
+} as const;
+
+/** Text as speech. */
+export const speechRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.speech" })
+    .post("/v1/audio/speech", ({ request }) => speak(deps, contexts, request), described)
+    .get(
+      "/v1/audio/voices",
+      ({ request }) => {
+        const prefix = new URL(request.url).searchParams.get("locale") ?? "";
+        return Response.json(encodeVoices(deps.speech.voices(), prefix));
+      },
+      jsonAnswer(VoiceList),
+    );
+
+async function speak(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+  const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.embeddings));
+  const report: RequestReport = {};
+  const context = contexts.of(request);
+  context.logFields = () => ({ finish: report.error ?? report.reason, phonemes: report.usage?.promptTokens });
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const disconnect = disconnection(request);
+  const spoken = deps.speech.speak(
+    {
+      work,
+      id,
+      ...(model !== undefined && { model }),
+      ...(voice !== undefined && { voice }),
+      ...(locale !== undefined && { locale }),
+      ...(client !== undefined && { client }),
+      ...(deadline !== undefined && { deadline }),
+    },
+    disconnect.signal,
+    report,
+  );
+  // Until the first sentence is said, a failure has its own status.
+  const first = await firstAudio(spoken);
+  const all = behind(first, spoken);
+  if (events && deps.config.streaming) {
+    const { id: requestId } = context;
+    return streamResponse(deps, contexts, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
+  }
+  const stream = byteStream(
+    bytesOf(all, (error) => logUnexpected(deps.log, error, context.id)),
+    {
+      abort: () => disconnect.abort(),
+      ends: () => context.bodyEnds(),
+    },
+  );
+  context.bodyEnded = stream.ended;
+  return new Response(stream.body, { headers: { "Content-Type": TYPES[work.format] } });
+}
+
+async function firstAudio(spoken: Spoken): Promise<SpeechEvent> {
+  for (;;) {
+    const { value, done } = await spoken.next();
+    if (done) throw new SvcError("internal_error", "The voice said nothing.");
+    if (value.type !== "accepted") return value;
+  }
+}
+
+async function* behind(first: SpeechEvent, rest: Spoken): AsyncGenerator<SpeechEvent, void, void> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+async function* bytesOf(
+  spoken: AsyncGenerator<SpeechEvent, void, void>,
+  onUnexpected: (error: unknown) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    for await (const event of spoken) if (event.type === "audio") yield event.bytes;
+  } catch (error) {
+    if (!(error instanceof SvcError)) onUnexpected(error);
+    throw error;
+  }
+}

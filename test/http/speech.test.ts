@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, until } from "./harness.ts";
+
+const PATH = "/v1/audio/speech";
+const id = { "x-request-id": "golden" };
+const input = "Hello there. It is late.";
+const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
+
+type Fault = { error: { message: string; type: string; code: string; param: string | null } };
+
+describe("POST /v1/audio/speech", () => {
+  test.each([
+    [undefined, "audio/mpeg"],
+    ["mp3", "audio/mpeg"],
+    ["opus", "audio/ogg"],
+    ["aac", "audio/aac"],
+    ["flac", "audio/flac"],
+    ["wav", "audio/wav"],
+    ["pcm", "audio/pcm"],
+    ["caf", "audio/x-caf"],
+  ] as const)("gives the sound as %s", async (response_format, type) => {
+    const { post, speaker } = serve();
+    const response = await post(PATH, { input, model: "tts-1", voice: "nova", response_format });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+    expect(await response.text()).toBe("[Hello there.][It is late.]");
+    expect(speaker.asked).toEqual([{ text: input, voice: "heart", speed: 1, format: response_format ?? "mp3" }]);
+  });
+
+  test("sends the first sentence before the others are said", async () => {
+    const { post, speaker } = serve();
+    const gate = Promise.withResolvers<void>();
+    speaker.gate = gate.promise;
+    const response = await post(PATH, { input });
+    const reader = response.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("[Hello there.]");
+    gate.resolve();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("[It is late.]");
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  test("as events", async () => {
+    const response = await serve().post(PATH, { input, stream_format: "sse" }, id);
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    await expectGolden("speech.sse", await response.text());
+  });
+
+  test("a failure before the first sound has its own status", async () => {
+    const { post, speaker } = serve();
+    speaker.run = async function* () {
+      yield { type: "accepted" };
+      throw crashed;
+    };
+    expect((await post(PATH, { input })).status).toBe(500);
+  });
+
+  test("a failure behind it breaks the connection off, and ends events with an error", async () => {
+    const { post, speaker } = serve();
+    speaker.failure = crashed;
+    const gate = Promise.withResolvers<void>();
+    speaker.gate = gate.promise;
+    const [broken, events] = [await post(PATH, { input }), await post(PATH, { input, stream_format: "sse" }, id)];
+    expect(broken.status).toBe(200);
+    gate.resolve();
+    expect(await broken.text().catch(() => "broken off")).toBe("broken off");
+    await expectGolden("speech-failed.sse", await events.text());
+  });
+
+  test.each([
+    ["heart", "heart"],
+    ["stone", "stone"],
+    ["alloy", "heart"],
+    ["onyx", "stone"],
+    [{ id: "stone" }, "stone"],
+    [undefined, "heart"],
+  ])("the voice %p is said by %s", async (voice, chosen) => {
+    const { post, speaker } = serve();
+    expect((await post(PATH, { input, voice })).status).toBe(200);
+    expect(speaker.asked[0]?.voice).toBe(chosen);
+  });
+
+  test("the language decides among voices", async () => {
+    const { post, speaker } = serve();
+    speaker.voices = [...speaker.voices, { ...speaker.voices[0]!, id: "herz", locale: "de-DE" }];
+    for (const locale of ["de", "de_AT"]) expect((await post(PATH, { input, voice: "nova", locale })).status).toBe(200);
+    expect(speaker.asked.map(({ voice }) => voice)).toEqual(["herz", "herz"]);
+  });
+
+  test.each([
+    ["no text", {}, 400, "input"],
+    ["an empty text", { input: "" }, 400, "input"],
+    ["nothing that can be said", { input: " … 👋 \u0000" }, 400, "input"],
+    ["too long a text", { input: "a".repeat(32_769) }, 400, "input"],
+    ["an unknown voice", { input, voice: "nobody" }, 404, "voice"],
+    ["an unknown language", { input, locale: "tlh" }, 400, "locale"],
+    ["an unknown format", { input, response_format: "midi" }, 400, "response_format"],
+    ["haste", { input, speed: 4.1 }, 400, "speed"],
+    ["delay", { input, speed: 0.2 }, 400, "speed"],
+    ["instructions", { input, instructions: "whisper" }, 400, "instructions"],
+  ])("%s is refused and names the field", async (_, body, status, param) => {
+    const { post, speaker } = serve();
+    const response = await post(PATH, body);
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.param]).toEqual([status, param]);
+    expect(error.message).not.toContain("nobody");
+    expect(speaker.asked).toEqual([]);
+  });
+
+  test("a language without a voice is told those that have one", async () => {
+    const { error } = (await (await serve().post(PATH, { input, locale: "fr-FR" })).json()) as Fault;
+    expect(error.message).toContain("en-US, en-GB");
+  });
+
+  test("a client that leaves ends the work", async () => {
+    const { url, speaker, requests } = serve();
+    speaker.gate = new Promise(() => {});
+    const controller = new AbortController();
+    const body = JSON.stringify({ input });
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url + PATH, { method: "POST", body, headers, signal: controller.signal });
+    expect(requests.activeCount).toBe(1);
+    controller.abort();
+    await response.text().catch(() => {});
+    await until(() => requests.activeCount === 0);
+  });
+
+  test("a request is cancelled by its id, before and behind its first sound", async () => {
+    const { post, speaker, requests } = serve();
+    speaker.gate = new Promise(() => {});
+    const response = await post(PATH, { input }, id);
+    expect((await post("/v1/chat/completions/golden/cancel", {})).status).toBe(200);
+    expect(await response.text().catch(() => "broken off")).toBe("broken off");
+    await until(() => requests.activeCount === 0);
+  });
+
+  test("refused", async () => {
+    await expectGolden("speech-refused.json", await (await serve().post(PATH, { input, speed: 9 }, id)).text());
+  });
+});
+
+describe("GET /v1/audio/voices", () => {
+  test("lists them by locale and name, each with the names that stand for it", async () => {
+    await expectGolden("voices.json", await (await fetch(`${serve().url}/v1/audio/voices`)).text());
+  });
+
+  test.each([
+    ["en", ["stone", "heart"]],
+    ["en-US", ["heart"]],
+    ["EN_gb", ["stone"]],
+    ["de", []],
+  ])("of the locale %s", async (locale, ids) => {
+    const response = await fetch(`${serve().url}/v1/audio/voices?locale=${locale}`);
+    expect(((await response.json()) as { voices: { id: string }[] }).voices.map((voice) => voice.id)).toEqual(ids);
+  });
+});
