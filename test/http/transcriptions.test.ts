@@ -36,7 +36,7 @@ async function fault(response: Response): Promise<[number, string, string | null
 describe("answers", () => {
   test.each([
     ["json", {}, "application/json", "transcriptions.json"],
-    ["verbose_json", {}, "application/json", "transcriptions-verbose.json"],
+    ["verbose_json", {}, "application/json", "verbose-transcriptions.json"],
     ["text", {}, "text/plain; charset=utf-8", "transcriptions-text.txt"],
     ["srt", {}, "text/plain; charset=utf-8", "transcriptions.srt"],
     ["vtt", {}, "text/vtt; charset=utf-8", "transcriptions.vtt"],

@@ -67,6 +67,9 @@ export const deviations = {
   CreateEmbeddingResponse: {
     values: { "data.*.embedding": ["JKVOPm3DiT4AAAAA/xVxPw==", "bo6yPj4T7j4AAAAA1lBQPw=="] },
   },
+  Transcription: { extensions: ["object", "locale"] },
+  TranscriptionVerbose: { extensions: ["task", "locale", "segments.*.confidence"] },
+  TranscriptionStreamEvent: {},
   FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
   ResponseStreamEvent: {

@@ -14,6 +14,11 @@ const folder = join(root, "vendor/.build/types");
 const HEAD = `import type { Message, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages";
 import type { ErrorResponse } from "@anthropic-ai/sdk/resources/shared";
 import type { ChatResponse, GenerateResponse } from "ollama";
+import type {
+  Transcription,
+  TranscriptionStreamEvent,
+  TranscriptionVerbose,
+} from "openai/resources/audio/transcriptions";
 import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
 import type { Batch } from "openai/resources/batches";
 import type { Completion } from "openai/resources/completions";

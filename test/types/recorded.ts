@@ -31,6 +31,11 @@ const TYPES: Readonly<Record<string, Types>> = {
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
   embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
   rerank: { refusal: "OpenAIError" },
+  transcriptions: { whole: "Transcription", part: "TranscriptionStreamEvent", refusal: "OpenAIError" },
+  verbose: { whole: "TranscriptionVerbose" },
+  // The clients give speech as bytes, and have no type for its events, nor for the list of voices.
+  speech: { refusal: "OpenAIError" },
+  voices: {},
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.
@@ -57,8 +62,8 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
     const body = JSON.parse(text) as { readonly error: unknown };
     yield* part(refusal, refusal === "ErrorResponse" ? body : body.error);
   } else if (file.endsWith(".json")) yield* part(types.whole, JSON.parse(text));
-  // The clients have no type for the lines of a batch's output.
-  else if (file.endsWith(".jsonl")) return;
+  // The clients have no type for the lines of a batch's output, and give texts as they are.
+  else if (/\.(jsonl|txt|srt|vtt)$/.test(file)) return;
   else if (file.endsWith(".ndjson")) {
     for (const [index, line] of text.trimEnd().split("\n").entries()) {
       const value = JSON.parse(line) as { readonly done?: boolean };
@@ -80,7 +85,9 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
       if (value.type === "ping") continue;
       // Sent only to who asks for it by a header of ours, who knows it by its key.
       if ("svc_profile" in value || "svc_profile_extended" in value) continue;
-      yield* part(value.type === "error" ? "ErrorResponse" : types.part, value, index + 1);
+      const isFailure = value.type === "error";
+      if (!isFailure) yield* part(types.part, value, index + 1);
+      else if (types.refusal !== "OpenAIError") yield* part("ErrorResponse", value, index + 1);
       if (types.part !== "RawMessageStreamEvent" && value.error) yield* part("OpenAIError", value.error, index + 1);
     }
   }

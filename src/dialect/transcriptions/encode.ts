@@ -93,8 +93,7 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
   };
 }
 
-export const durationUsage = ({ seconds }: TranscriptionResult) =>
-  ({ type: "duration", seconds: rounded(seconds) }) as const;
+const durationUsage = ({ seconds }: TranscriptionResult) => ({ type: "duration", seconds: rounded(seconds) }) as const;
 
 /** Milliseconds are more than models know. */
 const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;

@@ -37,7 +37,7 @@ export const transcriptionsOperations: Operations = {
     errors,
     queued: true,
     stream:
-      "`transcript.text.delta` {type, delta} for each segment, `transcript.text.done` {type, text, usage} at the end, or `error` {type, error}.",
+      "`transcript.text.delta` {type, delta} for each segment, `transcript.text.done` {type, text, usage} at the end, or `error` {type, error}. usage.input_tokens are 50 for each second of speech, output_tokens those of the text.",
   },
   "POST /v1/audio/translations": {
     tag: "Audio",
