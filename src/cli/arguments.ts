@@ -4,10 +4,13 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 
-export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand;
+export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand | SoundCommand;
 
 /** Commands on downloaded models. */
 export type StoreCommand = "pull" | "list" | "rm";
+
+/** Commands on recordings and voices. */
+export type SoundCommand = "transcribe" | "say";
 
 export interface CommandLine {
   readonly action: Action;
@@ -18,7 +21,18 @@ export interface CommandLine {
   readonly operand?: string;
   /** `svc list --json`, `svc models --json`. */
   readonly json: boolean;
+  /** The files of `transcribe`, the words of `say`. */
+  readonly operands: readonly string[];
+  /** Options of these two that are no options of the server; `true` where they take no value. */
+  readonly flags: Readonly<Record<string, string | true>>;
 }
+
+/** Options that a command has for itself, with their short forms; `true`: with a value. */
+const OWN_FLAGS: Readonly<Record<SoundCommand, Readonly<Record<string, boolean>>>> = {
+  transcribe: { "--format": true, "--language": true, "--translate": false, "--output": true },
+  say: { "--format": true, "--voice": true, "--speed": true, "--output": true },
+};
+const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output" };
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   "--help": "help",
@@ -42,9 +56,12 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
   let json = false;
+  const flags: Record<string, string | true> = {};
   const queue = [...args];
+  const sound = (["transcribe", "say"] as const).find((one) => one === args[0]);
   while (queue.length > 0) {
     const argument = queue.shift() as string;
+    if (sound && readFlag(OWN_FLAGS[sound], argument, queue, flags)) continue;
     if (ACTIONS[argument]) action = ACTIONS[argument];
     else if (argument === "--json") json = true;
     else if (argument === "--") positionals.push(...queue.splice(0));
@@ -54,7 +71,15 @@ export function parseArguments(args: readonly string[]): CommandLine {
   }
   const command = positionals[0];
   const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
-  if (word !== undefined) return { action: word, explicitServe: false, values, json: false };
+  const plain = { explicitServe: false, values, json, operands: [], flags };
+  if (word !== undefined) return { ...plain, action: word, json: false };
+  if (sound) {
+    const operands = positionals.slice(1);
+    if (action === "serve" && sound === "transcribe" && operands.length === 0) {
+      throw new UsageError("svc transcribe needs the names of recordings; - is standard input.");
+    }
+    return { ...plain, action: action === "serve" ? sound : action, operands };
+  }
   if (command === "self-test" || command === "models" || command === "serve") {
     positionals.shift();
     if (action === "serve") action = command;
@@ -66,7 +91,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   if (stored !== undefined) {
     if (action === "serve") action = stored;
     const operand = operandOf(stored, action, positionals.slice(1));
-    return { action, explicitServe: false, values, json, ...(operand !== undefined && { operand }) };
+    return { ...plain, action, ...(operand !== undefined && { operand }) };
   }
   const [file, surplus] = positionals;
   if (surplus !== undefined) throw new UsageError(`One model file is served; "${surplus}" is one argument too many.`);
@@ -74,7 +99,24 @@ export function parseArguments(args: readonly string[]): CommandLine {
     if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
     values.set("model", file);
   }
-  return { action, explicitServe: command === "serve", values, json };
+  return { ...plain, action, explicitServe: command === "serve" };
+}
+
+/** Whether the argument is a command's own option, which is read then, with its value. Throws UsageError. */
+function readFlag(
+  known: Readonly<Record<string, boolean>>,
+  argument: string,
+  queue: string[],
+  flags: Record<string, string | true>,
+): boolean {
+  const [, given = "", inline] = /^(-[^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
+  const name = SHORT_FLAGS[given] ?? given;
+  const takesValue = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (takesValue === undefined) return false;
+  const value = takesValue ? (inline ?? queue.shift()) : true;
+  if (value === undefined) throw new UsageError(`${given} needs a value.`);
+  flags[name.slice(2)] = value;
+  return true;
 }
 
 /** `svc list` is about all models, the others about one. */

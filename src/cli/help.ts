@@ -13,6 +13,11 @@ const USAGE = [
   { call: "svc serve [options]", help: "serve, whatever is on standard input" },
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
   { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
+  {
+    call: "svc transcribe FILE… [-o DIR]",
+    help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
+  },
+  { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], or the GGUF file at a URL" },
   { call: "svc list [--json]", help: "show the downloaded models" },

@@ -62,6 +62,14 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
     const { listModels } = await import("./models.ts");
     return listModels(config, json);
   }
+  if (action === "transcribe") {
+    const { transcribe } = await import("./transcribe.ts");
+    return transcribe(config, commandLine.operands, commandLine.flags);
+  }
+  if (action === "say") {
+    const { say } = await import("./say.ts");
+    return say(config, commandLine.operands, commandLine.flags);
+  }
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");

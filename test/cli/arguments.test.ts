@@ -89,3 +89,31 @@ describe("mistakes", () => {
     expect(error).toHaveProperty("message", message);
   });
 });
+
+describe("commands on recordings and voices", () => {
+  test("have files or words, options of their own and the server's", () => {
+    const files = parseArguments([
+      "transcribe",
+      "a.wav",
+      "-",
+      "--format=srt",
+      "--threads",
+      "2",
+      "-o",
+      "out",
+      "--translate",
+    ]);
+    expect(files).toMatchObject({ action: "transcribe", operands: ["a.wav", "-"] });
+    expect(files.flags).toEqual({ format: "srt", output: "out", translate: true });
+    expect(Object.fromEntries(files.values)).toEqual({ threads: 2 });
+    const words = parseArguments(["say", "--voice", "nova", "--", "-1", "--speed"]);
+    expect([words.action, words.operands, words.flags]).toEqual(["say", ["-1", "--speed"], { voice: "nova" }]);
+  });
+
+  test("need what they are about, and the server has not their options", () => {
+    expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
+    expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
+    expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");
+    expect(actionOf("transcribe", "--help")).toBe("help");
+  });
+});

@@ -1,0 +1,72 @@
+// `svc transcribe FILE…`: recordings as text or subtitles.
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, extname, join, resolve } from "node:path";
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Config } from "../config/config.ts";
+import { ExitError } from "./exit-codes.ts";
+import { withApi, type Ask } from "./in-process.ts";
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  text: "txt",
+  srt: "srt",
+  vtt: "vtt",
+  json: "json",
+  verbose_json: "json",
+};
+
+export interface TranscribeFlags {
+  readonly format?: string;
+  readonly language?: string;
+  /** Into English. */
+  readonly translate?: boolean;
+  /** Folder for the results, one file a recording; absent: they go to standard output. */
+  readonly output?: string;
+}
+
+/** Recognises the files one after the other; `-` is standard input. Returns the exit code. Throws ExitError. */
+export function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
+  const { output } = flags;
+  return withApi(config, async (ask) => {
+    if (output !== undefined) mkdirSync(output, { recursive: true });
+    for (const [at, file] of files.entries()) {
+      const name = file === "-" ? "standard input" : file;
+      tell(`[${at + 1}/${files.length}] ${name}`);
+      const text = await recognise(ask, file, flags).catch((error: unknown) => {
+        throw error instanceof ExitError ? new ExitError(error.reason, `${name}: ${error.message}`) : error;
+      });
+      if (output === undefined) process.stdout.write(files.length > 1 ? `${name}:\n${text}\n` : text);
+      else {
+        const stem = file === "-" ? "stdin" : basename(file, extname(file));
+        await Bun.write(join(output, `${stem}.${ENDINGS[flags.format ?? "text"]}`), text);
+      }
+    }
+    tell("");
+  });
+}
+
+async function recognise(ask: Ask, file: string, flags: TranscribeFlags): Promise<string> {
+  const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
+  try {
+    const path = folder === undefined ? resolve(file) : join(folder, "recording");
+    if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path));
+    const { format = "text", language, translate = false } = flags;
+    const response = await ask(`/v1/audio/${translate ? "translations" : "transcriptions"}`, {
+      file: path,
+      response_format: format,
+      ...(language !== undefined && { language }),
+    });
+    const text = await response.text();
+    return text.endsWith("\n") ? text : `${text}\n`;
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+  }
+}
+
+/** Where somebody looks on: which file is read. */
+function tell(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}\r`);
+}
