@@ -37,6 +37,8 @@ export class EngineProcess<To, From> {
   private readonly stderrTail: string[] = [];
   /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
   private abortFd: number | undefined;
+  /** It was told to end. */
+  private isEnding = false;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
@@ -62,14 +64,16 @@ export class EngineProcess<To, From> {
     return this.child.pid;
   }
 
-  /** Nothing is sent to a process that is on its way out: its exit tells what became of its work. */
-  send(message: To): void {
-    if (this.child.exitCode !== null || this.child.killed) return;
+  /** False when the process is known to be on its way out: nothing is sent then, and its exit tells what became of its work. */
+  send(message: To): boolean {
+    if (this.isEnding || this.child.exitCode !== null || this.child.killed) return false;
     try {
       this.child.send(message);
+      return true;
     } catch (error) {
       // A killed process loses its channel some time before its exit is known.
       if (!(error instanceof Error && "code" in error && error.code === "ERR_IPC_CHANNEL_CLOSED")) throw error;
+      return false;
     }
   }
 
@@ -100,6 +104,7 @@ export class EngineProcess<To, From> {
 
   /** Ends the process at once, whatever it does. */
   kill(): void {
+    this.isEnding = true;
     this.child.kill("SIGKILL");
   }
 
@@ -114,6 +119,7 @@ export class EngineProcess<To, From> {
 
   /** Ends the process, by force after `graceMs`. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
+    this.isEnding = true;
     this.child.kill("SIGTERM");
     const killer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
     await this.child.exited;

@@ -154,10 +154,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     });
   }
 
+  /** What a process on its way out does not take is its successor's. */
   private submit(pending: PendingJob<Job, Event>): void {
     const { key, job } = pending;
-    pending.sent();
-    if (job !== undefined) this.process?.send({ type: "submit", key, job });
+    if (job !== undefined && this.process?.send({ type: "submit", key, job })) pending.sent();
+    else this.waitForModel(pending);
   }
 
   /** The consumer is gone or done: whatever the engine still does for it is wasted. */
@@ -279,7 +280,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         this.loads = message.file;
         return;
       case "ready":
-        return this.becomeReady(message.ready);
+        // Too late: it is killed.
+        return this.hang === undefined ? this.becomeReady(message.ready) : undefined;
       case "load-failed":
         this.loadFailure = message.message;
         return void this.process?.stop(STOP_GRACE_MS);

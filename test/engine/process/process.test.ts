@@ -41,6 +41,22 @@ test("what is sent to an engine that no longer listens is lost; its end says the
   }
 });
 
+test("nothing is sent to an engine that is being killed, and that is told", async () => {
+  const [heard, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const engine = new EngineProcess<string, string>({
+    command: [process.execPath, "-e", "process.on('message', () => process.send('heard'))"],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => heard.resolve(),
+    onExit: () => ended.resolve(),
+  });
+  expect(engine.send("job")).toBe(true);
+  await heard.promise;
+  engine.kill();
+  expect(engine.send("job")).toBe(false);
+  await ended.promise;
+});
+
 test("what native code tells of its computations is read when asked for, and only once", async () => {
   const told = Promise.withResolvers<void>();
   const engine = new EngineProcess<never, string>({
