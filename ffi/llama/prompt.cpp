@@ -2,6 +2,7 @@
 // short prompts do not wait for it.
 
 #include "chat.hpp"
+#include "grammar-watch.hpp"
 #include "sampler.hpp"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ struct Queued {
     int32_t job;
     common_json request;
     std::string client;
+    int32_t owner;
     // Neither long nor with a grammar to be made.
     bool is_small;
     // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
@@ -44,8 +46,8 @@ struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
     std::deque<Queued> queue;
-    // The turn that began last, and the last one of each client; requests with grammars are in the order of their arrival.
-    uint64_t now = 0, last_grammar = 0;
+    // The turn that began last, and the last one of each client.
+    uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
     // Requests of each client on the threads that do all.
     std::map<std::string, int> held;
@@ -142,13 +144,12 @@ bool has_grammar(const common_json & request) {
 // Under the mutex.
 void enqueue(int32_t job, common_json && request, size_t bytes) {
     if (prompts.queue.empty()) prompts.turns.clear();
-    const bool grammar = has_grammar(request);
+    const bool is_small = !has_grammar(request) && bytes <= SMALL;
     const std::string client = request.contains("client") ? request.at("client").get<std::string>() : "";
     uint64_t & of_client = prompts.turns[client];
     of_client = std::max(of_client, prompts.now) + bytes;
-    uint64_t turn = of_client;
-    if (grammar) turn = prompts.last_grammar = std::max(turn, prompts.last_grammar + 1);
-    prompts.queue.push_back({job, std::move(request), client, !grammar && bytes <= SMALL, turn});
+    const int32_t owner = request.contains("owner") ? request.at("owner").get<int32_t>() : 0;
+    prompts.queue.push_back({job, std::move(request), client, owner, is_small, of_client});
 }
 
 // The next request for a thread that takes all, or small ones only.
@@ -175,6 +176,7 @@ void work(bool only_small) {
         prompts.working++;
         if (!only_small) prompts.held[one.client]++;
         lock.unlock();
+        handle_for(one.owner);
         Prompt prompt = process(one.request);
         lock.lock();
         prompts.working--;

@@ -158,7 +158,7 @@ describe("chat templates", () => {
   });
 
   const submitText = (text: string, client?: string) =>
-    llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, client);
+    llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, 0, client);
 
   test("jobs come back each with its own number", () => {
     const texts = new Map(["one", "two", "three"].map((text) => [submitText(text), text]));
