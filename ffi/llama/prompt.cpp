@@ -38,6 +38,7 @@ struct Queued {
     int32_t owner;
     // Neither long nor with a grammar to be made.
     bool is_small;
+    size_t bytes;
     // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
     uint64_t turn;
 };
@@ -149,7 +150,18 @@ void enqueue(int32_t job, common_json && request, size_t bytes) {
     uint64_t & of_client = prompts.turns[client];
     of_client = std::max(of_client, prompts.now) + bytes;
     const int32_t owner = request.contains("owner") ? request.at("owner").get<int32_t>() : 0;
-    prompts.queue.push_back({job, std::move(request), client, owner, is_small, of_client});
+    prompts.queue.push_back({job, std::move(request), client, owner, is_small, bytes, of_client});
+}
+
+// Under the mutex. What comes behind a request that is never begun moves up by it.
+void cancel(int32_t job) {
+    const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
+    if (gone == prompts.queue.end()) return;
+    prompts.turns[gone->client] -= gone->bytes;
+    for (Queued & one : prompts.queue) {
+        if (one.client == gone->client && one.turn > gone->turn) one.turn -= gone->bytes;
+    }
+    prompts.queue.erase(gone);
 }
 
 // The next request for a thread that takes all, or small ones only.
@@ -224,8 +236,7 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
 void svc_prompt_cancel(int32_t job) {
     guarded<int32_t>(0, [&] {
         std::lock_guard<std::mutex> lock(prompts.mutex);
-        const auto is_it = [job](const Queued & one) { return one.job == job; };
-        prompts.queue.erase(std::remove_if(prompts.queue.begin(), prompts.queue.end(), is_it), prompts.queue.end());
+        cancel(job);
         return 0;
     });
 }

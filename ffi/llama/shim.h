@@ -74,7 +74,7 @@ SVC_API uint64_t svc_model_pointer(void);
 // or grammar do not wait for others. "owner"?: what svc_abort_listen tells of it, should its grammar end the process.
 // Returns a job number > 0, or negative.
 SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length);
-// Forgets a job that has not begun, as if it had never come; the result of one that has comes all the same.
+// Forgets a job that has not begun, and its bytes; the result of one that has comes all the same.
 SVC_API void svc_prompt_cancel(int32_t job);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);

@@ -179,6 +179,23 @@ describe("chat templates", () => {
     expect(order.indexOf(other)).toBeLessThan(4);
   });
 
+  test("one that is cancelled before it begins does not count against its client", () => {
+    const take = () => llama.takePrompt(60_000)?.job ?? 0;
+    const sea = (times: number) => "the sea ".repeat(times);
+    // Both threads are busy, the first for longer than all the rest takes.
+    const busy = [submitText(sea(600_000), "a"), submitText(sea(30_000), "b")];
+    const gone = Array.from({ length: 4 }, () => submitText(sea(30_000), "c"));
+    const kept = submitText(sea(30_000), "c");
+    gone.forEach((job) => llama.cancelPrompt(job));
+    const next = submitText(sea(29_000), "c");
+    const others = [submitText(sea(50_000), "d"), submitText(sea(50_000), "d")];
+    const order = Array.from({ length: 6 }, take);
+    expect(order.toSorted()).toEqual([...busy, kept, next, ...others].toSorted());
+    const place = (job: number | undefined) => order.indexOf(job ?? 0);
+    expect(place(kept)).toBeLessThan(place(others[0]));
+    expect(place(next)).toBeLessThan(place(others[1]));
+  });
+
   test("one that is cancelled before it begins is never made", () => {
     const long = "the sea ".repeat(100_000);
     const jobs = [submitText(long, "a"), submitText(long, "a")];
