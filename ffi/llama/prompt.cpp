@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -46,7 +47,7 @@ struct Queued {
 struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
-    std::deque<Queued> queue;
+    std::list<Queued> queue;
     // The turn that began last, and the last one of each client.
     uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
@@ -153,19 +154,22 @@ void enqueue(int32_t job, common_json && request, size_t bytes) {
     prompts.queue.push_back({job, std::move(request), client, owner, is_small, bytes, of_client});
 }
 
-// Under the mutex. What comes behind a request that is never begun moves up by it.
+// What comes behind a request that is never begun moves up by it.
 void cancel(int32_t job) {
+    // Freed when the mutex is free again: it may be long.
+    std::list<Queued> cancelled;
+    std::lock_guard<std::mutex> lock(prompts.mutex);
     const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
     if (gone == prompts.queue.end()) return;
     prompts.turns[gone->client] -= gone->bytes;
     for (Queued & one : prompts.queue) {
         if (one.client == gone->client && one.turn > gone->turn) one.turn -= gone->bytes;
     }
-    prompts.queue.erase(gone);
+    cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
 
 // The next request for a thread that takes all, or small ones only.
-std::deque<Queued>::iterator next_in_turn(bool only_small) {
+std::list<Queued>::iterator next_in_turn(bool only_small) {
     auto best = prompts.queue.end();
     for (auto one = prompts.queue.begin(); one != prompts.queue.end(); ++one) {
         if (only_small && !one->is_small) continue;
@@ -177,26 +181,34 @@ std::deque<Queued>::iterator next_in_turn(bool only_small) {
     return best;
 }
 
-void work(bool only_small) {
+Queued begin_next(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
+    auto next = prompts.queue.end();
+    prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
+    Queued one = std::move(*next);
+    prompts.queue.erase(next);
+    prompts.now = std::max(prompts.now, one.turn);
+    prompts.working++;
+    if (!only_small) prompts.held[one.client]++;
+    return one;
+}
+
+void finish(const Queued & one, bool only_small, Prompt && prompt) {
+    std::lock_guard<std::mutex> lock(prompts.mutex);
+    prompts.working--;
+    if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
+    prompts.submitted.notify_all();
+    prompts.results[one.job] = std::move(prompt);
+    prompts.unreported.push_back(one.job);
+    prompts.finished.notify_all();
+}
+
+void work(bool only_small) {
     for (;;) {
-        auto next = prompts.queue.end();
-        prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
-        const Queued one = std::move(*next);
-        prompts.queue.erase(next);
-        prompts.now = std::max(prompts.now, one.turn);
-        prompts.working++;
-        if (!only_small) prompts.held[one.client]++;
-        lock.unlock();
+        // Freed in here and not under the mutex, on which all who submit and take wait: it may be long.
+        const Queued one = begin_next(only_small);
         handle_for(one.owner);
-        Prompt prompt = process(one.request);
-        lock.lock();
-        prompts.working--;
-        if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
-        prompts.submitted.notify_all();
-        prompts.results[one.job] = std::move(prompt);
-        prompts.unreported.push_back(one.job);
-        prompts.finished.notify_all();
+        finish(one, only_small, process(one.request));
     }
 }
 
@@ -235,7 +247,6 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
 
 void svc_prompt_cancel(int32_t job) {
     guarded<int32_t>(0, [&] {
-        std::lock_guard<std::mutex> lock(prompts.mutex);
         cancel(job);
         return 0;
     });
