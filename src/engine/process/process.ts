@@ -19,6 +19,8 @@ export interface EngineExit {
   readonly signal: string | null;
   /** Last lines on stderr, for the log. */
   readonly stderr: readonly string[];
+  /** The job because of which it ended itself; undefined: none. */
+  readonly culprit: JobKey | undefined;
 }
 
 export interface EngineProcessOptions<From> {
@@ -39,6 +41,7 @@ export class EngineProcess<To, From> {
   private abortFd: number | undefined;
   /** It was told to end. */
   private isEnding = false;
+  private culprit: JobKey | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
@@ -53,10 +56,12 @@ export class EngineProcess<To, From> {
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
+      this.told();
       this.closeAborts();
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
-      options.onExit({ code, signal: signalCode === null ? null : String(signalCode), stderr: this.stderrTail });
+      const signal = signalCode === null ? null : String(signalCode);
+      options.onExit({ code, signal, stderr: this.stderrTail, culprit: this.culprit });
     });
   }
 
@@ -91,14 +96,23 @@ export class EngineProcess<To, From> {
 
   /** What the native code told about its computations since the last call; undefined: nothing. */
   pulse(): Pulse | undefined {
-    if (this.abortFd === undefined) return undefined;
+    const lines = this.told();
+    const last = lines.at(-1);
+    return last === undefined ? undefined : { moved: lines.some((line) => line.startsWith("+")), work: last.slice(1) };
+  }
+
+  /** The lines about computations since the last call; takes note of the culprit. */
+  private told(): string[] {
+    if (this.abortFd === undefined) return [];
     const bytes = Buffer.alloc(PULSE_BYTES);
     try {
-      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).trimEnd().split("\n");
-      return { moved: lines.some((line) => line.startsWith("+")), work: lines.at(-1)?.slice(1) ?? "" };
+      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).split("\n");
+      const last = lines.find((line) => line.startsWith("!"));
+      if (last !== undefined) this.culprit = Number(last.slice(1));
+      return lines.filter((line) => /^[+-]/.test(line));
     } catch {
       // Nothing is there to be read, or the process is gone.
-      return undefined;
+      return [];
     }
   }
 

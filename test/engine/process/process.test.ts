@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { constants, getPriority } from "node:os";
-import { EngineProcess } from "../../../src/engine/process/process.ts";
+import { EngineProcess, type EngineExit } from "../../../src/engine/process/process.ts";
 
 test("an engine gives way to the process that answers its clients", async () => {
   const ended = Promise.withResolvers<void>();
@@ -55,6 +55,20 @@ test("nothing is sent to an engine that is being killed, and that is told", asyn
   engine.kill();
   expect(engine.send("job")).toBe(false);
   await ended.promise;
+});
+
+test("the job because of which an engine ended itself is known with its end", async () => {
+  const ended = Promise.withResolvers<EngineExit>();
+  const script = "require('fs').writeSync(3, '+decoding a step\\n!17\\n-\\n'); process.exit(71)";
+  const engine = new EngineProcess<never, never>({
+    command: [process.execPath, "-e", script],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => {},
+    onExit: ended.resolve,
+  });
+  expect(await ended.promise).toMatchObject({ code: 71, signal: null, culprit: 17 });
+  expect(engine.pulse()).toBeUndefined();
 });
 
 test("what native code tells of its computations is read when asked for, and only once", async () => {

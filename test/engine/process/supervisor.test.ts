@@ -13,7 +13,7 @@ import { TestClock } from "../../support/test-clock.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
 type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
-type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent, never>>;
+type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>>;
 
 const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
