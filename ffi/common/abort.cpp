@@ -36,6 +36,8 @@ struct Aborts {
     std::atomic<const char *> work{""};
     // Grows while a computation moves on.
     std::atomic<uint32_t> beats{0};
+    // What the parent listens on as well; negative: nobody listens.
+    std::atomic<int> fd{-1};
 };
 Aborts & aborts = *new Aborts;
 
@@ -54,12 +56,13 @@ void request_abort(int32_t owner) {
 void beat() { aborts.beats.store(aborts.beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
 // See svc_abort_listen. Where nobody reads, nothing is written.
+void tell(int fd, const std::string & line) { (void) !send(fd, line.data(), line.size(), MSG_DONTWAIT); }
+
 void report(int fd) {
     static uint32_t told = 0;
     const uint32_t beats = aborts.beats.load(std::memory_order_relaxed);
-    const std::string line = (beats == told ? "-" : "+") + std::string(aborts.work.load()) + "\n";
+    tell(fd, (beats == told ? "-" : "+") + std::string(aborts.work.load()) + "\n");
     told = beats;
-    (void) !send(fd, line.data(), line.size(), MSG_DONTWAIT);
 }
 
 void listen(int fd) {
@@ -87,6 +90,11 @@ void listen(int fd) {
 }
 
 } // namespace
+
+void tell_cause(int32_t owner) {
+    const int fd = aborts.fd;
+    if (owner != 0 && fd >= 0) tell(fd, "!" + std::to_string(owner) + "\n");
+}
 
 bool abort_requested(void *) {
     beat();
@@ -120,6 +128,7 @@ using namespace svc;
 extern "C" int32_t svc_abort_listen(int32_t fd) {
     return guarded<int32_t>(-1, [&] {
         if (fcntl(fd, F_GETFD) < 0) return fail("cannot listen for aborts: " + std::string(std::strerror(errno)));
+        aborts.fd = fd;
         start_thread([fd] { listen(fd); });
         return 0;
     });

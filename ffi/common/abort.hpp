@@ -17,6 +17,9 @@ class AbortScope {
     bool aborted_already() const;
 };
 
+// Tells the parent that this process ends because of a request, see svc_abort_listen; nothing of 0.
+void tell_cause(int32_t owner);
+
 // An abort callback for ggml and what is built on it; called between graph nodes. Each call is a sign of life.
 bool abort_requested(void *);
 

@@ -38,7 +38,8 @@ SVC_API int32_t svc_unload(void);
 // Makes the thread that reads `fd` (a pipe from the parent) interpret each 4-byte little-endian number as "abort the
 // computation of this owner", the running one or else the next; ends the process when the pipe closes, because then the
 // parent is gone. Where the pipe goes both ways (a socket), a line a second comes back: `+` if a computation has moved on since
-// the last one, else `-`, and what is being computed. 0, or negative.
+// the last one, else `-`, and what is being computed. Before the process ends itself because of one owner, that comes back:
+// `!` and its number. 0, or negative.
 SVC_API int32_t svc_abort_listen(int32_t fd);
 
 #ifdef __cplusplus

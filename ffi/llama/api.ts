@@ -294,8 +294,11 @@ export interface Llama {
   loadStart(config: LoadConfig): void;
   loadPoll(): LoadState;
   model(): LoadedModel;
-  /** Queues rendering and tokenizing on the native prompt threads, where clients take turns; returns the job number. */
-  submitPrompt(request: PromptRequest, client?: string): number;
+  /**
+   * Queues rendering and tokenizing on the native prompt threads, where clients take turns; returns the job number. Should
+   * its grammar end the process, the parent is told its `owner`; 0: none.
+   */
+  submitPrompt(request: PromptRequest, owner?: number, client?: string): number;
   /** Forgets a job that has not begun; the result of one that has comes all the same. */
   cancelPrompt(job: number): void;
   /** The next finished job, waiting up to `timeoutMs` (the whole thread waits), or undefined. */

@@ -70,8 +70,8 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return this.readJson(this.native.svc_model_info, "describe the model") as LoadedModel;
   }
 
-  submitPrompt(request: PromptRequest, client?: string): number {
-    const json = this.json({ ...request, ...(client !== undefined && { client }) });
+  submitPrompt(request: PromptRequest, owner = 0, client?: string): number {
+    const json = this.json({ ...request, owner, ...(client !== undefined && { client }) });
     const job = this.check(this.native.svc_prompt_submit(json, json.length), "submit a prompt");
     if ("media" in request && request.media) this.mediaJobs.add(job);
     return job;

@@ -1,5 +1,6 @@
 #include "grammar-watch.hpp"
 
+#include "../common/abort.hpp"
 #include "../common/threads.hpp"
 
 #include <time.h>
@@ -14,18 +15,19 @@ namespace {
 
 constexpr int MOST_SECONDS = 30;
 
-// Seconds that each watch has been there for. Counted, not read from a clock: time in which the whole process stood
-// still does not count.
-std::list<std::pair<Handling, int>> & watches = *new std::list<std::pair<Handling, int>>;
+std::list<Watched> & watches = *new std::list<Watched>;
 std::mutex & watch_mutex = *new std::mutex;
 bool started = false;
+thread_local int32_t handled_for = 0;
 
 void serve() {
     for (;;) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         std::lock_guard<std::mutex> lock(watch_mutex);
-        for (auto & [handling, seconds] : watches) {
-            if (++seconds > MOST_SECONDS) _exit(static_cast<int>(handling));
+        for (Watched & watched : watches) {
+            if (++watched.seconds <= MOST_SECONDS) continue;
+            tell_cause(watched.owner);
+            _exit(static_cast<int>(watched.handling));
         }
     }
 }
@@ -39,12 +41,14 @@ double thread_seconds() {
 
 } // namespace
 
+void handle_for(int32_t owner) { handled_for = owner; }
+
 GrammarWatch::GrammarWatch(Handling handling, bool is_needed) : is_needed(is_needed), began(is_needed ? thread_seconds() : 0) {
     if (!is_needed) return;
     std::lock_guard<std::mutex> lock(watch_mutex);
     if (!started) start_thread(serve);
     started = true;
-    entry = watches.insert(watches.end(), {handling, 0});
+    entry = watches.insert(watches.end(), {handling, handled_for, 0});
 }
 
 GrammarWatch::~GrammarWatch() {

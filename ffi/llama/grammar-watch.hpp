@@ -1,16 +1,27 @@
 // An eye on grammars that take too long: an ambiguous one doubles llama.cpp's work with each character.
 #pragma once
 
+#include <cstdint>
 #include <list>
-#include <utility>
 
 namespace svc {
 
 // Where a grammar is handled, as the exit code that tells of it: what waits is no cause of what holds an answer up.
 enum class Handling : int { answer = 70, prompt = 71 };
 
-// Lives as long as llama.cpp handles a grammar. That cannot be stopped: after half a minute it ends the process, whose
-// successor takes the other requests. Any thread.
+// What a watch sees.
+struct Watched {
+    Handling handling;
+    int32_t owner;
+    // Counted, not read from a clock: time in which the whole process stood still does not count.
+    int seconds;
+};
+
+// What this thread handles from here on is for this request, see svc_abort_listen; 0: for none.
+void handle_for(int32_t owner);
+
+// Lives as long as llama.cpp handles a grammar. That cannot be stopped: after half a minute it ends the process, which tells
+// for whom it was; the successor takes the other requests. Any thread.
 class GrammarWatch {
   public:
     // `is_needed`: there is a grammar.
@@ -25,7 +36,7 @@ class GrammarWatch {
   private:
     const bool is_needed;
     const double began;
-    std::list<std::pair<Handling, int>>::iterator entry;
+    std::list<Watched>::iterator entry;
 };
 
 } // namespace svc

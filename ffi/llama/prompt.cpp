@@ -2,12 +2,14 @@
 // short prompts do not wait for it.
 
 #include "chat.hpp"
+#include "grammar-watch.hpp"
 #include "sampler.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,8 +36,10 @@ struct Queued {
     int32_t job;
     common_json request;
     std::string client;
+    int32_t owner;
     // Neither long nor with a grammar to be made.
     bool is_small;
+    size_t bytes;
     // When it would be done if all clients were served at the same pace: the bytes of its client's requests up to it.
     uint64_t turn;
 };
@@ -43,9 +47,9 @@ struct Queued {
 struct Prompts {
     std::mutex mutex;
     std::condition_variable submitted, finished;
-    std::deque<Queued> queue;
-    // The turn that began last, and the last one of each client; requests with grammars are in the order of their arrival.
-    uint64_t now = 0, last_grammar = 0;
+    std::list<Queued> queue;
+    // The turn that began last, and the last one of each client.
+    uint64_t now = 0;
     std::map<std::string, uint64_t> turns;
     // Requests of each client on the threads that do all.
     std::map<std::string, int> held;
@@ -142,17 +146,30 @@ bool has_grammar(const common_json & request) {
 // Under the mutex.
 void enqueue(int32_t job, common_json && request, size_t bytes) {
     if (prompts.queue.empty()) prompts.turns.clear();
-    const bool grammar = has_grammar(request);
+    const bool is_small = !has_grammar(request) && bytes <= SMALL;
     const std::string client = request.contains("client") ? request.at("client").get<std::string>() : "";
     uint64_t & of_client = prompts.turns[client];
     of_client = std::max(of_client, prompts.now) + bytes;
-    uint64_t turn = of_client;
-    if (grammar) turn = prompts.last_grammar = std::max(turn, prompts.last_grammar + 1);
-    prompts.queue.push_back({job, std::move(request), client, !grammar && bytes <= SMALL, turn});
+    const int32_t owner = request.contains("owner") ? request.at("owner").get<int32_t>() : 0;
+    prompts.queue.push_back({job, std::move(request), client, owner, is_small, bytes, of_client});
+}
+
+// What comes behind a request that is never begun moves up by it.
+void cancel(int32_t job) {
+    // Freed when the mutex is free again: it may be long.
+    std::list<Queued> cancelled;
+    std::lock_guard<std::mutex> lock(prompts.mutex);
+    const auto gone = std::find_if(prompts.queue.begin(), prompts.queue.end(), [job](const Queued & one) { return one.job == job; });
+    if (gone == prompts.queue.end()) return;
+    prompts.turns[gone->client] -= gone->bytes;
+    for (Queued & one : prompts.queue) {
+        if (one.client == gone->client && one.turn > gone->turn) one.turn -= gone->bytes;
+    }
+    cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
 
 // The next request for a thread that takes all, or small ones only.
-std::deque<Queued>::iterator next_in_turn(bool only_small) {
+std::list<Queued>::iterator next_in_turn(bool only_small) {
     auto best = prompts.queue.end();
     for (auto one = prompts.queue.begin(); one != prompts.queue.end(); ++one) {
         if (only_small && !one->is_small) continue;
@@ -164,25 +181,34 @@ std::deque<Queued>::iterator next_in_turn(bool only_small) {
     return best;
 }
 
-void work(bool only_small) {
+Queued begin_next(bool only_small) {
     std::unique_lock<std::mutex> lock(prompts.mutex);
+    auto next = prompts.queue.end();
+    prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
+    Queued one = std::move(*next);
+    prompts.queue.erase(next);
+    prompts.now = std::max(prompts.now, one.turn);
+    prompts.working++;
+    if (!only_small) prompts.held[one.client]++;
+    return one;
+}
+
+void finish(const Queued & one, bool only_small, Prompt && prompt) {
+    std::lock_guard<std::mutex> lock(prompts.mutex);
+    prompts.working--;
+    if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
+    prompts.submitted.notify_all();
+    prompts.results[one.job] = std::move(prompt);
+    prompts.unreported.push_back(one.job);
+    prompts.finished.notify_all();
+}
+
+void work(bool only_small) {
     for (;;) {
-        auto next = prompts.queue.end();
-        prompts.submitted.wait(lock, [&] { return (next = next_in_turn(only_small)) != prompts.queue.end(); });
-        const Queued one = std::move(*next);
-        prompts.queue.erase(next);
-        prompts.now = std::max(prompts.now, one.turn);
-        prompts.working++;
-        if (!only_small) prompts.held[one.client]++;
-        lock.unlock();
-        Prompt prompt = process(one.request);
-        lock.lock();
-        prompts.working--;
-        if (!only_small && --prompts.held[one.client] == 0) prompts.held.erase(one.client);
-        prompts.submitted.notify_all();
-        prompts.results[one.job] = std::move(prompt);
-        prompts.unreported.push_back(one.job);
-        prompts.finished.notify_all();
+        // Freed in here and not under the mutex, on which all who submit and take wait: it may be long.
+        const Queued one = begin_next(only_small);
+        handle_for(one.owner);
+        finish(one, only_small, process(one.request));
     }
 }
 
@@ -221,9 +247,7 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length) {
 
 void svc_prompt_cancel(int32_t job) {
     guarded<int32_t>(0, [&] {
-        std::lock_guard<std::mutex> lock(prompts.mutex);
-        const auto is_it = [job](const Queued & one) { return one.job == job; };
-        prompts.queue.erase(std::remove_if(prompts.queue.begin(), prompts.queue.end(), is_it), prompts.queue.end());
+        cancel(job);
         return 0;
     });
 }

@@ -2,6 +2,7 @@
 // Whatever is trusted for being near this server must not be read through it.
 
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { abortable } from "./slices.ts";
 
 export interface Address {
@@ -40,11 +41,16 @@ const special = [
 /** Where cloud machines hand out their credentials: link-local, and metadata services with addresses of their own. */
 const metadata = [
   "169.254.0.0/16",
+  "100.96.0.96/32",
   "100.100.100.200/32",
   "168.63.129.16/32",
   "192.0.0.192/32",
   "fe80::/10",
-  "fd00:ec2::254/128",
+  "fd00:42::42/128",
+  "fd00:100::100:200/128",
+  "fd00:a9fe:a9fe::1/128",
+  "fd00:c1::a9fe:a9fe/128",
+  "fd00:ec2::/32",
   "fd20:ce::254/128",
   // 169.254.0.0/16 by 6to4.
   "2002:a9fe::/32",
@@ -68,15 +74,29 @@ export async function allowedAddresses(
   return addresses.toSorted((a, b) => a.family - b.family);
 }
 
-/** Tells whether an address may be fetched from. IPv4 counts in every IPv6 form that carries it. */
-export function addressFilter(privateToo: boolean): (address: Address) => boolean {
+/**
+ * Tells whether an address may be fetched from. IPv4 counts in every IPv6 form that carries it. `near`: networks that this
+ * machine is on. Public ones, too, have behind their firewall what the internet does not reach, and its own addresses are as
+ * good as loopback.
+ */
+export function addressFilter(privateToo: boolean, near = nearNetworks()): (address: Address) => boolean {
   const open = listOf(assigned);
-  const closed = listOf(privateToo ? metadata : [...metadata, ...special]);
+  const closed = listOf(privateToo ? metadata : [...metadata, ...special, ...near]);
   return ({ address, family }) => {
     const [plain = ""] = address.split("%");
     const type = family === 6 ? "ipv6" : "ipv4";
     return (privateToo || family === 4 || open.check(plain, type)) && !closed.check(plain, type);
   };
+}
+
+/** As far as the system tells: a sandbox may hide them. */
+function nearNetworks(): string[] {
+  try {
+    const found = Object.values(networkInterfaces()).flat();
+    return found.flatMap((network) => network?.cidr ?? []);
+  } catch {
+    return [];
+  }
 }
 
 function listOf(networks: readonly string[]): BlockList {

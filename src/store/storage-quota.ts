@@ -27,6 +27,11 @@ export class StorageQuota {
     this.used += bytes;
   }
 
+  /** Counts bytes that are about to be written whether there is room for them or not. */
+  take(bytes: number): void {
+    if (this.used !== undefined) this.used += bytes;
+  }
+
   /** Looks again before the next claim: another server on the folder may have written or removed something. */
   forget(): void {
     this.used = undefined;

@@ -29,11 +29,13 @@ function expectThat(condition: boolean, message: string): void {
 
 /**
  * One thread: what matters here is not speed, and several wait for each other on a busy machine. Little host memory: it is
- * full before memory is looked at for the first time.
+ * full before memory is looked at for the first time. A short context: a request for 2^31 tokens that no end of turn ends
+ * has the right to all of it, for each of its choices, and several of them filled 4096 tokens for more than a minute. A
+ * deadline would end them as well, and hide what hangs.
  */
 const LIMITS = [
   "--ctx",
-  "4096",
+  "1024",
   "--parallel",
   "8",
   "--max-queue",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { besideLlamaServer } from "./beside.ts";
 import { bodies } from "./bodies.ts";
 import { connections } from "./connections.ts";
+import { corruptFiles } from "./corrupt-files.ts";
 import { described } from "./described.ts";
 import { disk } from "./disk.ts";
 import { faults } from "./faults.ts";
@@ -23,6 +24,7 @@ await runAll(
     bodies: () => bodies(),
     disk,
     secrets,
+    "corrupt-files": () => corruptFiles({ count: 100, seed: 1 }),
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
     described: (options) => described({ count: "10000", ...options }),
   },

@@ -209,6 +209,24 @@ describe("without room in the data folder", () => {
     expect(customIds(await output(server, done))).toEqual(customIds(many(10)));
   });
 
+  test("answers are as large as they are on disk, whatever they are written in", async () => {
+    const server = serve({ ...hello, steps: [{ text: "語".repeat(1000) }] }, { dataSize: 80 / 1024 });
+    // Of 3.3 KB each.
+    const { id } = await create(server, many(40));
+    await until(() => server.log.lines.some(({ fields }) => fields["code"] === "storage_full"));
+    expect((await get(server, id)).request_counts.completed).toBeWithin(1, 40);
+  });
+
+  test("lines of a batch that was cancelled have taken it, too", async () => {
+    const server = serve({ steps: [{ wait: never }] }, { dataSize: 8 / 1024 });
+    const { id } = await create(server, many(25));
+    await untilStatus(server, id, "in_progress");
+    expect((await cancel(server, id)).status).toBe(200);
+    expect(await output(server, await untilStatus(server, id, "cancelled"))).toHaveLength(25);
+    const refused = await fetch(`${server.url}/v1/files`, { method: "POST", body: `{"a":"${"x".repeat(3000)}"}\n` });
+    expect([refused.status, ((await refused.json()) as Failure).error.code]).toEqual([507, "storage_full"]);
+  });
+
   test("no batch is made", async () => {
     const server = serve(hello, { dataSize: 8 / 1024 });
     const input_file_id = await upload(server, `{"a":"${"x".repeat(8192 - 9)}"}\n`);

@@ -81,10 +81,29 @@ test.each([
   expect(mayFetch(false, [one, other])).toEqual([true, true]);
 });
 
+test("networks that this machine is on are not asked, be they public, unless private ones are", () => {
+  const near = ["9.9.9.9/24", "2606:4700::1/64"];
+  const ask = (privateToo: boolean, addresses: readonly string[]) =>
+    addresses.map((address) => addressFilter(privateToo, near)({ address, family: isIP(address) }));
+  const inside = ["9.9.9.9", "9.9.9.255", "::ffff:9.9.9.9", "64:ff9b::909:909", "2606:4700::1", "2606:4700::ffff:1"];
+  expect(ask(false, inside).some(Boolean)).toBe(false);
+  expect(ask(false, ["9.9.8.255", "9.9.10.0", "2606:4700:0:1::"]).every(Boolean)).toBe(true);
+  expect(ask(true, inside).every(Boolean)).toBe(true);
+});
+
 test("where private addresses are allowed, link-local and metadata addresses still are not", () => {
   const near = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "100.100.100.199", "::1", "fd00::1", "::ffff:127.0.0.1"];
   expect(mayFetch(true, near).every(Boolean)).toBe(true);
   const never = ["169.254.0.0", "169.254.255.255", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fe80::1%eth0"];
-  const six = ["fd00:ec2::254", "fd20:ce::254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "::a9fe:a9fe"];
+  const clouds = ["100.96.0.96", "fd00:42::42", "fd00:100::100:200", "fd00:a9fe:a9fe::1", "fd00:c1::a9fe:a9fe"];
+  const six = [
+    ...clouds,
+    "fd00:ec2::23",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "::ffff:169.254.169.254",
+    "64:ff9b::a9fe:a9fe",
+    "::a9fe:a9fe",
+  ];
   expect(mayFetch(true, [...never, ...six, "2002:a9fe:a9fe::"]).some(Boolean)).toBe(false);
 });

@@ -158,7 +158,7 @@ describe("chat templates", () => {
   });
 
   const submitText = (text: string, client?: string) =>
-    llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, client);
+    llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, 0, client);
 
   test("jobs come back each with its own number", () => {
     const texts = new Map(["one", "two", "three"].map((text) => [submitText(text), text]));
@@ -177,6 +177,23 @@ describe("chat templates", () => {
     const order = [...first, other, short].map(() => llama.takePrompt(60_000)?.job ?? 0);
     expect(order.indexOf(short)).toBeLessThan(2);
     expect(order.indexOf(other)).toBeLessThan(4);
+  });
+
+  test("one that is cancelled before it begins does not count against its client", () => {
+    const take = () => llama.takePrompt(60_000)?.job ?? 0;
+    const sea = (times: number) => "the sea ".repeat(times);
+    // Both threads are busy, the first for longer than all the rest takes.
+    const busy = [submitText(sea(600_000), "a"), submitText(sea(30_000), "b")];
+    const gone = Array.from({ length: 4 }, () => submitText(sea(30_000), "c"));
+    const kept = submitText(sea(30_000), "c");
+    gone.forEach((job) => llama.cancelPrompt(job));
+    const next = submitText(sea(29_000), "c");
+    const others = [submitText(sea(50_000), "d"), submitText(sea(50_000), "d")];
+    const order = Array.from({ length: 6 }, take);
+    expect(order.toSorted()).toEqual([...busy, kept, next, ...others].toSorted());
+    const place = (job: number | undefined) => order.indexOf(job ?? 0);
+    expect(place(kept)).toBeLessThan(place(others[0]));
+    expect(place(next)).toBeLessThan(place(others[1]));
   });
 
   test("one that is cancelled before it begins is never made", () => {

@@ -19,6 +19,8 @@ export interface EngineExit {
   readonly signal: string | null;
   /** Last lines on stderr, for the log. */
   readonly stderr: readonly string[];
+  /** The job because of which it ended itself; undefined: none. */
+  readonly culprit: JobKey | undefined;
 }
 
 export interface EngineProcessOptions<From> {
@@ -37,6 +39,9 @@ export class EngineProcess<To, From> {
   private readonly stderrTail: string[] = [];
   /** Ours to close: Bun leaves it open when the process is gone. Undefined then, as another file may get its number. */
   private abortFd: number | undefined;
+  /** It was told to end. */
+  private isEnding = false;
+  private culprit: JobKey | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
     this.child = Bun.spawn([...options.command], {
@@ -51,10 +56,12 @@ export class EngineProcess<To, From> {
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
+      this.told();
       this.closeAborts();
       await Promise.race([stderr, Bun.sleep(100)]);
       const { exitCode: code, signalCode } = this.child;
-      options.onExit({ code, signal: signalCode === null ? null : String(signalCode), stderr: this.stderrTail });
+      const signal = signalCode === null ? null : String(signalCode);
+      options.onExit({ code, signal, stderr: this.stderrTail, culprit: this.culprit });
     });
   }
 
@@ -62,14 +69,16 @@ export class EngineProcess<To, From> {
     return this.child.pid;
   }
 
-  /** Nothing is sent to a process that is on its way out: its exit tells what became of its work. */
-  send(message: To): void {
-    if (this.child.exitCode !== null || this.child.killed) return;
+  /** False when the process is known to be on its way out: nothing is sent then, and its exit tells what became of its work. */
+  send(message: To): boolean {
+    if (this.isEnding || this.child.exitCode !== null || this.child.killed) return false;
     try {
       this.child.send(message);
+      return true;
     } catch (error) {
       // A killed process loses its channel some time before its exit is known.
       if (!(error instanceof Error && "code" in error && error.code === "ERR_IPC_CHANNEL_CLOSED")) throw error;
+      return false;
     }
   }
 
@@ -87,19 +96,29 @@ export class EngineProcess<To, From> {
 
   /** What the native code told about its computations since the last call; undefined: nothing. */
   pulse(): Pulse | undefined {
-    if (this.abortFd === undefined) return undefined;
+    const lines = this.told();
+    const last = lines.at(-1);
+    return last === undefined ? undefined : { moved: lines.some((line) => line.startsWith("+")), work: last.slice(1) };
+  }
+
+  /** The lines about computations since the last call; takes note of the culprit. */
+  private told(): string[] {
+    if (this.abortFd === undefined) return [];
     const bytes = Buffer.alloc(PULSE_BYTES);
     try {
-      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).trimEnd().split("\n");
-      return { moved: lines.some((line) => line.startsWith("+")), work: lines.at(-1)?.slice(1) ?? "" };
+      const lines = bytes.toString("utf8", 0, readSync(this.abortFd, bytes)).split("\n");
+      const last = lines.find((line) => line.startsWith("!"));
+      if (last !== undefined) this.culprit = Number(last.slice(1));
+      return lines.filter((line) => /^[+-]/.test(line));
     } catch {
       // Nothing is there to be read, or the process is gone.
-      return undefined;
+      return [];
     }
   }
 
   /** Ends the process at once, whatever it does. */
   kill(): void {
+    this.isEnding = true;
     this.child.kill("SIGKILL");
   }
 
@@ -114,6 +133,7 @@ export class EngineProcess<To, From> {
 
   /** Ends the process, by force after `graceMs`. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
+    this.isEnding = true;
     this.child.kill("SIGTERM");
     const killer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
     await this.child.exited;

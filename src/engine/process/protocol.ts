@@ -4,11 +4,12 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 9;
+export const PROTOCOL_VERSION = 10;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
- * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is.
+ * on it, a line a second, whether a computation has moved on (`+` or `-`) and what it is; and before it ends the process
+ * because of one job, `!` and its key.
  */
 export const ABORT_FD = 3;
 

@@ -3,7 +3,6 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { Timers } from "../../domain/clock.ts";
 import type { Logger } from "../../telemetry/log.ts";
-import type { PendingJob } from "./jobs.ts";
 
 /** What every engine process of this server is started with. */
 export interface Launch {
@@ -18,7 +17,7 @@ export interface Launch {
   readonly clock: Timers;
 }
 
-export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report> {
+export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly kind: string;
   /** The model's name, for the log. */
   readonly model: string;
@@ -37,11 +36,6 @@ export interface SupervisorOptions<Options, Ready, Job, Event extends {}, Report
   readonly onExit?: () => void;
   /** Milliseconds until a place is free, for those that are turned away. */
   readonly placeFreeMs?: () => number | undefined;
-  /** The job that ended the process before it was computed, where the exit code says that there is one. */
-  readonly culprit?: (
-    code: number | null,
-    jobs: Iterable<PendingJob<Job, Event>>,
-  ) => PendingJob<Job, Event> | undefined;
   /** The events of a job that is cancelled while no engine has it. */
   readonly neverComputed?: (cause: CancelCause, accepted: boolean) => readonly Event[];
 }

@@ -44,7 +44,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
   private readonly loaded = Promise.withResolvers<void>();
 
-  constructor(private readonly options: SupervisorOptions<Options, Ready, Job, Event, Report>) {
+  constructor(private readonly options: SupervisorOptions<Options, Ready, Event, Report>) {
     this.state = options.start === "eager" ? "starting" : "unloaded";
     this.log = options.launch.log;
     this.name = { kind: options.kind, model: options.model };
@@ -154,10 +154,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     });
   }
 
+  /** What a process on its way out does not take is its successor's. */
   private submit(pending: PendingJob<Job, Event>): void {
     const { key, job } = pending;
-    pending.sent();
-    if (job !== undefined) this.process?.send({ type: "submit", key, job });
+    if (job !== undefined && this.process?.send({ type: "submit", key, job })) pending.sent();
+    else this.waitForModel(pending);
   }
 
   /** The consumer is gone or done: whatever the engine still does for it is wasted. */
@@ -279,7 +280,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         this.loads = message.file;
         return;
       case "ready":
-        return this.becomeReady(message.ready);
+        // Too late: it is killed.
+        return this.hang === undefined ? this.becomeReady(message.ready) : undefined;
       case "load-failed":
         this.loadFailure = message.message;
         return void this.process?.stop(STOP_GRACE_MS);
@@ -337,7 +339,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     const wasLoading = this.state !== "ready";
     this.processEnded();
     if (this.state === "draining" || this.state === "stopped") return;
-    const { start, culprit } = this.options;
+    const { start } = this.options;
     for (const line of exit.stderr) this.log.error(line, this.name);
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
     const end = this.hang ? `${this.hang} and was killed` : `ended ${how}${wasLoading ? " while loading" : ""}`;
@@ -346,7 +348,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.loadFailure = undefined;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
-    this.loseJobs(this.hang ?? `stopped ${how}`, culprit?.(exit.code, this.pending.values()));
+    this.loseJobs(this.hang ?? `stopped ${how}`, exit.culprit);
     this.isReplaced = true;
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
@@ -360,13 +362,13 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     return delay;
   }
 
-  /** What was computed is lost; what was not is kept for the successor, unless it has survived too many deaths. */
-  private loseJobs(what: string, culprit: PendingJob<Job, Event> | undefined): void {
+  /** What was computed is lost; what was not is kept for the successor, unless it is the cause or has survived too many deaths. */
+  private loseJobs(what: string, culprit: JobKey | undefined): void {
     const crashed = new SvcError("engine_crashed", `The model engine ${what} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
       if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
-      else if (pending.progress === "started" || pending === culprit || !pending.survives())
+      else if (pending.progress === "started" || pending.key === culprit || !pending.survives())
         this.settle(pending, crashed);
       else this.waitForModel(pending);
     }

@@ -26,7 +26,7 @@ export interface WatchdogOptions {
   readonly onStalled: () => void;
   /** It is heard again after so many milliseconds. */
   readonly onRecovered: (silentMs: number) => void;
-  /** Called once. */
+  /** Called once; nothing that is heard after it is a sign of life. */
   readonly onTimeout: () => void;
 }
 
@@ -36,6 +36,7 @@ export class Watchdog {
   /** Since when it is stalled, in milliseconds since 1970; undefined: it is not. */
   stalledSince: number | undefined;
   private silent = 0;
+  private gaveUp = false;
   private looked: number;
   private cancel: () => void;
 
@@ -56,6 +57,8 @@ export class Watchdog {
 
   /** A sign of life. */
   heard(): void {
+    // What is killed may have said something on its way out.
+    if (this.gaveUp) return;
     const { silent } = this;
     this.silent = 0;
     this.looked = this.options.clock.now();
@@ -83,7 +86,8 @@ export class Watchdog {
       this.stalledSince = clock.wall() - this.silent;
       onStalled();
     }
-    if (limitMs > 0 && this.silent >= limitMs) return onTimeout();
+    this.gaveUp = limitMs > 0 && this.silent >= limitMs;
+    if (this.gaveUp) return onTimeout();
     this.cancel = clock.after(TICK_MS, this.tick);
   };
 }

@@ -11,7 +11,6 @@ import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { Launch } from "../process/supervisor-options.ts";
-import { culprit } from "./culprit.ts";
 import type { TextPort, TextStatus } from "./port.ts";
 import type { EngineOptions, TextEvent, TextJob, TextReady, TextReport } from "./protocol.ts";
 import { TextStats } from "./stats.ts";
@@ -62,7 +61,6 @@ export class TextEngine implements TextPort, ObservedEngine {
       onReport: (report) => this.stats.update(report),
       onExit: () => this.stats.processEnded(),
       placeFreeMs: () => this.stats.placeFreeMs(),
-      culprit,
       neverComputed,
     });
   }

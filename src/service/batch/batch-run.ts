@@ -212,9 +212,12 @@ export class BatchRun {
   }
 
   private async put(line: BatchOutputLine, outcome: LineOutcome, journal: Journal, tally: Tally): Promise<void> {
+    const { quota } = this.deps.store;
     const text = `${JSON.stringify(line)}\n`;
+    const bytes = Buffer.byteLength(text);
     // Without its last lines a batch could not even be cancelled.
-    if (outcome !== "skipped") this.deps.store.quota.claim(text.length);
+    if (outcome === "skipped") quota.take(bytes);
+    else quota.claim(bytes);
     await journal.append(text);
     tally.add(tallyLine(line));
     this.deps.metrics.batchLineEnded(outcome);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { constants, getPriority } from "node:os";
-import { EngineProcess } from "../../../src/engine/process/process.ts";
+import { EngineProcess, type EngineExit } from "../../../src/engine/process/process.ts";
 
 test("an engine gives way to the process that answers its clients", async () => {
   const ended = Promise.withResolvers<void>();
@@ -39,6 +39,36 @@ test("what is sent to an engine that no longer listens is lost; its end says the
     await engine.stop(1000);
     await ended.promise;
   }
+});
+
+test("nothing is sent to an engine that is being killed, and that is told", async () => {
+  const [heard, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const engine = new EngineProcess<string, string>({
+    command: [process.execPath, "-e", "process.on('message', () => process.send('heard'))"],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => heard.resolve(),
+    onExit: () => ended.resolve(),
+  });
+  expect(engine.send("job")).toBe(true);
+  await heard.promise;
+  engine.kill();
+  expect(engine.send("job")).toBe(false);
+  await ended.promise;
+});
+
+test("the job because of which an engine ended itself is known with its end", async () => {
+  const ended = Promise.withResolvers<EngineExit>();
+  const script = "require('fs').writeSync(3, '+decoding a step\\n!17\\n-\\n'); process.exit(71)";
+  const engine = new EngineProcess<never, never>({
+    command: [process.execPath, "-e", script],
+    cwd: process.cwd(),
+    env: {},
+    onMessage: () => {},
+    onExit: ended.resolve,
+  });
+  expect(await ended.promise).toMatchObject({ code: 71, signal: null, culprit: 17 });
+  expect(engine.pulse()).toBeUndefined();
 });
 
 test("what native code tells of its computations is read when asked for, and only once", async () => {

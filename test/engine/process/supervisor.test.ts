@@ -13,7 +13,7 @@ import { TestClock } from "../../support/test-clock.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
 type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
-type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent, never>>;
+type Policy = Partial<SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>>;
 
 const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
@@ -40,16 +40,20 @@ interface Setting extends Policy {
   readonly loadTimeoutMs?: number;
   readonly engineTimeoutMs?: number;
   readonly clock?: Timers;
+  readonly command?: readonly string[];
 }
 
+const COMMAND = [process.execPath, PROGRAM];
+
 function start(setting: Setting = {}): Counter {
-  const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, clock = systemClock, ...policy } = setting;
+  const { loadMs = 0, crash, loadTimeoutMs = 20_000, engineTimeoutMs = 0, ...others } = setting;
+  const { clock = systemClock, command = COMMAND, ...policy } = others;
   const counter: Counter = new Supervisor({
     kind: "counting",
     model: "abacus",
     load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
     launch: {
-      command: () => [process.execPath, PROGRAM],
+      command: () => command,
       env: { ...process.env } as Record<string, string>,
       loadTimeoutMs,
       engineTimeoutMs,
@@ -229,6 +233,19 @@ describe("a process that dies", () => {
     expect(counter.status().lastError).toMatch(/ended (by signal|with code)/);
   });
 
+  test("leaves a job that comes before its end is known to its successor", async () => {
+    const before = childrenOf(process.pid);
+    // What it wrote last is waited for a little, as somebody still holds its stderr.
+    const held = ["sh", "-c", 'sleep 2 3>&- & exec "$0" "$@"', process.execPath, PROGRAM];
+    const counter = start({ command: held });
+    await count(counter, { to: 1 });
+    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+    process.kill(pid, "SIGKILL");
+    await until(() => !childrenOf(process.pid).includes(pid));
+    expect(counter.status().state).toBe("ready");
+    expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  });
+
   test("by kill -9 in the middle of work is reported, replaced, and leaves nothing behind", async () => {
     const before = childrenOf(process.pid);
     const counter = start({ start: "eager" });
@@ -344,6 +361,36 @@ describe("a process that stands still", () => {
     expect(String(await failed)).toContain(
       "/models/abacus could not be loaded: The engine process made no progress for 60 s while loading and was killed.",
     );
+  });
+
+  /** The engine is killed before anything is heard that it said while this process did nothing. */
+  const killUnheard = (clock: TestClock) => {
+    Bun.sleepSync(1500);
+    for (let seconds = 0; seconds < 60; seconds++) clock.pass(1000);
+  };
+
+  test("is not back because of what it said before it was killed", async () => {
+    const clock = new TestClock();
+    const counter = start({ clock, engineTimeoutMs: 60_000 });
+    await count(counter, { to: 1 });
+    killUnheard(clock);
+    const states = new Set<string>();
+    await until(() => {
+      const { state, lastError } = counter.status();
+      if (lastError === undefined) states.add(state);
+      return lastError !== undefined;
+    });
+    expect([...states]).toEqual(["stalled"]);
+    expect(notes).not.toContain("warn engine is back");
+  });
+
+  test("while it loads is not ready because of what it said before it was killed", async () => {
+    const clock = new TestClock();
+    const counter = start({ start: "eager", clock, engineTimeoutMs: 60_000 });
+    const failed = counter.ready().catch((error: unknown) => error);
+    await until(() => notes.includes("warn beads"));
+    killUnheard(clock);
+    expect(String(await failed)).toContain("made no progress for 60 s while loading and was killed");
   });
 
   test("is nobody's fault when it is dead: its successor is watched alone", async () => {

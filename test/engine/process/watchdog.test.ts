@@ -57,6 +57,14 @@ test("an engine is stalled after ten silent seconds, back when it is heard, and 
   expect(told).toEqual(["stalled: ", "back after 12000", "stalled: ", "given up after 60000"]);
 });
 
+test("what is heard of an engine after it was given up does not bring it back", () => {
+  const { clock, told, watchdog } = watch(60_000);
+  clock.pass(60);
+  watchdog.heard();
+  expect(watchdog.stalledSince).toBe(1_000_000);
+  expect(told).toEqual(["stalled: ", "given up after 60000"]);
+});
+
 test("a long computation is no silence as long as it moves on, and what hangs is named", () => {
   let moved = true;
   const { clock, told, watchdog } = watch(60_000, () => ({ moved, work: "decoding a step" }));

@@ -108,6 +108,24 @@ describe.each(["unified", "streams"] as const)("%s: prompts that are computed in
     expect([2, 3].map((key) => engine.output(key).length)).toEqual([2, 2]);
   });
 
+  // llama.cpp computes sequences of the stream layout together only where each is the one after the last: any other takes
+  // one more pass over the weights.
+  test("of several prompts are in the order of their sequences, whichever prompt was first", () => {
+    const engine = streaming({ sequences: 3 });
+    engine.add(9, 4, 200);
+    until(engine, () => engine.output(9).length > 0);
+    engine.add(2, 450, 1);
+    until(engine, () => engine.rowsOf(2).length === 300);
+    // Its place is between the stream's and the first prompt's.
+    engine.remove(9);
+    engine.add(3, 30, 1);
+    engine.run();
+    const chunk = engine.plans.find(
+      ({ rows }) => rows.every(({ sample }) => !sample) && rows[0]?.key !== rows.at(-1)?.key,
+    );
+    expect(chunk?.rows.map(({ key }) => key)).toEqual([...Array(29).fill(3), ...Array(49).fill(2)]);
+  });
+
   test("a short prompt does not wait for all of a long one", () => {
     const engine = streaming();
     engine.add(2, 600, 1);

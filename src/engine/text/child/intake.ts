@@ -178,7 +178,7 @@ export class Intake {
   /** What the library cannot even take is the one request's fault. */
   private start(prompt: PromptRequest, job: PromptJob, client?: string): void {
     try {
-      this.jobs.set(this.llama.submitPrompt(prompt, client), job);
+      this.jobs.set(this.llama.submitPrompt(prompt, job.key, client), job);
     } catch (error) {
       if (!(error instanceof LlamaError)) throw error;
       this.handlers.warn(`the native library refused a request: ${error.message}`);

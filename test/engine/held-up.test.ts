@@ -1,0 +1,91 @@
+// A grammar that nothing in llama.cpp stops, with the real engine: half a minute later it ends the process.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { TextEngine } from "../../src/engine/text/text-engine.ts";
+import { MODEL } from "../native/harness.ts";
+import { plainRequest } from "../support/request.ts";
+
+function startEngine(): TextEngine {
+  const engine = new TextEngine({
+    load: () => ({
+      libraries: developmentLibraries(),
+      modelPath: MODEL,
+      context: 512,
+      maxModelLen: 512,
+      parallel: 2,
+      kvMode: "unified",
+      prefixCache: true,
+      speculation: false,
+      maxQueueTokens: 1000,
+      kvTokenBytes: 100,
+      cacheRamBytes: 0,
+      kvType: "f16",
+      batch: 64,
+      microBatch: 64,
+      threads: 1,
+      gpuLayers: 0,
+      flashAttention: "auto",
+      mmap: true,
+      mlock: false,
+      warmup: false,
+      stallBudgetMs: 50,
+      sampling: {},
+      chatTemplate: "",
+      adapterPaths: [],
+      constrain: true,
+    }),
+    adapters: [],
+    model: { id: "svc-mini", created: 0, parallel: 2 },
+    launch: {
+      command: (kind) => [process.execPath, join(import.meta.dir, "../../src/main.ts"), "__engine", kind],
+      env: { PATH: "/usr/bin:/bin" },
+      loadTimeoutMs: 30_000,
+      engineTimeoutMs: 0,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      clock: systemClock,
+    },
+    start: "eager",
+    idleMs: 0,
+    stores: false,
+  });
+  engine.start();
+  return engine;
+}
+
+// Each rule begins with the next one in two ways, and all ways are looked at.
+const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
+const constraint = { grammar: `root ::= a0\n${rules}\na60 ::= "x"`, strict: false, inexpressible: false };
+
+test("fails the request whose grammar it was, and no earlier one whose turn came later", async () => {
+  const engine = startEngine();
+  await engine.ready();
+  const leaves = new AbortController();
+  const { signal } = leaves;
+  const run = (changes: Partial<GenerateRequest>) =>
+    Array.fromAsync(engine.generate(plainRequest("hi", { constraint, ...changes }), signal)).then(
+      () => "answered",
+      (error: unknown) => (error instanceof SvcError ? error.code : "left"),
+    );
+  // As long as this takes, the other client's request goes first.
+  const counted = engine.tokenize("the sea ".repeat(300_000), signal);
+  const earlier = run({});
+  const first = run({ client: "other" });
+  try {
+    expect((await counted).length).toBeGreaterThan(300_000);
+    expect(await Promise.race([first.then((end) => ["first", end]), earlier.then((end) => ["earlier", end])])).toEqual([
+      "first",
+      "engine_crashed",
+    ]);
+    expect(engine.status()).toMatchObject({ restarts: 0, waiting: 1 });
+    expect(engine.status().lastError).toContain("with code 71");
+    leaves.abort();
+    expect(await earlier).toBe("left");
+  } finally {
+    await engine.stop();
+  }
+}, 90_000);
