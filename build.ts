@@ -13,21 +13,22 @@ import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
+import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries and the embedding model for runs from source
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
-  bench    native, and llama-server and llama.cpp's benchmarks, with the same libraries (some minutes, once)`;
+  bench    native, and the programs of llama.cpp and whisper.cpp to compare with, with the same libraries (some minutes, once)`;
 
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
 
-async function buildBinary(libraries: string, models: readonly string[]): Promise<void> {
+async function buildBinary(libraries: string, models: readonly (string | undefined)[]): Promise<void> {
   const embedded = await pack([
     ...readdirSync(libraries).map((name) => join(libraries, name)),
     join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
-    ...models,
+    ...models.filter((path) => path !== undefined),
   ]);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
   const outfile = `${executable}.part-${process.pid}`;
@@ -118,16 +119,15 @@ async function main(): Promise<void> {
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
     await buildMedia(flavour);
+    await buildWhisper(flavour);
     models.push(await buildWhisperBase(), await buildSileroVad());
   }
-  if (target === "all")
-    await buildBinary(
-      libraries,
-      models.filter((path) => path !== undefined),
-    );
+  if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");
     await buildLlamaServer({ sources, libraries, out });
+    const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
+    await buildWhisperTools(flavour);
   }
 }
 
