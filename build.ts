@@ -11,21 +11,24 @@ import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
+import { buildSileroVad } from "./vendor/silero-vad.ts";
+import { buildWhisperBase } from "./vendor/whisper-base.ts";
+import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries and the embedding model for runs from source
-  media    native, and the library for images and sound (a minute, once)
+  media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
-  bench    native, and llama-server and llama.cpp's benchmarks with the same libraries (some minutes, once)`;
+  bench    native, and the programs of llama.cpp and whisper.cpp to compare with, with the same libraries (some minutes, once)`;
 
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
 
-async function buildBinary(libraries: string, embeddingModel: string | undefined): Promise<void> {
+async function buildBinary(libraries: string, models: readonly (string | undefined)[]): Promise<void> {
   const embedded = await pack([
     ...readdirSync(libraries).map((name) => join(libraries, name)),
     join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
-    ...(embeddingModel === undefined ? [] : [embeddingModel]),
+    ...models.filter((path) => path !== undefined),
   ]);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
   const outfile = `${executable}.part-${process.pid}`;
@@ -112,12 +115,19 @@ async function main(): Promise<void> {
   }
   const { target, flavour } = given;
   const [{ libraries, sources }, embeddingModel] = await Promise.all([buildLlama(flavour), buildAllMinilm()]);
-  // Text must not wait for it: it takes longer than all the rest. Who had it once keeps it.
-  if (target === "media" || target === "all" || existsSync(join(out, "media"))) await buildMedia(flavour);
-  if (target === "all") await buildBinary(libraries, embeddingModel);
+  const models = [embeddingModel];
+  // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
+  if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
+    await buildMedia(flavour);
+    await buildWhisper(flavour);
+    models.push(await buildWhisperBase(), await buildSileroVad());
+  }
+  if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");
     await buildLlamaServer({ sources, libraries, out });
+    const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
+    await buildWhisperTools(flavour);
   }
 }
 

@@ -1,6 +1,7 @@
 // A BERT encoder as GGUF: the metadata and tensor names that llama.cpp reads, the large matrices as Q8_0.
 
-import { rowBytes, type GgufValue, type TensorPlan } from "./gguf-writer.ts";
+import type { GgufValue, TensorPlan } from "./gguf-writer.ts";
+import { quantizeQ8 } from "./quantize.ts";
 import type { Weights } from "./safetensors.ts";
 
 export interface BertShape {
@@ -87,7 +88,7 @@ export function bertTensors(shape: BertShape, weights: Weights): TensorPlan[] {
     const rows = Math.min(values.length / columns, mostRows);
     const fill: TensorPlan["fill"] = (bytes, firstRow, rowCount) => {
       const part = values.subarray(firstRow * columns, (firstRow + rowCount) * columns);
-      if (type === "q8_0") quantize(part, bytes);
+      if (type === "q8_0") quantizeQ8(part, bytes);
       else bytes.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
     };
     return { name, type, columns, rows, fill };
@@ -107,19 +108,4 @@ export function bertTensors(shape: BertShape, weights: Weights): TensorPlan[] {
     ...pair("token_embd_norm", "embeddings.LayerNorm", "f32"),
     ...Array.from({ length: shape.layers }, (_, index) => layer(index)).flat(),
   ];
-}
-
-const BLOCK = 32;
-
-/** Q8_0: for each 32 values a half-precision scale and signed bytes. Plain loops: there are millions of values. */
-function quantize(values: Float32Array, bytes: Uint8Array): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, rowBytes("q8_0", values.length));
-  for (let from = 0, at = 0; from < values.length; from += BLOCK, at += 2 + BLOCK) {
-    let most = 0;
-    for (let i = 0; i < BLOCK; i++) most = Math.max(most, Math.abs(values[from + i] as number));
-    const scale = most / 127;
-    const inverse = scale === 0 ? 0 : 1 / scale;
-    view.setFloat16(at, scale, true);
-    for (let i = 0; i < BLOCK; i++) bytes[at + 2 + i] = Math.round((values[from + i] as number) * inverse);
-  }
 }

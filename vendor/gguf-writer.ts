@@ -2,6 +2,7 @@
 // any size needs little memory.
 
 import { closeSync, openSync, writeSync } from "node:fs";
+import { q8Bytes } from "./quantize.ts";
 
 export type GgufValue =
   | { readonly type: "u32"; readonly value: number }
@@ -32,9 +33,9 @@ const VALUE_TYPE = { u32: 4, f32: 6, bool: 7, string: 8, strings: 9, i32s: 9, f3
 const TENSOR_TYPE = { f32: 0, q8_0: 8 } as const;
 const CHUNK_BYTES = 8 << 20;
 
-/** Bytes of one encoded row; Q8_0 stores blocks of 32 values as a half-precision scale and 32 signed bytes. */
+/** Bytes of one encoded row. */
 export const rowBytes = (type: TensorType, columns: number): number =>
-  type === "f32" ? columns * 4 : (columns / 32) * 34;
+  type === "f32" ? columns * 4 : q8Bytes(columns);
 
 /** Writes the whole file at `path`, replacing what is there. */
 export function writeGguf(

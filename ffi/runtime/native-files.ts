@@ -1,4 +1,4 @@
-// Where the native libraries and the embedded model are: the build folder when run from source, a cache folder that is
+// Where the native libraries and the embedded models are: the build folder when run from source, a cache folder that is
 // filled once when run from the compiled binary.
 
 import { existsSync } from "node:fs";
@@ -13,8 +13,9 @@ export interface NativeFiles {
   readonly embeddedModel: string;
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
-  /** The model that recognises speech when no other is given, and the one that tells speech from all else. */
+  /** The model for speech to text that serves when no other is given; likewise. */
   readonly embeddedTranscription?: string;
+  /** The speech detector that goes with any such model; likewise. */
   readonly embeddedVad?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
@@ -28,20 +29,27 @@ const root = join(import.meta.dir, "../..");
  */
 export function nativeFiles(cacheDir: string): NativeFiles {
   if (!embedded) {
-    const embeddedEmbeddings = join(root, "vendor/.build/embedding/current", EMBEDDINGS);
     return {
       libraries: developmentLibraries(),
       embeddedModel: join(root, "vendor/svc-mini", MODEL),
-      ...(existsSync(embeddedEmbeddings) && { embeddedEmbeddings }),
+      ...found(({ folder, file }) => join(root, "vendor/.build", folder, "current", file)),
     };
   }
   const { directory, warning } = extract(embedded, cacheDir);
   return {
     libraries: directory,
     embeddedModel: join(directory, MODEL),
-    ...(embedded.files.some(({ name }) => name === EMBEDDINGS) && { embeddedEmbeddings: join(directory, EMBEDDINGS) }),
+    ...found(({ file }) => join(directory, file)),
     ...(warning && { warning }),
   };
+}
+
+/** The models that are where `place` says. */
+function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => string) {
+  const paths = Object.entries(OPTIONAL).map(([name, model]) => [name, place(model)] as const);
+  return Object.fromEntries(paths.filter(([, path]) => existsSync(path))) as Partial<
+    Record<keyof typeof OPTIONAL, string>
+  >;
 }
 
 /** The set that `npm run build:native` made last. */
@@ -52,4 +60,9 @@ export function developmentLibraries(): string {
 }
 
 const MODEL = "svc-mini-q8_0.gguf";
-const EMBEDDINGS = "all-minilm-l6-v2.gguf";
+/** What the build leaves out when pip is missing: the folder in the build folder, and the file. */
+const OPTIONAL = {
+  embeddedEmbeddings: { folder: "embedding", file: "all-minilm-l6-v2.gguf" },
+  embeddedTranscription: { folder: "transcription", file: "whisper-base.bin" },
+  embeddedVad: { folder: "vad", file: "silero-vad.bin" },
+} as const;

@@ -86,8 +86,8 @@ export interface JobOptions {
   readonly wordTimes: boolean;
   /** Encoder positions to compute, 50 a second: less than the sound needs cuts it off; 0: half a minute, as trained. */
   readonly audioContext: number;
-  /** Of this job; absent: as many as the worker has. */
-  readonly threads?: number;
+  /** 0: as many as the worker has. */
+  readonly threads: number;
   /** Nothing but the language is found out. */
   readonly detectOnly: boolean;
 }
@@ -101,6 +101,7 @@ export const JOB_DEFAULTS: JobOptions = {
   beams: 5,
   wordTimes: false,
   audioContext: 0,
+  threads: 0,
   detectOnly: false,
 };
 

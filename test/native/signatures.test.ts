@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as common from "../../ffi/common/symbols.ts";
 import * as llama from "../../ffi/llama/symbols.ts";
 import * as media from "../../ffi/media/symbols.ts";
+import * as whisper from "../../ffi/whisper/symbols.ts";
 
 const TYPES: Readonly<Record<string, string>> = { int32_t: "i32", uint64_t: "u64", double: "f64", void: "void" };
 
@@ -44,6 +45,7 @@ describe.each([
   ["common/library.h", { structs: {}, ...common }],
   ["llama/shim.h", llama],
   ["media/shim.h", { structs: {}, ...media }],
+  ["whisper/shim.h", { structs: {}, ...whisper }],
 ])("%s declares", (file, tables) => {
   const header = Bun.file(join(import.meta.dir, "../../ffi", file));
 

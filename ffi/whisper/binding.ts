@@ -1,0 +1,91 @@
+// The whisper shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
+
+import { NativeLibrary } from "../runtime/library.ts";
+import {
+  JOB_DEFAULTS,
+  SPEECH_DEFAULTS,
+  WHISPER_ERRORS,
+  WHISPER_STAGES,
+  WhisperError,
+  type JobOptions,
+  type Language,
+  type Phrase,
+  type Segment,
+  type SpeechOptions,
+  type Whisper,
+  type WhisperConfig,
+  type WhisperErrorCode,
+  type WhisperJob,
+  type WhisperModel,
+  type WhisperState,
+} from "./api.ts";
+import { ABI_VERSION, symbols } from "./symbols.ts";
+
+const shim = { name: "whisper", abi: ABI_VERSION, symbols, errors: WHISPER_ERRORS, Failure: WhisperError };
+
+/**
+ * Loads the whisper library in `directory`, where the compute backends are, too. Once a process.
+ * Throws WhisperError naming the path when it is missing or of another version.
+ */
+export const openWhisper = (directory: string): Whisper => new Binding(directory);
+
+class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements Whisper {
+  constructor(private readonly libraries: string) {
+    super(libraries, shim);
+  }
+
+  loadStart(config: WhisperConfig): void {
+    const json = this.json({ ...config, libraries: this.libraries });
+    this.check(this.native.svc_whisper_load_start(json, json.length), "start loading a speech model");
+  }
+
+  model(): WhisperModel {
+    return this.readJson(this.native.svc_whisper_info, "describe the speech model") as WhisperModel;
+  }
+
+  speech(samples: Float32Array, options: Partial<SpeechOptions> = {}): Phrase[] {
+    const json = this.json({ ...SPEECH_DEFAULTS, ...options });
+    const sound = addressable(samples);
+    const { length } = samples;
+    // A buffer that was too small would have it listen again.
+    const phrases = this.readJson(
+      (out, size) => this.native.svc_whisper_speech(sound, length, json, json.length, out, size),
+      "listen for speech",
+    );
+    return phrases as Phrase[];
+  }
+
+  submit(samples: Float32Array, options: Partial<JobOptions> = {}): WhisperJob {
+    const json = this.json({ ...JOB_DEFAULTS, ...options });
+    const job = this.native.svc_whisper_submit(addressable(samples), samples.length, json, json.length);
+    return this.check(job, "queue sound") as WhisperJob;
+  }
+
+  wait(timeoutMs: number): WhisperJob | undefined {
+    const job = this.native.svc_whisper_wait(timeoutMs);
+    return job === 0 ? undefined : (job as WhisperJob);
+  }
+
+  state(job: WhisperJob): WhisperState {
+    const stage = this.native.svc_whisper_state(job);
+    return stage < 0 ? this.failure() : this.named(WHISPER_STAGES, stage, "look at a job");
+  }
+
+  segments(job: WhisperJob, from: number): Segment[] {
+    const write = (out: Uint8Array, size: number) => this.native.svc_whisper_segments(job, from, out, size);
+    return this.readJson(write, "take segments") as Segment[];
+  }
+
+  language(job: WhisperJob): Language | undefined {
+    const json = this.readJson((out, size) => this.native.svc_whisper_language(job, out, size), "take a language");
+    const language = json as Partial<Language>;
+    return language.code === undefined ? undefined : (language as Language);
+  }
+
+  release(job: WhisperJob): void {
+    this.native.svc_whisper_release(job);
+  }
+}
+
+/** An empty array has no address; its length says that nothing of this one counts. */
+const addressable = (samples: Float32Array): Float32Array => (samples.length > 0 ? samples : new Float32Array(1));

@@ -1,0 +1,284 @@
+// The table of jobs, and the workers that take them from its queue.
+
+#include "state.hpp"
+
+#include "../common/abort.hpp"
+#include "../common/threads.hpp"
+#include "inside.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+
+namespace whisper {
+namespace {
+
+using JobPtr = std::shared_ptr<Job>;
+constexpr int32_t MOST_BEAMS = 8;
+
+struct Table {
+    std::mutex mutex;
+    std::map<int32_t, JobPtr> jobs;
+    std::deque<JobPtr> queue;
+    std::deque<JobPtr> news;
+    std::condition_variable submitted;
+    std::condition_variable told;
+    std::condition_variable stopped;
+    int32_t last = 0;
+    int32_t workers = 0;
+    int32_t busy = 0;
+    bool stopping = false;
+    // While some worker is busy.
+    std::optional<AbortScope> scope;
+};
+Table & table = *new Table;
+
+// These are called with the mutex held.
+
+void note(const JobPtr & job) {
+    if (job->has_news || job->released) return;
+    job->has_news = true;
+    table.news.push_back(job);
+    table.told.notify_all();
+}
+
+void count_busy(int32_t change) {
+    table.busy += change;
+    if (table.busy == 0) table.scope.reset();
+    else if (!table.scope) table.scope.emplace(0, "recognizing speech");
+}
+
+// Throws when there is no such job.
+const JobPtr & job_at(int32_t number) {
+    const auto found = table.jobs.find(number);
+    if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
+    return found->second;
+}
+
+void forget(const JobPtr & job) {
+    job->released = true;
+    const auto is_it = [&](const JobPtr & other) { return other == job; };
+    table.queue.erase(std::remove_if(table.queue.begin(), table.queue.end(), is_it), table.queue.end());
+    table.news.erase(std::remove_if(table.news.begin(), table.news.end(), is_it), table.news.end());
+}
+
+// And these without.
+
+std::optional<Failure> run(Transcriber & transcriber, Job & job) {
+    try {
+        transcriber.run(job);
+        return std::nullopt;
+    } catch (...) {
+        return caught();
+    }
+}
+
+void serve(Transcriber & transcriber) {
+    std::unique_lock<std::mutex> lock(table.mutex);
+    for (;;) {
+        table.submitted.wait(lock, [] { return table.stopping || !table.queue.empty(); });
+        if (table.stopping) return;
+        JobPtr job = std::move(table.queue.front());
+        table.queue.pop_front();
+        job->stage = SVC_WHISPER_STAGE_RUNNING;
+        count_busy(1);
+        lock.unlock();
+        const std::optional<Failure> failure = run(transcriber, *job);
+        std::vector<float>().swap(job->samples);
+        lock.lock();
+        count_busy(-1);
+        job->failure = failure;
+        job->stage = SVC_WHISPER_STAGE_DONE;
+        note(job);
+    }
+}
+
+common_json to_json(const Word & word) {
+    return {{"start", word.start}, {"end", word.end}, {"text", word.text}, {"probability", word.probability}};
+}
+
+common_json to_json(const Segment & segment) {
+    common_json out = {
+        {"start", segment.start},
+        {"end", segment.end},
+        {"text", segment.text},
+        {"tokens", segment.tokens},
+        {"temperature", segment.temperature},
+        {"avgLogprob", segment.avg_logprob},
+        {"noSpeechProb", segment.no_speech_prob},
+    };
+    if (!segment.words) return out;
+    common_json words = common_json::array();
+    for (const Word & word : *segment.words) words.push_back(to_json(word));
+    out["words"] = words;
+    return out;
+}
+
+bool knows(const std::string & language) {
+    for (int32_t id = 0; id < language_count(state.context); id++) {
+        if (language == whisper_lang_str(id)) return true;
+    }
+    return false;
+}
+
+Options options_from(const common_json & json) {
+    Options options;
+    if (json.contains("language")) options.language = json.at("language").get<std::string>();
+    // It knows no tokens of languages to detect one by.
+    if (!whisper_is_multilingual(state.context)) options.language = "en";
+    if (!options.language.empty() && !knows(options.language)) throw std::runtime_error("the model knows no such language");
+    options.prompt = json.at("prompt").get<std::string>();
+    options.temperature = json.at("temperature").get<float>();
+    options.temperature_increment = json.at("temperatureIncrement").get<float>();
+    options.beams = json.at("beams").get<int>();
+    options.audio_context = json.at("audioContext").get<int>();
+    options.threads = json.at("threads").get<int>();
+    options.translate = json.at("translate").get<bool>();
+    options.word_times = json.at("wordTimes").get<bool>();
+    options.detect_only = json.at("detectOnly").get<bool>();
+    if (options.beams < 1 || options.beams > MOST_BEAMS) throw std::runtime_error("beams are not from 1 to 8");
+    const int32_t longest = whisper_n_audio_ctx(state.context);
+    if (options.audio_context < 0 || options.audio_context > longest) {
+        throw std::runtime_error("the audio context is not from 0 to " + std::to_string(longest));
+    }
+    return options;
+}
+
+// Numbers that are none would spread over the whole spectrogram.
+std::vector<float> copy_of(const float * samples, int32_t count) {
+    std::vector<float> copy(std::max(static_cast<size_t>(count), LEAST_SAMPLES), 0.0f);
+    std::transform(samples, samples + count, copy.begin(),
+                   [](float sample) { return std::isfinite(sample) ? std::clamp(sample, -1.0f, 1.0f) : 0.0f; });
+    return copy;
+}
+
+} // namespace
+
+void start_workers(int32_t count) {
+    std::vector<std::shared_ptr<Transcriber>> transcribers;
+    for (int32_t index = 0; index < count; index++) transcribers.push_back(std::make_shared<Transcriber>());
+    for (auto & transcriber : transcribers) {
+        {
+            std::lock_guard<std::mutex> lock(table.mutex);
+            table.workers++;
+        }
+        start_thread([transcriber = std::move(transcriber)]() mutable {
+            serve(*transcriber);
+            transcriber.reset();
+            std::lock_guard<std::mutex> lock(table.mutex);
+            table.workers--;
+            table.stopped.notify_all();
+        });
+    }
+}
+
+void stop_workers() {
+    std::unique_lock<std::mutex> lock(table.mutex);
+    for (const auto & entry : table.jobs) entry.second->released = true;
+    table.jobs.clear();
+    table.queue.clear();
+    table.news.clear();
+    table.stopping = true;
+    table.submitted.notify_all();
+    table.stopped.wait(lock, [] { return table.workers == 0; });
+    table.stopping = false;
+}
+
+void tell_language(Job & job, Language && language) {
+    std::lock_guard<std::mutex> lock(table.mutex);
+    job.language = std::move(language);
+    const auto found = table.jobs.find(job.number);
+    if (found != table.jobs.end()) note(found->second);
+}
+
+void tell_segment(Job & job, Segment && segment) {
+    std::lock_guard<std::mutex> lock(table.mutex);
+    job.segments.push_back(std::move(segment));
+    const auto found = table.jobs.find(job.number);
+    if (found != table.jobs.end()) note(found->second);
+}
+
+} // namespace whisper
+
+using namespace whisper;
+
+extern "C" {
+
+int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t * options, int32_t options_length) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no model is loaded");
+        const auto job = std::make_shared<Job>();
+        job->options = options_from(common_json::parse(text_of(options, options_length)));
+        job->samples = copy_of(samples, count);
+        if (!job->options.language.empty()) job->language = Language{job->options.language, std::nullopt};
+        std::lock_guard<std::mutex> lock(table.mutex);
+        table.last = table.last == INT32_MAX ? 1 : table.last + 1;
+        job->number = table.last;
+        table.jobs[job->number] = job;
+        table.queue.push_back(job);
+        table.submitted.notify_one();
+        return job->number;
+    });
+}
+
+int32_t svc_whisper_wait(int32_t timeout_ms) {
+    return guarded<int32_t>(0, [&] {
+        std::unique_lock<std::mutex> lock(table.mutex);
+        const bool some = table.told.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.news.empty(); });
+        if (!some) return 0;
+        const JobPtr job = std::move(table.news.front());
+        table.news.pop_front();
+        job->has_news = false;
+        return job->number;
+    });
+}
+
+int32_t svc_whisper_state(int32_t number) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(table.mutex);
+        const JobPtr & job = job_at(number);
+        return job->failure ? fail(*job->failure) : static_cast<int32_t>(job->stage);
+    });
+}
+
+int32_t svc_whisper_segments(int32_t number, int32_t from, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(table.mutex);
+        const std::vector<Segment> & known = job_at(number)->segments;
+        common_json segments = common_json::array();
+        for (auto index = static_cast<size_t>(std::max(0, from)); index < known.size(); index++) {
+            segments.push_back(to_json(known[index]));
+        }
+        return copy_out(segments.dump_safe(), out, capacity);
+    });
+}
+
+int32_t svc_whisper_language(int32_t number, uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(table.mutex);
+        const std::optional<Language> & language = job_at(number)->language;
+        common_json json = common_json::object();
+        if (language) json["code"] = language->code;
+        if (language && language->probability) json["probability"] = *language->probability;
+        return copy_out(json.dump_safe(), out, capacity);
+    });
+}
+
+void svc_whisper_release(int32_t number) {
+    guarded<int32_t>(0, [&] {
+        JobPtr job;
+        std::lock_guard<std::mutex> lock(table.mutex);
+        const auto found = table.jobs.find(number);
+        if (found == table.jobs.end()) return 0;
+        job = std::move(found->second);
+        table.jobs.erase(found);
+        forget(job);
+        return 0;
+    });
+}
+
+} // extern "C"

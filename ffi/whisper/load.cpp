@@ -1,0 +1,141 @@
+// The model: loading it, what it is, and letting go of it.
+
+#include "state.hpp"
+
+#include "inside.hpp"
+
+#include "ggml-backend.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace whisper {
+
+State & state = *new State;
+
+namespace {
+
+void on_log(ggml_log_level level, const char * text, void *) {
+    // What it says about a computation that was stopped on purpose is not news, nor how far each one is.
+    if (!text || is_stopping()) return;
+    if (is_loaded() && (level == GGML_LOG_LEVEL_INFO || level == GGML_LOG_LEVEL_DEBUG)) return;
+    keep_log_line(level, text);
+}
+
+void load_backends(const std::string & folder) {
+    whisper_log_set(on_log, nullptr);
+    ggml_log_set(on_log, nullptr);
+    if (ggml_backend_dev_count() > 0) return;
+    // ggml would also load whatever this names.
+    unsetenv("GGML_BACKEND_PATH");
+    ggml_backend_load_all_from_path(folder.c_str());
+    if (ggml_backend_dev_count() == 0) throw std::runtime_error("no compute backend in " + folder);
+}
+
+// A file that tells how far it is read.
+struct Source {
+    FILE * file;
+    double size;
+    double read = 0;
+};
+
+whisper_model_loader loader_of(Source & source) {
+    whisper_model_loader loader = {};
+    loader.context = &source;
+    loader.read = [](void * context, void * out, size_t size) {
+        auto & from = *static_cast<Source *>(context);
+        const size_t got = std::fread(out, 1, size, from.file);
+        from.read += static_cast<double>(got);
+        on_load_progress(static_cast<float>(from.read / from.size), nullptr);
+        return got;
+    };
+    loader.eof = [](void * context) { return std::feof(static_cast<Source *>(context)->file) != 0; };
+    loader.close = [](void *) {};
+    return loader;
+}
+
+void load_model(const std::string & path, bool gpu, bool flash_attention) {
+    open_file(path);
+    check_model(path);
+    const std::unique_ptr<FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (!file) throw std::runtime_error("cannot read the speech model " + path);
+    state.bytes = std::filesystem::file_size(path);
+    Source source{file.get(), static_cast<double>(state.bytes)};
+    whisper_model_loader loader = loader_of(source);
+    whisper_context_params params = whisper_context_default_params();
+    params.use_gpu = gpu;
+    params.flash_attn = flash_attention;
+    forget_complaint();
+    state.context = whisper_init_with_params_no_state(&loader, params);
+    if (!state.context) throw std::runtime_error(with_complaint("whisper.cpp cannot load " + path));
+}
+
+void load_vad(const std::string & path) {
+    open_file(path);
+    check_vad(path);
+    whisper_vad_context_params params = whisper_vad_default_context_params();
+    // A step takes less than waking another thread.
+    params.n_threads = 1;
+    params.use_gpu = false;
+    forget_complaint();
+    state.vad = whisper_vad_init_from_file_with_params(path.c_str(), params);
+    if (!state.vad) throw std::runtime_error(with_complaint("whisper.cpp cannot load " + path));
+}
+
+void load(const common_json & config) {
+    load_backends(config.at("libraries").get<std::string>());
+    state.threads = std::max(1, config.at("threads").get<int>());
+    load_model(config.at("path").get<std::string>(), config.at("gpu").get<bool>(), config.at("flashAttention").get<bool>());
+    if (config.contains("vadPath")) load_vad(config.at("vadPath").get<std::string>());
+    start_workers(std::max(1, config.at("workers").get<int>()));
+}
+
+common_json languages() {
+    common_json codes = common_json::array();
+    const bool multilingual = whisper_is_multilingual(state.context) != 0;
+    const int32_t count = multilingual ? language_count(state.context) : 1;
+    for (int32_t id = 0; id < count; id++) codes.push_back(std::string(whisper_lang_str(id)));
+    return codes;
+}
+
+} // namespace
+} // namespace whisper
+
+using namespace whisper;
+
+void svc::unload() {
+    stop_workers();
+    if (state.vad) whisper_vad_free(state.vad);
+    if (state.context) whisper_free(state.context);
+    state.vad = nullptr;
+    state.context = nullptr;
+}
+
+extern "C" {
+
+int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
+
+int32_t svc_whisper_load_start(const uint8_t * config, int32_t config_length) {
+    return guarded<int32_t>(-1, [&] {
+        return start_load([config = common_json::parse(text_of(config, config_length))] { load(config); });
+    });
+}
+
+int32_t svc_whisper_info(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no model is loaded");
+        const common_json info = {
+            {"multilingual", whisper_is_multilingual(state.context) != 0},
+            {"type", std::string(whisper_model_type_readable(state.context))},
+            {"bytes", state.bytes},
+            {"languages", languages()},
+            {"device", device_of(state.context)},
+            {"audioContext", whisper_n_audio_ctx(state.context)},
+        };
+        return copy_out(info.dump_safe(), out, capacity);
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,121 @@
+// What whisper.cpp has recognized, as segments and words.
+
+#include "state.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace whisper {
+namespace {
+
+// whisper.cpp counts hundredths.
+constexpr double TICKS = 100;
+
+// In these nothing stands between words.
+bool has_spaces(const std::string & language) {
+    for (const char * without : {"zh", "ja", "th", "lo", "my", "yue"}) {
+        if (language == without) return false;
+    }
+    return true;
+}
+
+// A token can end in the middle of a character.
+bool is_whole(const std::string & text) {
+    size_t begin = text.size();
+    while (begin > 0 && (text[begin - 1] & 0xc0) == 0x80) begin--;
+    if (begin == 0) return text.empty();
+    const auto lead = static_cast<unsigned char>(text[begin - 1]);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    return text.size() - (begin - 1) >= length;
+}
+
+// Belongs to the word before it.
+bool closes(const std::string & piece) {
+    for (const char * mark : {".", ",", "!", "?", ":", ";", "\"", "'", ")", "]", "}", "。", "、", "，", "！", "？", "：",
+                              "；", "」", "』", "”", "）"}) {
+        if (piece == mark) return true;
+    }
+    return false;
+}
+
+std::string trimmed(const std::string & text) {
+    const size_t begin = text.find_first_not_of(' ');
+    return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// Whether a token's text does not go on with the word.
+bool begins_word(const Word & last, const std::string & piece, bool spaced) {
+    if (!is_whole(last.text)) return false;
+    return spaced ? piece[0] == ' ' : !closes(piece);
+}
+
+// whisper.cpp estimates the times of tokens one by one: they may overlap a little, or leave the segment.
+void put_in_order(std::vector<Word> & words, const Segment & segment) {
+    double earliest = segment.start;
+    for (Word & word : words) {
+        word.start = std::clamp(word.start, earliest, segment.end);
+        word.end = std::clamp(word.end, word.start, segment.end);
+        earliest = word.end;
+    }
+}
+
+struct Tokens {
+    whisper_state * source;
+    int segment;
+
+    // Calls `use` with each token that is text.
+    template <typename Use> void each(Use && use) const {
+        const int count = whisper_full_n_tokens_from_state(source, segment);
+        for (int index = 0; index < count; index++) {
+            const whisper_token_data token = whisper_full_get_token_data_from_state(source, segment, index);
+            if (token.id < whisper_token_eot(state.context)) use(token);
+        }
+    }
+};
+
+std::vector<Word> words_of(const Tokens & tokens, bool spaced) {
+    std::vector<Word> words;
+    tokens.each([&](const whisper_token_data & token) {
+        const std::string piece = whisper_token_to_str(state.context, token.id);
+        if (piece.empty()) return;
+        if (words.empty() || begins_word(words.back(), piece, spaced)) words.push_back({token.t0 / TICKS, 0, "", 0, 0});
+        Word & word = words.back();
+        word.text += piece;
+        word.end = token.t1 / TICKS;
+        word.probability += token.p;
+        word.tokens++;
+    });
+    for (Word & word : words) {
+        word.text = trimmed(word.text);
+        word.probability /= word.tokens;
+    }
+    words.erase(std::remove_if(words.begin(), words.end(), [](const Word & word) { return word.text.empty(); }), words.end());
+    return words;
+}
+
+} // namespace
+
+Segment segment_at(whisper_state * source, int index, double temperature, const Job & job) {
+    const double seconds = static_cast<double>(job.samples.size()) / SAMPLE_RATE;
+    const Tokens tokens{source, index};
+    Segment segment;
+    // The half minute that it is in can be longer than the sound.
+    segment.start = std::clamp(whisper_full_get_segment_t0_from_state(source, index) / TICKS, 0.0, seconds);
+    segment.end = std::clamp(whisper_full_get_segment_t1_from_state(source, index) / TICKS, segment.start, seconds);
+    segment.text = whisper_full_get_segment_text_from_state(source, index);
+    segment.temperature = temperature;
+    segment.no_speech_prob = whisper_full_get_segment_no_speech_prob_from_state(source, index);
+    tokens.each([&](const whisper_token_data & token) {
+        segment.tokens.push_back(token.id);
+        segment.avg_logprob += token.plog;
+    });
+    if (!segment.tokens.empty()) segment.avg_logprob /= static_cast<double>(segment.tokens.size());
+    if (job.options.word_times) {
+        const bool spaced = job.options.translate || has_spaces(whisper_lang_str(whisper_full_lang_id_from_state(source)));
+        segment.words = words_of(tokens, spaced);
+        put_in_order(*segment.words, segment);
+    }
+    return segment;
+}
+
+} // namespace whisper

@@ -1,0 +1,98 @@
+// From samples to segments: one call of whisper.cpp, and what it tells on the way.
+
+#include "state.hpp"
+
+#include "../common/abort.hpp"
+#include "inside.hpp"
+
+namespace whisper {
+namespace {
+
+// What this thread works on.
+thread_local const Job * current = nullptr;
+
+} // namespace
+
+bool is_stopping() { return current && current->released; }
+
+Transcriber::Transcriber() { prepare(); }
+
+Transcriber::~Transcriber() { whisper_free_state(own); }
+
+void Transcriber::prepare() {
+    forget_complaint();
+    if (!own) own = make_state(state.context, should_stop, this);
+    if (!own) throw std::runtime_error(with_complaint("no state can be made for a worker (is there enough memory?)"));
+}
+
+bool Transcriber::should_stop(void * transcriber) {
+    // A sign of life.
+    abort_requested(nullptr);
+    const Job * job = static_cast<Transcriber *>(transcriber)->job;
+    return job && job->released;
+}
+
+// Before each half minute is encoded.
+bool Transcriber::on_window(whisper_context *, whisper_state *, void * transcriber) {
+    auto & self = *static_cast<Transcriber *>(transcriber);
+    self.failures = failures_of(self.own);
+    reuse_encoding(self.tell_detected());
+    return !self.job->released;
+}
+
+void Transcriber::on_segments(whisper_context *, whisper_state *, int count, void * transcriber) {
+    auto & self = *static_cast<Transcriber *>(transcriber);
+    const Options & options = self.job->options;
+    const int32_t failed = failures_of(self.own) - self.failures;
+    const double temperature = options.temperature + failed * options.temperature_increment;
+    const int known = whisper_full_n_segments_from_state(self.own);
+    for (int index = known - count; index < known; index++) {
+        tell_segment(*self.job, segment_at(self.own, index, temperature, *self.job));
+    }
+}
+
+bool Transcriber::tell_detected() {
+    if (!job->options.language.empty() || job->language) return false;
+    const char * code = whisper_lang_str(whisper_full_lang_id_from_state(own));
+    tell_language(*job, {code ? code : "", language_probability(own)});
+    return true;
+}
+
+whisper_full_params Transcriber::parameters(const Options & options, bool is_short) {
+    whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
+    // As whisper.cpp's own program decides.
+    params.strategy = options.beams > 1 ? WHISPER_SAMPLING_BEAM_SEARCH : WHISPER_SAMPLING_GREEDY;
+    params.greedy.best_of = params.beam_search.beam_size = options.beams;
+    params.n_threads = options.threads > 0 ? options.threads : state.threads;
+    params.print_progress = params.print_timestamps = false;
+    params.translate = options.translate;
+    params.language = options.language.empty() ? "auto" : options.language.c_str();
+    params.detect_language = options.detect_only || is_short;
+    params.initial_prompt = options.prompt.c_str();
+    params.temperature = options.temperature;
+    params.temperature_inc = options.temperature_increment;
+    params.token_timestamps = options.word_times;
+    params.audio_ctx = options.audio_context;
+    params.encoder_begin_callback = on_window;
+    params.new_segment_callback = on_segments;
+    params.abort_callback = should_stop;
+    params.encoder_begin_callback_user_data = params.new_segment_callback_user_data =
+        params.abort_callback_user_data = this;
+    return params;
+}
+
+void Transcriber::run(Job & work) {
+    const bool is_short = work.samples.size() <= LEAST_SAMPLES;
+    if (work.language && (is_short || work.options.detect_only)) return;
+    prepare();
+    job = &work;
+    current = &work;
+    const int result = run_full(state.context, own, parameters(work.options, is_short), work.samples.data(),
+                                static_cast<int>(work.samples.size()));
+    if (result == 0 && !work.released) tell_detected();
+    job = nullptr;
+    current = nullptr;
+    if (result != 0 && !work.released) throw std::runtime_error(with_complaint("the sound cannot be transcribed"));
+}
+
+} // namespace whisper

