@@ -8,13 +8,14 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
+import { buildAudio } from "./vendor/audio.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries and the embedding model for runs from source
-  media    native, and the library for images and sound (a minute, once)
+  media    native, and the libraries for images and sound (a minute, once)
   all      dist/svc, the one executable
   bench    native, and llama-server and llama.cpp's benchmarks with the same libraries (some minutes, once)`;
 
@@ -113,7 +114,10 @@ async function main(): Promise<void> {
   const { target, flavour } = given;
   const [{ libraries, sources }, embeddingModel] = await Promise.all([buildLlama(flavour), buildAllMinilm()]);
   // Text must not wait for it: it takes longer than all the rest. Who had it once keeps it.
-  if (target === "media" || target === "all" || existsSync(join(out, "media"))) await buildMedia(flavour);
+  if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
+    await buildMedia(flavour);
+    await buildAudio(flavour);
+  }
   if (target === "all") await buildBinary(libraries, embeddingModel);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");
