@@ -23,7 +23,7 @@ const LEAST_READ = 256;
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  open(kind: number, size: number): number;
+  open(kind: number, size: number, isSeekable: number): number;
   next(): number;
   output(): number;
   rate(): number;
@@ -66,18 +66,32 @@ export class ContainerReader {
   private bytesLeft: number;
   private readsLeft: number;
 
-  /** Opens a file. Throws DamagedSound, or UnsupportedSound where its sound is coded in a way that is not known here. */
-  constructor(
+  private constructor(
     private readonly file: SoundBytes,
     container: Container,
+    isSeekable: boolean,
   ) {
     this.bytesLeft = file.size * READ_OVER + SPARE_BYTES;
     this.readsLeft = this.bytesLeft / LEAST_READ + SPARE_READS;
     const host = { read: (offset: number, out: number, length: number) => this.read(offset, out, length) };
     this.wasm = new WebAssembly.Instance(decoderModule(), { host }).exports as unknown as Exports;
-    const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size));
+    const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size, isSeekable ? 1 : 0));
     if (opened === END) throw new DamagedSound("a file that ends before its sound begins");
     this.isOpus = this.checked(opened) === 1;
+  }
+
+  /** Opens a file. Throws DamagedSound, or UnsupportedSound where its sound is coded in a way that is not known here. */
+  static open(file: SoundBytes, container: Container): ContainerReader {
+    try {
+      return new ContainerReader(file, container, true);
+    } catch (error) {
+      // A file that was cut off says where its tables are, but has none there. It may play without them.
+      try {
+        return new ContainerReader(file, container, false);
+      } catch {
+        throw error;
+      }
+    }
   }
 
   /** The identification header of an Opus track; undefined: the track is of another kind. */

@@ -43,7 +43,7 @@ export async function* containerSamples(
   container: Container,
   { audio }: SoundTools,
 ): AsyncGenerator<Float32Array> {
-  const reader = new ContainerReader(file, container);
+  const reader = ContainerReader.open(file, container);
   const head = reader.opusHead;
   const opus = head && (await openOpus(head));
   const rates = new Rates(audio);
