@@ -18,7 +18,7 @@ export const layers: Layers = {
   "src/json-schema": { may: ["src/domain"], why: "schemas are checked and rewritten without knowing who sent them" },
   "src/media": { may: ["src/domain"], why: "pictures and sounds are decoded without knowing who sent them" },
   "src/audio": {
-    may: ["src/domain", "vendor/sound-decoder"],
+    may: ["src/domain"],
     why: "sound files are read and written without knowing who sent them; native code is handed in",
   },
   "src/scheduler": {

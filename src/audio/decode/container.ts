@@ -66,7 +66,11 @@ export class ContainerReader {
   private bytesLeft: number;
   private readsLeft: number;
 
-  private constructor(
+  /**
+   * Opens a file. `isSeekable`: tables at its end are looked for. Throws DamagedSound, or UnsupportedSound where its sound is coded
+   * in a way that is not known here.
+   */
+  constructor(
     private readonly file: SoundBytes,
     container: Container,
     isSeekable: boolean,
@@ -78,20 +82,6 @@ export class ContainerReader {
     const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size, isSeekable ? 1 : 0));
     if (opened === END) throw new DamagedSound("a file that ends before its sound begins");
     this.isOpus = this.checked(opened) === 1;
-  }
-
-  /** Opens a file. Throws DamagedSound, or UnsupportedSound where its sound is coded in a way that is not known here. */
-  static open(file: SoundBytes, container: Container): ContainerReader {
-    try {
-      return new ContainerReader(file, container, true);
-    } catch (error) {
-      // A file that was cut off says where its tables are, but has none there. It may play without them.
-      try {
-        return new ContainerReader(file, container, false);
-      } catch {
-        throw error;
-      }
-    }
   }
 
   /** The identification header of an Opus track; undefined: the track is of another kind. */

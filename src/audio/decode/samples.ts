@@ -37,13 +37,31 @@ export async function* nativeSamples(path: string, { audio }: SoundTools): Async
   }
 }
 
-/** What is in a container. Throws DamagedSound, or UnsupportedSound before any samples. */
+/** What is in a container. Throws DamagedSound or UnsupportedSound. */
 export async function* containerSamples(
   file: SoundBytes,
   container: Container,
-  { audio }: SoundTools,
+  tools: SoundTools,
 ): AsyncGenerator<Float32Array> {
-  const reader = ContainerReader.open(file, container);
+  let some = false;
+  let reason: unknown;
+  // A file that was cut off says where its tables are, but has none there: it may play without them.
+  for (const isSeekable of [true, false]) {
+    try {
+      for await (const samples of packetSamples(new ContainerReader(file, container, isSeekable), tools)) {
+        some ||= samples.length > 0;
+        yield samples;
+      }
+      return;
+    } catch (error) {
+      if (some) throw error;
+      reason ??= error;
+    }
+  }
+  throw reason;
+}
+
+async function* packetSamples(reader: ContainerReader, { audio }: SoundTools): AsyncGenerator<Float32Array> {
   const head = reader.opusHead;
   const opus = head && (await openOpus(head));
   const rates = new Rates(audio);

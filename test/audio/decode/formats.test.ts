@@ -10,8 +10,8 @@ const rig = soundRig();
 function expectTone(samples: Float32Array, seconds: number): void {
   expect(samples.length / SAMPLE_RATE).toBeWithin(seconds * 0.98, seconds * 1.02);
   expect(frequency(samples)).toBeWithin(TONE * 0.99, TONE * 1.01);
-  const loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  expect(loudest).toBeWithin(0.4, 0.62);
+  // Of a sine of half the full loudness; who spreads it over two channels makes each quieter.
+  expect(Math.sqrt(samples.reduce((sum, value) => sum + value ** 2, 0) / samples.length)).toBeWithin(0.23, 0.4);
 }
 
 const shapes: Readonly<Record<string, Omit<WavShape, "seconds">>> = {
@@ -71,19 +71,21 @@ const files = [
   "tone.caf",
 ];
 
+/** The table of what is where stands at their end, or there is but one page and it is broken. */
+const lostWhenCut = ["aac.m4a", "opus.mp4", "mp3.mp4", "alac.m4a", "aac.mov", "vorbis.ogg", "tone.caf"];
+
 describe.skipIf(!isBuilt)("a file of another program's", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
   test.each(files)("%s plays as far as it goes when it is cut off", async (name) => {
     const whole = await Bun.file(fixture(name)).bytes();
-    const cut = await rig.keep(whole.subarray(0, Math.floor(whole.length * 0.6)));
-    // Where the table of contents stands at the end, nothing can be found.
-    if (["aac.m4a", "opus.mp4", "mp3.mp4", "alac.m4a", "aac.mov"].includes(name)) {
+    const cut = await rig.keep(whole.subarray(0, Math.floor(whole.length * 0.8)));
+    if (lostWhenCut.includes(name)) {
       expect(await rig.refusal(cut)).toContain("'file' must be WAV, MP3");
       return;
     }
     const samples = await rig.decode(cut);
-    expect(samples.length / SAMPLE_RATE).toBeWithin(0.7, 1.6);
+    expect(samples.length / SAMPLE_RATE).toBeWithin(0.7, 1.8);
     expect(frequency(samples)).toBeWithin(TONE * 0.98, TONE * 1.02);
   });
 
