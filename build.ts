@@ -8,6 +8,7 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
+import { buildAudio } from "./vendor/audio.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
@@ -119,6 +120,7 @@ async function main(): Promise<void> {
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
     await buildMedia(flavour);
+    await buildAudio(flavour);
     await buildWhisper(flavour);
     models.push(await buildWhisperBase(), await buildSileroVad());
   }

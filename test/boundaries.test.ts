@@ -35,7 +35,7 @@ const packages: readonly Reserved[] = [
     what: /^node:child_process$/,
     within: product,
     only: [],
-    why: "processes are started by src/engine/process/process.ts, with Bun.spawn",
+    why: "processes are started in src/engine/process, with Bun.spawn",
   },
   {
     what: /^(node|bun):/,
@@ -55,8 +55,8 @@ const names: readonly Reserved[] = [
   {
     what: /\bBun\.spawn(Sync)?\b/,
     within: product,
-    only: ["src/engine/process/process.ts"],
-    why: "one place starts processes, and ends them",
+    only: ["src/engine/process/process.ts", "src/engine/process/program.ts"],
+    why: "one place starts engines, and one the host's programs; each ends what it started",
   },
   {
     what: /\bDate\.now\(|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(/,

@@ -150,5 +150,6 @@ function mtmdSources(sources: string): { readonly units: readonly string[]; read
   };
 }
 
-const fingerprint = (content: unknown): string =>
+/** Names content that is made of JSON values. */
+export const fingerprint = (content: unknown): string =>
   new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import * as audio from "../../ffi/audio/symbols.ts";
 import * as common from "../../ffi/common/symbols.ts";
 import * as llama from "../../ffi/llama/symbols.ts";
 import * as media from "../../ffi/media/symbols.ts";
@@ -44,6 +45,7 @@ function structsOf(header: string) {
 describe.each([
   ["common/library.h", { structs: {}, ...common }],
   ["llama/shim.h", llama],
+  ["audio/shim.h", { structs: {}, ...audio }],
   ["media/shim.h", { structs: {}, ...media }],
   ["whisper/shim.h", { structs: {}, ...whisper }],
 ])("%s declares", (file, tables) => {

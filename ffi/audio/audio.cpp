@@ -1,0 +1,151 @@
+#include "shim.h"
+
+#include "../common/buffers.hpp"
+#include "../common/errors.hpp"
+#include "../common/load.hpp"
+#include "../common/sound-file.hpp"
+
+#include <map>
+#include <vector>
+
+namespace audio {
+namespace {
+
+using namespace svc;
+
+constexpr uint32_t LOWEST_RATE = 1000, HIGHEST_RATE = 384000, MOST_CHANNELS = 16;
+
+struct BadSound : Failure {
+    explicit BadSound(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
+};
+
+void check_rate(uint32_t rate) {
+    if (rate >= LOWEST_RATE && rate <= HIGHEST_RATE) return;
+    throw BadSound("the audio must have 1000 to 384000 samples a second; got " + std::to_string(rate));
+}
+
+class Converter {
+  public:
+    explicit Converter(uint32_t rate) {
+        check_rate(rate);
+        const ma_resampler_config config =
+            ma_resampler_config_init(ma_format_f32, 1, rate, SVC_AUDIO_RATE, ma_resample_algorithm_linear);
+        if (ma_resampler_init(&config, nullptr, &resampler) != MA_SUCCESS) throw std::runtime_error("no memory");
+    }
+    ~Converter() { ma_resampler_uninit(&resampler, nullptr); }
+    Converter(const Converter &) = delete;
+
+    int32_t convert(const float * samples, int32_t frames, float * out, int32_t capacity) {
+        ma_uint64 expected = 0, taken = static_cast<ma_uint64>(frames), made = static_cast<ma_uint64>(capacity);
+        ma_resampler_get_expected_output_frame_count(&resampler, taken, &expected);
+        if (expected > made) throw std::runtime_error("there is no room for what is converted");
+        if (ma_resampler_process_pcm_frames(&resampler, samples, &taken, out, &made) != MA_SUCCESS) {
+            throw std::runtime_error("the samples cannot be converted");
+        }
+        return static_cast<int32_t>(made);
+    }
+
+  private:
+    ma_resampler resampler;
+};
+
+// What a number stands for: a file, with its bytes where it came as such, or a converter.
+struct Open {
+    std::vector<uint8_t> bytes;
+    std::unique_ptr<SoundFile> file;
+    std::unique_ptr<Converter> converter;
+};
+
+std::map<int32_t, Open> & all = *new std::map<int32_t, Open>;
+int32_t last_number = 0;
+
+int32_t keep(Open open) {
+    all[++last_number] = std::move(open);
+    return last_number;
+}
+
+int32_t keep(Open open, std::unique_ptr<SoundFile> file) {
+    check_rate(file->rate());
+    if (file->channels() < 1 || file->channels() > MOST_CHANNELS) {
+        throw BadSound("the audio must have 1 to 16 channels; got " + std::to_string(file->channels()));
+    }
+    open.file = std::move(file);
+    return keep(std::move(open));
+}
+
+SoundFile & file_of(int32_t number) {
+    const auto found = all.find(number);
+    if (found == all.end() || !found->second.file) throw std::runtime_error("no such sound is open");
+    return *found->second.file;
+}
+
+Converter & converter_of(int32_t number) {
+    const auto found = all.find(number);
+    if (found == all.end() || !found->second.converter) throw std::runtime_error("no such converter is open");
+    return *found->second.converter;
+}
+
+// A faulty file has a code of its own.
+template <typename Body> int32_t checked(Body && body) {
+    return guarded<int32_t>(-1, [&] {
+        try {
+            return body();
+        } catch (const SoundError & error) {
+            throw BadSound(error.what());
+        }
+    });
+}
+
+} // namespace
+} // namespace audio
+
+using namespace audio;
+
+void svc::unload() { all.clear(); }
+
+extern "C" {
+
+int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
+
+int32_t svc_audio_open(const uint8_t * path, int32_t length) {
+    return checked([&] { return keep({}, std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
+}
+
+int32_t svc_audio_open_memory(const uint8_t * file, int32_t bytes) {
+    return checked([&] {
+        Open open{{file, file + bytes}, nullptr, nullptr};
+        auto sound = std::make_unique<SoundFile>(open.bytes.data(), open.bytes.size(), SVC_AUDIO_RATE);
+        return keep(std::move(open), std::move(sound));
+    });
+}
+
+int32_t svc_audio_info(int32_t sound, uint8_t * out, int32_t capacity) {
+    return checked([&] {
+        SoundFile & file = file_of(sound);
+        const uint64_t frames = file.is_mp3() ? 0 : file.declared_frames();
+        const std::string seconds =
+            frames == 0 ? "null" : std::to_string(static_cast<double>(frames) / SVC_AUDIO_RATE);
+        const std::string json = std::string("{\"format\":\"") + file.format() + "\",\"rate\":" +
+                                 std::to_string(file.rate()) + ",\"channels\":" + std::to_string(file.channels()) +
+                                 ",\"seconds\":" + seconds + "}";
+        return copy_out(json, out, capacity);
+    });
+}
+
+int32_t svc_audio_read(int32_t sound, float * out, int32_t frames) {
+    return checked([&] { return static_cast<int32_t>(file_of(sound).read(out, static_cast<size_t>(frames))); });
+}
+
+int32_t svc_audio_open_converter(int32_t rate) {
+    return checked([&] {
+        return keep({{}, nullptr, std::make_unique<Converter>(static_cast<uint32_t>(std::max(rate, 0)))});
+    });
+}
+
+int32_t svc_audio_convert(int32_t converter, const float * samples, int32_t frames, float * out, int32_t capacity) {
+    return checked([&] { return converter_of(converter).convert(samples, frames, out, capacity); });
+}
+
+void svc_audio_close(int32_t number) { all.erase(number); }
+
+} // extern "C"

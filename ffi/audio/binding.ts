@@ -1,0 +1,60 @@
+// The audio shim through bun:ffi: a typed API on top, no JSON and no numbers of open files above this file.
+
+import { NativeLibrary } from "../runtime/library.ts";
+import {
+  AUDIO_ERRORS,
+  AudioError,
+  SAMPLE_RATE,
+  type AudioErrorCode,
+  type NativeAudio,
+  type NativeSound,
+  type RateConverter,
+  type SoundInfo,
+} from "./api.ts";
+import { ABI_VERSION, symbols } from "./symbols.ts";
+
+const shim = { name: "audio", abi: ABI_VERSION, symbols, errors: AUDIO_ERRORS, Failure: AudioError };
+
+/**
+ * Loads the audio library in `directory`. Once a process.
+ * Throws AudioError naming the path when it is missing or of another version.
+ */
+export const openAudio = (directory: string): NativeAudio => new Binding(directory);
+
+class Binding extends NativeLibrary<typeof symbols, AudioErrorCode> implements NativeAudio {
+  constructor(directory: string) {
+    super(directory, shim);
+  }
+
+  open(file: string | Uint8Array): NativeSound {
+    const number = this.check(this.openFile(file), "open a sound file");
+    const { native } = this;
+    return {
+      info: this.readJson((out, size) => native.svc_audio_info(number, out, size), "describe a sound") as SoundInfo,
+      read: (out) => this.check(native.svc_audio_read(number, out, out.length), "decode sound"),
+      close: () => native.svc_audio_close(number),
+    };
+  }
+
+  openConverter(rate: number): RateConverter {
+    const number = this.check(this.native.svc_audio_open_converter(rate), "open a converter");
+    return {
+      convert: (samples) => this.convert(number, samples, rate),
+      close: () => this.native.svc_audio_close(number),
+    };
+  }
+
+  private openFile(file: string | Uint8Array): number {
+    const bytes = typeof file === "string" ? this.bytes(file) : file;
+    if (typeof file === "string") return this.native.svc_audio_open(bytes, bytes.length - 1);
+    // An empty array has no address.
+    return this.native.svc_audio_open_memory(bytes.length > 0 ? bytes : new Uint8Array(1), bytes.length);
+  }
+
+  private convert(number: number, samples: Float32Array, rate: number): Float32Array {
+    if (samples.length === 0) return samples;
+    const out = new Float32Array(Math.ceil((samples.length * SAMPLE_RATE) / rate) + 1);
+    const made = this.native.svc_audio_convert(number, samples, samples.length, out, out.length);
+    return out.subarray(0, this.check(made, "convert samples"));
+  }
+}

@@ -1,0 +1,25 @@
+// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
+// that it stays alive for the call.
+
+import type { FFIFunction } from "bun:ffi";
+import { AUDIO_ERRORS } from "./api.ts";
+
+export const ABI_VERSION = 1;
+
+/** Names of 0 and what follows. */
+export const enums = { svc_audio_error: AUDIO_ERRORS } as const;
+
+const i32 = "i32";
+const buffer = "buffer";
+
+export const symbols = {
+  svc_audio_open: { args: [buffer, i32], returns: i32 },
+  svc_audio_open_memory: { args: [buffer, i32], returns: i32 },
+  svc_audio_info: { args: [i32, buffer, i32], returns: i32 },
+  svc_audio_read: { args: [i32, buffer, i32], returns: i32 },
+
+  svc_audio_open_converter: { args: [i32], returns: i32 },
+  svc_audio_convert: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
+
+  svc_audio_close: { args: [i32], returns: "void" },
+} as const satisfies Record<string, FFIFunction>;

@@ -1,0 +1,170 @@
+// WAV, MP3 and FLAC files to samples of one channel and of any rate, block by block. What a file says about its length is
+// never the size of anything. For one source of a library: miniaudio is compiled where this is included.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#define MINIAUDIO_IMPLEMENTATION
+#define MA_NO_ENCODING
+#define MA_NO_DEVICE_IO
+#define MA_NO_RESOURCE_MANAGER
+#define MA_NO_NODE_GRAPH
+#define MA_NO_ENGINE
+#define MA_NO_GENERATION
+#define MA_API static
+// The one object that is not static: others may bring a miniaudio of their own.
+#define ma_atomic_global_lock svc_sound_atomic_lock
+#include "miniaudio/miniaudio.h"
+
+namespace svc {
+
+// The file is at fault; the sentence may go to whoever sent it.
+struct SoundError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// The bytes of a file, for miniaudio to read.
+class SoundSource {
+  public:
+    explicit SoundSource(FILE * file) : file(file) {
+        if (!file) throw std::runtime_error("the file cannot be opened");
+        std::fseek(file, 0, SEEK_END);
+        size = static_cast<uint64_t>(std::max(std::ftell(file), 0L));
+        format = sniff();
+        if (format == ma_encoding_format_wav) find_open_end();
+        std::rewind(file);
+    }
+    ~SoundSource() { std::fclose(file); }
+    SoundSource(const SoundSource &) = delete;
+
+    static ma_result read(ma_decoder * decoder, void * out, size_t bytes, size_t * bytes_read) {
+        auto & self = *static_cast<SoundSource *>(decoder->pUserData);
+        const uint64_t from = self.position();
+        *bytes_read = std::fread(out, 1, bytes, self.file);
+        self.fill_open_end(static_cast<uint8_t *>(out), from, *bytes_read);
+        return *bytes_read == 0 && bytes > 0 ? MA_AT_END : MA_SUCCESS;
+    }
+    static ma_result seek(ma_decoder * decoder, ma_int64 offset, ma_seek_origin origin) {
+        auto & self = *static_cast<SoundSource *>(decoder->pUserData);
+        const uint64_t start = origin == ma_seek_origin_start ? 0 : origin == ma_seek_origin_current ? self.position() : self.size;
+        const int64_t target = static_cast<int64_t>(start) + offset;
+        if (target < 0 || static_cast<uint64_t>(target) > self.size) return MA_BAD_SEEK;
+        return std::fseek(self.file, static_cast<long>(target), SEEK_SET) == 0 ? MA_SUCCESS : MA_BAD_SEEK;
+    }
+
+    ma_encoding_format format;
+
+  private:
+    static constexpr size_t CHUNK_HEADER = 8;
+    static constexpr int MOST_CHUNKS = 1 << 12;
+
+    uint64_t position() const { return static_cast<uint64_t>(std::max(std::ftell(file), 0L)); }
+
+    bool read_at(uint64_t offset, uint8_t * out, size_t bytes) const {
+        return std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 && std::fread(out, 1, bytes, file) == bytes;
+    }
+
+    ma_encoding_format sniff() const {
+        uint8_t head[12] = {};
+        std::fseek(file, 0, SEEK_SET);
+        const size_t length = std::fread(head, 1, sizeof(head), file);
+        const auto has = [&](size_t offset, const char * magic) {
+            return offset + 4 <= length && std::memcmp(head + offset, magic, std::strlen(magic)) == 0;
+        };
+        if (has(0, "RIFF") && has(8, "WAVE")) return ma_encoding_format_wav;
+        if (has(0, "fLaC")) return ma_encoding_format_flac;
+        // A tag, or eleven set bits and layer III as each frame has them.
+        if (has(0, "ID3") || (head[0] == 0xff && (head[1] & 0xe6) == 0xe2)) return ma_encoding_format_mp3;
+        throw SoundError("the audio is neither WAV, MP3 nor FLAC");
+    }
+
+    static uint32_t number(const uint8_t * at) {
+        return at[0] | at[1] << 8 | at[2] << 16 | static_cast<uint32_t>(at[3]) << 24;
+    }
+
+    // Where a recorder left the size of the sound open, because it did not know it yet, or where the file was cut: all that
+    // follows is meant.
+    void find_open_end() {
+        uint8_t header[CHUNK_HEADER];
+        uint64_t at = 12;
+        for (int chunk = 0; chunk < MOST_CHUNKS && read_at(at, header, CHUNK_HEADER); chunk++) {
+            const uint64_t length = number(header + 4);
+            at += CHUNK_HEADER;
+            if (std::memcmp(header, "data", 4) == 0) {
+                if (length > 0 && at + length <= size) return;
+                open_end = at - 4;
+                length_there = static_cast<uint32_t>(std::min<uint64_t>(size - at, UINT32_MAX - 1));
+                return;
+            }
+            at += length + (length & 1);
+        }
+    }
+
+    // Writes the size there is over the one that is wrong, where bytes from `from` on contain it.
+    void fill_open_end(uint8_t * out, uint64_t from, size_t bytes) const {
+        for (uint64_t place = 0; open_end > 0 && place < 4; place++) {
+            const uint64_t at = open_end + place;
+            if (at >= from && at < from + bytes) out[at - from] = static_cast<uint8_t>(length_there >> (8 * place));
+        }
+    }
+
+    FILE * file;
+    uint64_t size = 0;
+    uint64_t open_end = 0;
+    uint32_t length_there = 0;
+};
+
+class SoundFile {
+  public:
+    SoundFile(const std::string & path, int32_t sample_rate) : SoundFile(std::fopen(path.c_str(), "rb"), sample_rate) {}
+    // The bytes must outlive it.
+    SoundFile(const uint8_t * bytes, size_t size, int32_t sample_rate)
+        : SoundFile(fmemopen(const_cast<uint8_t *>(size > 0 ? bytes : NOTHING), size > 0 ? size : 1, "rb"), sample_rate) {}
+    ~SoundFile() { ma_decoder_uninit(&decoder); }
+    SoundFile(const SoundFile &) = delete;
+
+    // Fewer frames than asked for mean that it is over, or that the rest is damaged.
+    size_t read(float * out, size_t frames) {
+        ma_uint64 read = 0;
+        ma_decoder_read_pcm_frames(&decoder, out, frames, &read);
+        return static_cast<size_t>(read);
+    }
+
+    // Frames of the wanted rate that the file says to have, or that its parts add up to; 0: it does not say. An MP3 file is
+    // read to its end for that.
+    uint64_t declared_frames() {
+        ma_uint64 frames = 0;
+        return ma_decoder_get_length_in_pcm_frames(&decoder, &frames) == MA_SUCCESS ? frames : 0;
+    }
+
+    bool is_mp3() const { return source.format == ma_encoding_format_mp3; }
+    const char * format() const {
+        return is_mp3() ? "mp3" : source.format == ma_encoding_format_wav ? "wav" : "flac";
+    }
+    uint32_t rate() const { return own_rate; }
+    uint32_t channels() const { return own_channels; }
+
+  private:
+    static constexpr uint8_t NOTHING[1] = {};
+
+    SoundFile(FILE * file, int32_t sample_rate) : source(file) {
+        ma_decoder_config config = ma_decoder_config_init(ma_format_f32, 1, static_cast<ma_uint32>(sample_rate));
+        config.encodingFormat = source.format;
+        if (ma_decoder_init(SoundSource::read, SoundSource::seek, &source, &config, &decoder) != MA_SUCCESS) {
+            throw SoundError("the audio cannot be decoded");
+        }
+        ma_data_source_get_data_format(decoder.pBackend, nullptr, &own_channels, &own_rate, nullptr, 0);
+    }
+
+    SoundSource source;
+    ma_decoder decoder;
+    ma_uint32 own_channels = 0, own_rate = 0;
+};
+
+} // namespace svc

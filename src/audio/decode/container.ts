@@ -1,0 +1,132 @@
+// The decoder of containers: Symphonia as WebAssembly (vendor/sound-decoder), one instance a file. It can neither take more than
+// its own memory nor end the process, whatever a file makes of it.
+
+import { readFileSync } from "node:fs";
+import wasmPath from "../../../vendor/sound-decoder/sound-decoder.wasm" with { type: "file" };
+import type { SoundBytes } from "./file.ts";
+import type { SoundFormat } from "./format.ts";
+import { UnsupportedSound } from "./refusal.ts";
+
+/** As `open` counts them. */
+export const CONTAINERS = ["mp4", "webm", "ogg", "aac", "aiff", "caf"] as const satisfies readonly SoundFormat[];
+export type Container = (typeof CONTAINERS)[number];
+
+const END = -1;
+const UNSUPPORTED = -3;
+const NO_SOUND = -4;
+
+/** A reader that goes back and forth in a file reads it several times over; one that never ends reads it endlessly. */
+const READ_OVER = 16;
+const SPARE_BYTES = 1 << 24;
+const SPARE_READS = 1 << 14;
+const LEAST_READ = 256;
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  open(kind: number, size: number, isSeekable: number): number;
+  next(): number;
+  output(): number;
+  rate(): number;
+  trim_start(): number;
+  trim_end(): number;
+  head(): number;
+  head_length(): number;
+}
+
+/** The file is damaged or makes no sense. */
+export class DamagedSound extends Error {
+  override readonly name = "DamagedSound";
+}
+
+/** What one packet holds. */
+export type Packet =
+  | {
+      readonly kind: "samples";
+      /** Of one channel; valid until the next packet is read. */
+      readonly samples: Float32Array;
+      readonly rate: number;
+    }
+  | {
+      readonly kind: "opus";
+      readonly bytes: Uint8Array;
+      /** Seconds at its beginning and end that are not to be played. */
+      readonly trimStart: number;
+      readonly trimEnd: number;
+    }
+  /** Nothing: it is of another track, or damaged. */
+  | { readonly kind: "nothing" };
+
+let compiled: WebAssembly.Module | undefined;
+const decoderModule = (): WebAssembly.Module => (compiled ??= new WebAssembly.Module(readFileSync(wasmPath)));
+
+export class ContainerReader {
+  private readonly wasm: Exports;
+  private readonly isOpus: boolean;
+  /** What may still be read of the file. */
+  private bytesLeft: number;
+  private readsLeft: number;
+
+  /**
+   * Opens a file. `isSeekable`: tables at its end are looked for. Throws DamagedSound, or UnsupportedSound where its sound is coded
+   * in a way that is not known here.
+   */
+  constructor(
+    private readonly file: SoundBytes,
+    container: Container,
+    isSeekable: boolean,
+  ) {
+    this.bytesLeft = file.size * READ_OVER + SPARE_BYTES;
+    this.readsLeft = this.bytesLeft / LEAST_READ + SPARE_READS;
+    const host = { read: (offset: number, out: number, length: number) => this.read(offset, out, length) };
+    this.wasm = new WebAssembly.Instance(decoderModule(), { host }).exports as unknown as Exports;
+    const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size, isSeekable ? 1 : 0));
+    if (opened === END) throw new DamagedSound("a file that ends before its sound begins");
+    this.isOpus = this.checked(opened) === 1;
+  }
+
+  /** The identification header of an Opus track; undefined: the track is of another kind. */
+  get opusHead(): Uint8Array | undefined {
+    return this.isOpus ? this.bytes(this.wasm.head(), this.wasm.head_length()) : undefined;
+  }
+
+  /** The next packet; undefined at the end. Throws as above. */
+  next(): Packet | undefined {
+    const length = this.call(() => this.wasm.next());
+    if (length === END) return undefined;
+    if (this.checked(length) === 0) return { kind: "nothing" };
+    const { wasm } = this;
+    if (!this.isOpus) {
+      const samples = new Float32Array(wasm.memory.buffer, wasm.output(), length);
+      return { kind: "samples", samples, rate: wasm.rate() };
+    }
+    const bytes = this.bytes(wasm.output(), length);
+    return { kind: "opus", bytes, trimStart: wasm.trim_start(), trimEnd: wasm.trim_end() };
+  }
+
+  private bytes(at: number, length: number): Uint8Array {
+    return new Uint8Array(this.wasm.memory.buffer, at, length).slice();
+  }
+
+  private read(offset: number, out: number, length: number): number {
+    this.bytesLeft -= length;
+    this.readsLeft -= 1;
+    if (this.bytesLeft < 0 || this.readsLeft < 0) throw new DamagedSound("a file that leads in circles");
+    return offset < this.file.size ? this.file.read(offset, new Uint8Array(this.wasm.memory.buffer, out, length)) : 0;
+  }
+
+  /** A trap is what a panic, or too little memory, comes to. */
+  private call(run: () => number): number {
+    try {
+      return run();
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) throw new DamagedSound("a damaged file");
+      throw error;
+    }
+  }
+
+  private checked(code: number): number {
+    if (code >= 0) return code;
+    if (code === UNSUPPORTED) throw new UnsupportedSound("a coding that is not decoded here");
+    throw new DamagedSound(code === NO_SOUND ? "a file without a sound track" : "a damaged file");
+  }
+}

@@ -1,0 +1,56 @@
+// What a sound file is by its first bytes; labels and file names are never believed.
+
+/** Read by the native library, by the decoder of containers, or by both. */
+export type SoundFormat = "wav" | "mp3" | "flac" | "mp4" | "webm" | "ogg" | "aac" | "aiff" | "caf";
+
+/** As messages name them. */
+export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
+
+/** Bytes that are looked at; behind a tag as many again. */
+export const HEAD_BYTES = 64;
+
+interface Signature {
+  readonly at: number;
+  readonly text: string;
+  readonly format: SoundFormat;
+}
+
+/** In Latin-1. */
+const signatures: readonly Signature[] = [
+  { at: 8, text: "WAVE", format: "wav" },
+  { at: 0, text: "fLaC", format: "flac" },
+  { at: 0, text: "OggS", format: "ogg" },
+  { at: 0, text: "\x1aE\xdf\xa3", format: "webm" },
+  { at: 4, text: "ftyp", format: "mp4" },
+  // QuickTime files may begin with any of its boxes.
+  { at: 4, text: "moov", format: "mp4" },
+  { at: 4, text: "mdat", format: "mp4" },
+  { at: 4, text: "wide", format: "mp4" },
+  { at: 8, text: "AIFF", format: "aiff" },
+  { at: 8, text: "AIFC", format: "aiff" },
+  { at: 0, text: "caff", format: "caf" },
+];
+
+/** What a file is whose first bytes are these; undefined: no sound that is read here. `tagged`: an ID3 tag stands before. */
+export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | undefined {
+  const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES));
+  const found = signatures.find(
+    ({ at, text: word, format }) =>
+      text.startsWith(word, at) &&
+      (format !== "wav" || text.startsWith("RIFF")) &&
+      (format !== "aiff" || text.startsWith("FORM")),
+  );
+  if (found) return found.format;
+  const [sync = 0, kind = 0] = head;
+  // Twelve set bits and layer 0; eleven and layer III.
+  if (sync === 0xff && (kind & 0xf6) === 0xf0) return "aac";
+  if (tagged || (sync === 0xff && (kind & 0xe6) === 0xe2)) return "mp3";
+  return undefined;
+}
+
+/** How many bytes the ID3 tag takes that the file begins with; 0: none. Its length is in seven bits a byte. */
+export function tagBytes(head: Uint8Array): number {
+  if (head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33 || head.length < 10) return 0;
+  const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6, 10);
+  return 10 + (((a & 127) << 21) | ((b & 127) << 14) | ((c & 127) << 7) | (d & 127));
+}

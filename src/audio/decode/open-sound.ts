@@ -1,0 +1,184 @@
+// A sound file of any usual format to samples for speech recognition: 16 kHz, one channel, window by window.
+
+import { SvcError } from "../../domain/errors.ts";
+import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
+import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
+import { HEAD_BYTES, SOUND_FORMATS, soundFormat, tagBytes, type SoundFormat } from "./format.ts";
+import { refusal, UnsupportedSound } from "./refusal.ts";
+import { containerSamples, ffmpegSamples, nativeSamples } from "./samples.ts";
+import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+
+/** Samples of a window, but for the last: about four seconds. */
+export const WINDOW_SAMPLES = 1 << 16;
+
+export interface SoundLimits {
+  /** A file that plays longer is refused as soon as that shows. */
+  readonly maxSeconds: number;
+  /** The request field that the file came in, for messages. */
+  readonly field: string;
+  /** Decoding stops between two windows, with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Sound {
+  readonly format: SoundFormat;
+  /**
+   * Samples between -1 and 1, in order; each window is the reader's to keep. To be read to the end or left by `return`, which
+   * closes the file. Throws SvcError `invalid_value` when the sound is longer than the limit, or the signal's reason.
+   */
+  readonly windows: AsyncIterableIterator<Float32Array, void, void>;
+}
+
+/**
+ * Opens a sound file by its path and decodes its first window. Memory holds a few windows, whatever the file says about
+ * itself; one that is cut off or damaged plays as far as it goes. Throws SvcError `invalid_value` for what is no sound or has
+ * none in it, or the signal's reason.
+ */
+export async function openSound(
+  source: { readonly path: string },
+  tools: SoundTools,
+  limits: SoundLimits,
+): Promise<Sound> {
+  limits.signal?.throwIfAborted();
+  const file = openBytes(source.path);
+  let format: SoundFormat | undefined;
+  try {
+    format = formatOf(file);
+    if (!format)
+      throw refusal(limits.field, `be ${SOUND_FORMATS}`, file.size === 0 ? "0 bytes" : "another kind of file");
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  const windows = inWindows(
+    readable(samplesOf(file, source.path, format, tools, limits), format, limits),
+    file,
+    limits,
+  );
+  const first = await windows.next();
+  if (first.done) throw refusal(limits.field, "have sound in it", `${NAMES[format]} without samples`);
+  return { format, windows: withFirst(first.value, windows) };
+}
+
+const NAMES: Readonly<Record<SoundFormat, string>> = {
+  wav: "WAV",
+  mp3: "MP3",
+  flac: "FLAC",
+  mp4: "an MP4 file",
+  webm: "a WebM file",
+  ogg: "Ogg",
+  aac: "AAC",
+  aiff: "AIFF",
+  caf: "CAF",
+};
+
+const isContainer = (format: SoundFormat): format is Container => CONTAINERS.some((name) => name === format);
+
+function formatOf(file: SoundBytes): SoundFormat | undefined {
+  const head = bytesAt(file, 0, HEAD_BYTES);
+  const tag = tagBytes(head);
+  return tag === 0 ? soundFormat(head) : soundFormat(bytesAt(file, tag, HEAD_BYTES), true);
+}
+
+async function* samplesOf(
+  file: SoundBytes,
+  path: string,
+  format: SoundFormat,
+  tools: SoundTools,
+  limits: SoundLimits,
+): AsyncGenerator<Float32Array> {
+  if (!isContainer(format)) return yield* nativeSamples(path, tools);
+  let some = false;
+  try {
+    for await (const samples of containerSamples(file, format, tools)) {
+      some ||= samples.length > 0;
+      yield samples;
+    }
+  } catch (error) {
+    if (some || !(error instanceof UnsupportedSound)) throw error;
+    yield* ffmpegSamples(path, format, tools, limits);
+  }
+}
+
+/** Turns what is wrong with a file into a refusal, or into its end where it has played already. */
+async function* readable(
+  samples: AsyncGenerator<Float32Array>,
+  format: SoundFormat,
+  { field }: SoundLimits,
+): AsyncGenerator<Float32Array> {
+  let some = false;
+  try {
+    for await (const part of samples) {
+      some ||= part.length > 0;
+      yield part;
+    }
+  } catch (error) {
+    const reason = faultOf(error);
+    if (reason === undefined) throw error;
+    if (!some) throw refusal(field, `be ${SOUND_FORMATS} that can be decoded`, `${NAMES[format]}: ${reason}`);
+  }
+}
+
+/** Why the file is at fault; undefined: it is not. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof DamagedSound || error instanceof UnsupportedSound) return error.message;
+  return error instanceof Error && "code" in error && error.code === "bad-sound" ? error.message : undefined;
+}
+
+/** Windows of one size; closes the file at the end. */
+async function* inWindows(
+  samples: AsyncGenerator<Float32Array>,
+  file: SoundBytes,
+  { maxSeconds, field, signal }: SoundLimits,
+): AsyncGenerator<Float32Array, void, void> {
+  let window = new Float32Array(WINDOW_SAMPLES);
+  let filled = 0;
+  let total = 0;
+  try {
+    for await (const part of samples) {
+      total += part.length;
+      if (total > maxSeconds * SAMPLE_RATE) throw tooLong(field, maxSeconds);
+      for (let from = 0; from < part.length;) {
+        const count = Math.min(part.length - from, WINDOW_SAMPLES - filled);
+        for (let index = 0; index < count; index++) window[filled + index] = within(part[from + index] ?? 0);
+        from += count;
+        filled += count;
+        if (filled < WINDOW_SAMPLES) continue;
+        yield window;
+        window = new Float32Array(WINDOW_SAMPLES);
+        filled = 0;
+        // Decoding is synchronous: a cancel would not be heard.
+        await new Promise(setImmediate);
+        signal?.throwIfAborted();
+      }
+    }
+    if (filled > 0) yield window.slice(0, filled);
+  } finally {
+    file.close();
+  }
+}
+
+/** Files of floats may hold anything. */
+const within = (value: number): number => (value > 1 ? 1 : value < -1 ? -1 : Number.isNaN(value) ? 0 : value);
+
+const tooLong = (field: string, maxSeconds: number): SvcError =>
+  refusal(field, `play for at most ${maxSeconds} seconds`, "a longer sound");
+
+/** The windows with the first one, which has been taken already; leaving them unread closes the file, too. */
+function withFirst(
+  first: Float32Array,
+  rest: AsyncGenerator<Float32Array, void, void>,
+): AsyncIterableIterator<Float32Array, void, void> {
+  let taken = false;
+  return {
+    next: async () => {
+      if (taken) return rest.next();
+      taken = true;
+      return { done: false, value: first };
+    },
+    return: () => rest.return(),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// Opus packets to samples: libopus as WebAssembly.
+
+import { OpusDecoder } from "opus-decoder";
+import { DamagedSound } from "./container.ts";
+import { SAMPLE_RATE } from "./tools.ts";
+
+/** What the decoder has room for, of each channel: 120 ms at 256 kbit/s. */
+const LONGEST_PACKET = 3840;
+/** More than this of them and the rest is no Opus. */
+const MOST_DAMAGED = 1000;
+const MOST_CHANNELS = 8;
+
+export interface OpusPackets {
+  /** Samples of one channel, without what is not to be played. */
+  decode(packet: Uint8Array, trimStart: number, trimEnd: number): Float32Array;
+  close(): void;
+}
+
+/** `head`: the identification header of the track, if it has one. Throws DamagedSound when that makes no sense. */
+export async function openOpus(head: Uint8Array): Promise<OpusPackets> {
+  const layout = layoutOf(head);
+  const decoder = new OpusDecoder({ sampleRate: SAMPLE_RATE, ...layout });
+  await decoder.ready;
+  let damaged = 0;
+  return {
+    decode(packet, trimStart, trimEnd) {
+      const fits = packet.length <= LONGEST_PACKET * layout.channels;
+      const { channelData, samplesDecoded, errors } = decoder.decodeFrame(fits ? packet : new Uint8Array(0));
+      if (!fits || errors.length > 0) damaged++;
+      if (damaged > MOST_DAMAGED) throw new DamagedSound("damaged Opus packets");
+      const from = Math.round(trimStart * SAMPLE_RATE);
+      const to = samplesDecoded - Math.round(trimEnd * SAMPLE_RATE);
+      return mixed(channelData, Math.min(from, samplesDecoded), Math.max(to, 0));
+    },
+    close: () => decoder.free(),
+  };
+}
+
+interface Layout {
+  readonly channels: number;
+  readonly streamCount: number;
+  readonly coupledStreamCount: number;
+  readonly channelMappingTable: number[];
+}
+
+/** libopus mixes the two channels of the usual layout itself. */
+const MONO: Layout = { channels: 1, streamCount: 1, coupledStreamCount: 0, channelMappingTable: [0] };
+
+function layoutOf(head: Uint8Array): Layout {
+  const [channels = 0, family = 0, streams = 0, coupled = 0] = [head[9], head[18], head[19], head[20]];
+  if (head.length < 19 || family === 0) return MONO;
+  const table = [...head.subarray(21, 21 + channels)];
+  const inputs = streams + coupled;
+  const isWhole = channels >= 1 && channels <= MOST_CHANNELS && table.length === channels;
+  const isPossible = streams >= 1 && coupled <= streams && inputs <= MOST_CHANNELS;
+  if (!isWhole || !isPossible || table.some((input) => input >= inputs && input !== 255)) {
+    throw new DamagedSound("an Opus header that makes no sense");
+  }
+  return { channels, streamCount: streams, coupledStreamCount: coupled, channelMappingTable: table };
+}
+
+function mixed(channels: readonly Float32Array[], from: number, to: number): Float32Array {
+  const [first] = channels;
+  if (!first || to <= from) return new Float32Array(0);
+  if (channels.length === 1) return first.subarray(from, to);
+  const sum = first.slice(from, to);
+  for (const channel of channels.slice(1)) {
+    for (let index = 0; index < sum.length; index++) sum[index] = (sum[index] ?? 0) + (channel[from + index] ?? 0);
+  }
+  return sum.map((value) => value / channels.length);
+}

@@ -1,0 +1,132 @@
+// Samples of one file as they are decoded, in parts of any size: by the native library, from a container, by the host's ffmpeg.
+
+import { ContainerReader, DamagedSound, type Container } from "./container.ts";
+import type { SoundBytes } from "./file.ts";
+import { openOpus } from "./opus.ts";
+import { UnsupportedSound } from "./refusal.ts";
+import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+
+/** Frames that are decoded at once: others have a turn in between. */
+const BLOCK_FRAMES = 1 << 16;
+/** Packets without sound, one after the other, that nobody has who means well. */
+const MOST_EMPTY = 100_000;
+/** Of a sample as ffmpeg writes it. */
+const BYTES = Float32Array.BYTES_PER_ELEMENT;
+/** As ffmpeg calls the readers of containers. Named, because it would take a playlist for a file and open what is in there. */
+const DEMUXERS: Readonly<Record<Container, string>> = {
+  mp4: "mov",
+  webm: "matroska",
+  ogg: "ogg",
+  aac: "aac",
+  aiff: "aiff",
+  caf: "caf",
+};
+
+/** WAV, MP3 or FLAC. Throws what the native library throws. */
+export async function* nativeSamples(path: string, { audio }: SoundTools): AsyncGenerator<Float32Array> {
+  const sound = audio.open(path);
+  const block = new Float32Array(BLOCK_FRAMES);
+  try {
+    for (;;) {
+      const length = sound.read(block);
+      if (length === 0) return;
+      yield block.subarray(0, length);
+    }
+  } finally {
+    sound.close();
+  }
+}
+
+/** What is in a container. Throws DamagedSound or UnsupportedSound. */
+export async function* containerSamples(
+  file: SoundBytes,
+  container: Container,
+  tools: SoundTools,
+): AsyncGenerator<Float32Array> {
+  let some = false;
+  let reason: unknown;
+  // A file that was cut off says where its tables are, but has none there: it may play without them.
+  for (const isSeekable of [true, false]) {
+    try {
+      for await (const samples of packetSamples(new ContainerReader(file, container, isSeekable), tools)) {
+        some ||= samples.length > 0;
+        yield samples;
+      }
+      return;
+    } catch (error) {
+      if (some) throw error;
+      reason ??= error;
+    }
+  }
+  throw reason;
+}
+
+async function* packetSamples(reader: ContainerReader, { audio }: SoundTools): AsyncGenerator<Float32Array> {
+  const head = reader.opusHead;
+  const opus = head && (await openOpus(head));
+  const rates = new Rates(audio);
+  try {
+    let empty = 0;
+    for (let packet = reader.next(); packet !== undefined; packet = reader.next()) {
+      empty = packet.kind === "nothing" ? empty + 1 : 0;
+      if (empty > MOST_EMPTY) return;
+      if (packet.kind === "samples") yield rates.convert(packet.samples, packet.rate);
+      if (packet.kind === "opus" && opus) yield opus.decode(packet.bytes, packet.trimStart, packet.trimEnd);
+    }
+  } finally {
+    opus?.close();
+    rates.close();
+  }
+}
+
+/** What the host's ffmpeg makes of a file. Throws UnsupportedSound when there is none, DamagedSound when it fails. */
+export async function* ffmpegSamples(
+  path: string,
+  container: Container,
+  { ffmpeg, run }: SoundTools,
+  { maxSeconds, signal }: { readonly maxSeconds: number; readonly signal?: AbortSignal },
+): AsyncGenerator<Float32Array> {
+  if (ffmpeg === undefined)
+    throw new UnsupportedSound("a coding that is read with ffmpeg only, which is not installed");
+  // A second more, so that what is too long shows.
+  const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
+  const input = ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[container], "-i", `file:${path}`];
+  const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
+  const command = [ffmpeg, "-nostdin", "-hide_banner", "-v", "error", ...input, ...output];
+  let rest = Buffer.alloc(0);
+  try {
+    for await (const bytes of run(command, signal)) {
+      const all = Buffer.concat([rest, bytes]);
+      const whole = all.length - (all.length % BYTES);
+      rest = all.subarray(whole);
+      const samples = new Float32Array(whole / BYTES);
+      new Uint8Array(samples.buffer).set(all.subarray(0, whole));
+      yield samples;
+    }
+  } catch {
+    signal?.throwIfAborted();
+    throw new DamagedSound("a file that ffmpeg cannot read");
+  }
+}
+
+/** The converter for the rate that the packets have, which may change between recordings that were joined. */
+class Rates {
+  private current:
+    { readonly rate: number; readonly converter: ReturnType<SoundTools["audio"]["openConverter"]> } | undefined;
+
+  constructor(private readonly audio: SoundTools["audio"]) {}
+
+  convert(samples: Float32Array, rate: number): Float32Array {
+    if (rate === SAMPLE_RATE) return samples;
+    if (this.current?.rate !== rate) {
+      this.close();
+      this.current = { rate, converter: this.audio.openConverter(rate) };
+    }
+    return this.current.converter.convert(samples);
+  }
+
+  close(): void {
+    this.current?.converter.close();
+    this.current = undefined;
+  }
+}

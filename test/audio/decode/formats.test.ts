@@ -1,0 +1,100 @@
+// Every format plays as long and as high as it was made.
+
+import { describe, expect, test } from "bun:test";
+import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { frequency, TONE, wav, type WavShape } from "../sounds.ts";
+import { fixture, isBuilt, soundRig } from "./rig.ts";
+
+const rig = soundRig();
+
+function expectTone(samples: Float32Array, seconds: number): void {
+  expect(samples.length / SAMPLE_RATE).toBeWithin(seconds * 0.98, seconds * 1.02);
+  expect(frequency(samples)).toBeWithin(TONE * 0.99, TONE * 1.01);
+  // Of a sine of half the full loudness; who spreads it over two channels makes each quieter.
+  expect(Math.sqrt(samples.reduce((sum, value) => sum + value ** 2, 0) / samples.length)).toBeWithin(0.23, 0.4);
+}
+
+const shapes: Readonly<Record<string, Omit<WavShape, "seconds">>> = {
+  "16 bit": {},
+  "8 bit, 8 kHz": { bits: 8, rate: 8000 },
+  "24 bit, 48 kHz, stereo": { bits: 24, rate: 48_000, channels: 2 },
+  "32 bit, 44.1 kHz": { bits: 32, rate: 44_100 },
+  "float, 96 kHz": { coding: "float", rate: 96_000 },
+  "double, 22.05 kHz, 6 channels": { coding: "float", bits: 64, rate: 22_050, channels: 6 },
+  "µ-law, 8 kHz": { coding: "mu-law", rate: 8000 },
+  "A-law, 8 kHz": { coding: "a-law", rate: 8000 },
+  "the longer header, 24 bit": { extensible: true, bits: 24, rate: 48_000 },
+  "the longer header, float, stereo": { extensible: true, coding: "float", channels: 2 },
+  "a length left open": { dataBytes: 0 },
+};
+
+describe.skipIf(!isBuilt)("a WAV file", () => {
+  test.each(Object.entries(shapes))("with %s plays", async (_name, shape) => {
+    const path = await rig.keep(wav({ seconds: 1, ...shape }));
+    expectTone(await rig.decode(path), 1);
+  });
+
+  test("of many windows is whole and in order", async () => {
+    const samples = await rig.decode(await rig.keep(wav({ seconds: 20 })));
+    expect(samples.length).toBe(20 * SAMPLE_RATE);
+    const shift = 15 * SAMPLE_RATE;
+    expect(samples[shift + 9]).toBeCloseTo(0.5 * Math.sin((2 * Math.PI * TONE * (shift + 9)) / SAMPLE_RATE), 3);
+  });
+
+  test("of floats that are no sound comes as silence or full loudness", async () => {
+    const file = wav({ seconds: 0.1, coding: "float" });
+    new DataView(file.buffer, file.byteOffset).setFloat32(44, Number.NaN, true);
+    new DataView(file.buffer, file.byteOffset).setFloat32(48, -1e30, true);
+    expect([...(await rig.decode(await rig.keep(file))).subarray(0, 2)]).toEqual([0, -1]);
+  });
+});
+
+const files = [
+  "tone.mp3",
+  "tone.flac",
+  "opus.ogg",
+  "stereo-opus.ogg",
+  "vorbis.ogg",
+  "opus.webm",
+  "opus-live.webm",
+  "vorbis.mkv",
+  "aac.m4a",
+  "stereo-aac.m4a",
+  "aac-live.mp4",
+  "opus.mp4",
+  "mp3.mp4",
+  "alac.m4a",
+  "aac.mov",
+  "tone.aac",
+  "tone.aiff",
+  "mu-law.aifc",
+  "tone.caf",
+];
+
+/** The table of what is where stands at their end, or there is but one page and it is broken. */
+const lostWhenCut = ["aac.m4a", "opus.mp4", "mp3.mp4", "alac.m4a", "aac.mov", "vorbis.ogg", "tone.caf"];
+
+describe.skipIf(!isBuilt)("a file of another program's", () => {
+  test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
+
+  test.each(files)("%s plays as far as it goes when it is cut off", async (name) => {
+    const whole = await Bun.file(fixture(name)).bytes();
+    const cut = await rig.keep(whole.subarray(0, Math.floor(whole.length * 0.8)));
+    if (lostWhenCut.includes(name)) {
+      expect(await rig.refusal(cut)).toContain("'file' must be WAV, MP3");
+      return;
+    }
+    const samples = await rig.decode(cut);
+    expect(samples.length / SAMPLE_RATE).toBeWithin(0.7, 1.8);
+    expect(frequency(samples)).toBeWithin(TONE * 0.98, TONE * 1.02);
+  });
+
+  test("behind a tag is found", async () => {
+    const tag = new Uint8Array(10 + 300);
+    tag.set([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 2, 44]);
+    for (const name of ["tone.mp3", "tone.aac"]) {
+      const path = await rig.keep(Buffer.concat([tag, await Bun.file(fixture(name)).bytes()]));
+      expectTone(await rig.decode(path), 2);
+    }
+  });
+});

@@ -1,0 +1,148 @@
+// Sound files that mean harm, or that have come to some: all are refused or play, and soon.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { wav } from "../sounds.ts";
+import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
+
+const MUTATIONS = 200;
+const rig = soundRig();
+const all = readdirSync(fixtures).filter((name) => !name.endsWith(".ts"));
+
+/** Random numbers below `limit` that are the same every time. */
+function dice(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+/** A copy with some bytes changed, a piece cut out, doubled or moved, or its end cut off. */
+function mutated(file: Uint8Array, roll: (limit: number) => number): Uint8Array {
+  const copy = Uint8Array.from(file);
+  const extremes = [0, 1, 0x7f, 0x80, 0xff];
+  // Most of what decides stands in the first bytes.
+  const place = () => roll(roll(2) === 0 ? Math.min(512, copy.length) : copy.length);
+  for (let change = 0; change <= roll(8); change++) copy[place()] = extremes[roll(8)] ?? roll(256);
+  const [from, length] = [place(), roll(400)];
+  const kind = roll(6);
+  if (kind === 0) return copy.subarray(0, from);
+  if (kind === 1) return Buffer.concat([copy.subarray(0, from), copy.subarray(from + length)]);
+  if (kind === 2) return Buffer.concat([copy.subarray(0, from + length), copy.subarray(from)]);
+  if (kind === 3) copy.copyWithin(place(), from, from + length);
+  return copy;
+}
+
+/** An MP4 box or another chunk with its length before its name. */
+function box(name: string, ...content: readonly Uint8Array[]): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
+  return Buffer.concat([length, Buffer.from(name, "latin1"), ...content]);
+}
+
+const words = (...numbers: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(numbers.length * 4);
+  numbers.forEach((number, index) => bytes.writeUInt32BE(number >>> 0, index * 4));
+  return bytes;
+};
+
+/** The file with other bytes in its box of that name. */
+function withBytes(file: Uint8Array, name: string, offset: number, bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.from(file);
+  copy.set(bytes, copy.indexOf(name, 0, "latin1") + name.length + offset);
+  return copy;
+}
+
+describe.skipIf(!isBuilt)("refused, by what is wrong with it, is", () => {
+  const files: Readonly<Record<string, () => readonly [Uint8Array | Promise<Uint8Array>, string]>> = {
+    "an empty file": () => [new Uint8Array(0), "got 0 bytes"],
+    "something else": () => [Buffer.from("%PDF-1.7 and so on"), "'file' must be WAV, MP3, FLAC"],
+    "a playlist": () => [Buffer.from("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), "'file' must be WAV"],
+    "a WAV file without sound": () => [wav({ seconds: 0 }), "WAV without samples"],
+    "a WAV file of one sample a second": () => [wav({ seconds: 9, rate: 1 }), "1000 to 384000 samples a second; got 1"],
+    "a WAV file of 300 kHz and more": () => [wav({ seconds: 0.001, rate: 4_000_000 }), "got WAV: "],
+    "a WAV file of 32 channels": () => [wav({ seconds: 0.1, channels: 32 }), "1 to 16 channels; got 32"],
+    "a WAV file of chunks only": () => [
+      Buffer.concat([wav({ seconds: 0 }).subarray(0, 36), Buffer.alloc(1 << 20)]),
+      "got WAV: ",
+    ],
+    "an MP3 tag with nothing behind it": () => [
+      Buffer.from("ID3\x04\0\0\0\0\0\0".padEnd(40, "\0"), "latin1"),
+      "got MP3",
+    ],
+    "a FLAC file without frames": () => [Buffer.from("fLaC".padEnd(60, "\0"), "latin1"), "got FLAC: "],
+    "an Ogg page without a recording": () => [Buffer.from("OggS".padEnd(60, "\0"), "latin1"), "got Ogg: "],
+    "an MP4 file without a track": () => [
+      Buffer.concat([box("ftyp", Buffer.from("isom")), box("moov")]),
+      "got an MP4 file: ",
+    ],
+    "boxes in boxes in boxes": () => {
+      let nested = box("free");
+      for (let depth = 0; depth < 5000; depth++) nested = box("moov", nested);
+      return [Buffer.concat([box("ftyp", Buffer.from("isom")), nested]), "got an MP4 file: "];
+    },
+    "a WebM file that ends behind its first word": () => [Buffer.from("1a45dfa3", "hex"), "got a WebM file: "],
+  };
+
+  test.each(Object.keys(files))("%s", async (name) => {
+    const [bytes, reason] = files[name]?.() ?? [new Uint8Array(), ""];
+    expect(await rig.refusal(await rig.keep(await bytes))).toContain(reason);
+  });
+
+  test("an MP4 file of four thousand million samples, with room for none", async () => {
+    const whole = await Bun.file(fixture("aac.m4a")).bytes();
+    const table = withBytes(whole, "stsz", 4, words(0, 0xffff_ffff));
+    expect(await rig.refusal(await rig.keep(table))).toContain("got an MP4 file: ");
+  });
+
+  test("and one of as many samples without a byte", async () => {
+    const whole = await Bun.file(fixture("aac.m4a")).bytes();
+    const steps = withBytes(withBytes(whole, "stsz", 4, words(1, 0xffff_ffff)), "stts", 8, words(0xffff_ffff, 1));
+    expect((await rig.refusal(await rig.keep(steps))) ?? "plays").toBeString();
+  });
+});
+
+describe.skipIf(!isBuilt)("however long a file says to be", () => {
+  test("what is there plays", async () => {
+    const hours = wav({ seconds: 1, dataBytes: 8 * 3600 * 32_000 });
+    expect((await rig.decode(await rig.keep(hours))).length).toBe(SAMPLE_RATE);
+    const flac = await Bun.file(fixture("tone.flac")).bytes();
+    // The lower 36 bits of that word and the next are the number of samples.
+    flac.set([0xff, 0xff, 0xff, 0xff], 22);
+    expect((await rig.decode(await rig.keep(flac))).length).toBe(2 * SAMPLE_RATE);
+  });
+
+  test("it is refused where it plays for longer than the limit", async () => {
+    for (const name of ["tone.mp3", "opus.webm", "aac.m4a", "tone.flac"]) {
+      expect(await rig.refusal(fixture(name), { maxSeconds: 1.5, field: "sound" })).toBe(
+        "'sound' must play for at most 1.5 seconds; got a longer sound.",
+      );
+    }
+    expect(await rig.refusal(await rig.keep(wav({ seconds: 30 })), { maxSeconds: 29 })).toContain("at most 29 seconds");
+  });
+
+  test("decoding ends with the request", async () => {
+    const path = await rig.keep(wav({ seconds: 50 }));
+    const ended = new AbortController();
+    const decoding = rig.decode(path, { signal: ended.signal });
+    ended.abort(new Error("the client has left"));
+    await expect(decoding).rejects.toThrow("the client has left");
+  });
+});
+
+describe.skipIf(!isBuilt)("after any damage", () => {
+  test.each(all)(`%s is refused or plays, in ${MUTATIONS} ways`, async (name) => {
+    const whole = await Bun.file(join(fixtures, name)).bytes();
+    const roll = dice(whole.length);
+    let played = 0;
+    for (let round = 0; round < MUTATIONS; round++) {
+      const path = await rig.keep(mutated(whole, roll), "mutated.bin");
+      if ((await rig.refusal(path)) === undefined) played++;
+    }
+    // Some damage is small, and some is where nobody looks.
+    if (name !== "ac3.mp4") expect(played).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,71 @@
+// Opening sounds in tests: the real tools, files in a folder of their own, and what came of a file.
+
+import { afterAll } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openAudio } from "../../../ffi/audio/binding.ts";
+import { fileName } from "../../../ffi/runtime/library.ts";
+import { openSound, type SoundLimits } from "../../../src/audio/decode/open-sound.ts";
+import type { SoundTools } from "../../../src/audio/decode/tools.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { runProgram } from "../../../src/engine/process/program.ts";
+
+const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
+
+/** Whether the audio library is there; it is a build target of its own. */
+export const isBuilt = existsSync(join(libraries, fileName("audio")));
+
+export const fixtures = join(import.meta.dir, "../fixtures");
+export const fixture = (name: string): string => join(fixtures, name);
+
+export interface SoundRig {
+  readonly folder: string;
+  /** Writes a file and returns its path. */
+  keep(bytes: Uint8Array, name?: string): Promise<string>;
+  /** All samples of a file. Throws what openSound throws. */
+  decode(path: string, changes?: Changes): Promise<Float32Array>;
+  /** What is said of a file that is refused; undefined: it is not. */
+  refusal(path: string, changes?: Changes): Promise<string | undefined>;
+}
+
+export interface Changes extends Partial<SoundLimits> {
+  readonly ffmpeg?: string;
+}
+
+export function soundRig(): SoundRig {
+  const folder = mkdtempSync(join(tmpdir(), "svc-sounds-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  let native: SoundTools["audio"] | undefined;
+  let count = 0;
+  const decode = async (path: string, { ffmpeg, ...changes }: Changes = {}) => {
+    native ??= openAudio(libraries);
+    const tools: SoundTools = { audio: native, run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
+    const sound = await openSound({ path }, tools, { maxSeconds: 60, field: "file", ...changes });
+    const windows = await Array.fromAsync(sound.windows);
+    const samples = new Float32Array(windows.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const window of windows) {
+      samples.set(window, at);
+      at += window.length;
+    }
+    return samples;
+  };
+  return {
+    folder,
+    keep: async (bytes, name = `${count++}.bin`) => {
+      await Bun.write(join(folder, name), bytes);
+      return join(folder, name);
+    },
+    decode,
+    refusal: async (path, changes) => {
+      try {
+        await decode(path, changes);
+      } catch (error) {
+        if (error instanceof SvcError && error.code === "invalid_value") return error.message;
+        throw error;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// The audio library: sound files through miniaudio, block by block, and the converter of sample rates.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AudioError, SAMPLE_RATE, type NativeAudio } from "../../ffi/audio/api.ts";
+import { openAudio } from "../../ffi/audio/binding.ts";
+import { fileName } from "../../ffi/runtime/library.ts";
+import { frequency, wav } from "../audio/sounds.ts";
+
+const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../vendor/.build/lib/current");
+const isBuilt = existsSync(join(libraries, fileName("audio")));
+const folder = mkdtempSync(join(tmpdir(), "svc-audio-"));
+
+describe.skipIf(!isBuilt)("the audio library", () => {
+  let audio: NativeAudio;
+  beforeAll(() => {
+    audio = openAudio(libraries);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** All samples, read in blocks of `block`. */
+  const decode = (file: string | Uint8Array, block = 4096): Float32Array => {
+    const sound = audio.open(file);
+    const parts: number[] = [];
+    const out = new Float32Array(block);
+    for (;;) {
+      const length = sound.read(out);
+      if (length === 0) break;
+      parts.push(...out.subarray(0, length));
+    }
+    sound.close();
+    return Float32Array.from(parts);
+  };
+
+  test("a file is the same by its path and from memory, and in blocks of any size", async () => {
+    const file = wav({ seconds: 0.5, rate: 44_100, channels: 2 });
+    const path = join(folder, "a tone – ä.wav");
+    await Bun.write(path, file);
+    const samples = decode(file);
+    expect(samples.length).toBeWithin(0.49 * SAMPLE_RATE, 0.51 * SAMPLE_RATE);
+    expect(frequency(samples)).toBeWithin(437, 443);
+    expect(decode(path, 1000)).toEqual(samples);
+    expect(decode(path, 1 << 16)).toEqual(samples);
+  });
+
+  test("what a file says of itself is told, and a length that it has not is not believed", () => {
+    const file = wav({ seconds: 0.25, rate: 8000, channels: 1, dataBytes: 8 * 3600 * 16_000 });
+    const sound = audio.open(file);
+    expect(sound.info).toEqual({ format: "wav", rate: 8000, channels: 1, seconds: 0.25 });
+    sound.close();
+    expect(decode(file).length).toBeWithin(0.24 * SAMPLE_RATE, 0.26 * SAMPLE_RATE);
+  });
+
+  test("a recording whose length was left open is read to its end", () => {
+    for (const dataBytes of [0, 0x7fff_ffff, 0xffff_ffff]) {
+      const samples = decode(wav({ seconds: 0.5, rate: 16_000, dataBytes }));
+      expect(samples.length).toBeWithin(0.49 * SAMPLE_RATE, 0.51 * SAMPLE_RATE);
+    }
+  });
+
+  test("what is no sound is refused, with a reason for whoever sent it", () => {
+    const refusal = (file: string | Uint8Array): unknown => {
+      try {
+        return audio.open(file);
+      } catch (error) {
+        return error instanceof AudioError && [error.code, error.message];
+      }
+    };
+    expect(refusal(new Uint8Array())).toEqual(["bad-sound", expect.stringContaining("neither WAV, MP3 nor FLAC")]);
+    expect(refusal(wav({ seconds: 0.1, rate: 1 }))).toEqual(["bad-sound", expect.stringContaining("got 1")]);
+    expect(refusal(wav({ seconds: 0.1, channels: 32 }))).toEqual(["bad-sound", expect.stringContaining("got 32")]);
+    expect(refusal(join(folder, "missing.wav"))).toEqual(["failed", expect.stringContaining("cannot be opened")]);
+  });
+
+  test("samples decoded elsewhere are converted as they come", () => {
+    const converter = audio.openConverter(48_000);
+    const tone = Float32Array.from({ length: 48_000 }, (_, index) => Math.sin((2 * Math.PI * 440 * index) / 48_000));
+    const parts: number[] = [];
+    for (let at = 0; at < tone.length; at += 960) parts.push(...converter.convert(tone.subarray(at, at + 960)));
+    converter.close();
+    expect(parts.length).toBeWithin(SAMPLE_RATE - 10, SAMPLE_RATE + 10);
+    expect(frequency(Float32Array.from(parts))).toBeWithin(437, 443);
+    expect(() => audio.openConverter(0)).toThrow("got 0");
+  });
+});
