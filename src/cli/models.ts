@@ -1,6 +1,7 @@
 // `svc models`: what the server that runs at --host and --port can be asked for.
 
-import { rootCertificates } from "node:tls";
+import { X509Certificate } from "node:crypto";
+import { rootCertificates, type PeerCertificate } from "node:tls";
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
@@ -32,8 +33,7 @@ interface Trust {
 async function fetchListing(url: string, { key, cert }: Trust): Promise<Listing> {
   try {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    // The server has this very certificate, for whatever names others call it by.
-    const tls = cert === undefined ? {} : { ca: [cert, ...rootCertificates], checkServerIdentity: () => undefined };
+    const tls = cert === undefined ? {} : onlyFrom(cert);
     const response = await fetch(`${url}/v1/models`, { headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (response.status === 401)
       throw new ExitError("failure", `${url} wants an API key, and the first of --api-key and --api-key-file is sent.`);
@@ -44,6 +44,14 @@ async function fetchListing(url: string, { key, cert }: Trust): Promise<Listing>
     // Said below.
   }
   throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
+}
+
+/** The server has this very certificate, for whatever names others call it by: nobody else is to get the key. */
+function onlyFrom(cert: string) {
+  const { fingerprint256 } = new X509Certificate(cert);
+  const checkServerIdentity = (_: string, peer: PeerCertificate) =>
+    peer.fingerprint256 === fingerprint256 ? undefined : new Error("another certificate");
+  return { ca: [cert, ...rootCertificates], checkServerIdentity };
 }
 
 /** The listing as aligned columns with a head line. */

@@ -3,14 +3,14 @@
 
 import { JsonBounds } from "../domain/json-bounds.ts";
 
-/** Bytes that are decoded at once; a string of twice as many is a long one. */
+/** Bytes that are decoded at once; a string that fills as many is a long one. */
 const WINDOW = 8 * 1024;
 
 /** Reads one JSON text that is within its bounds. */
 export class JsonText {
   private readonly bounds = new JsonBounds();
   private readonly decoder = new TextDecoder("utf-8", { fatal: true });
-  /** The text, where of a long string only its ends and a mark are left. */
+  /** The text, where of a long string, which may be a name, only its ends and a mark are left. */
   private readonly texts: string[] = [];
   private readonly long: string[] = [];
   /** Stands before the number of a long string; nobody can write it who does not know it. */
@@ -24,7 +24,9 @@ export class JsonText {
     for (let at = 0; at < bytes.length; at += WINDOW) {
       const window = bytes.subarray(at, at + WINDOW);
       this.bounds.push(window);
-      this.add(this.rest + this.decoder.decode(window, { stream: true }));
+      // What is short may be a name, and names have to be together when equal ones are looked for.
+      const isLong = this.bounds.isInside && (this.isInLong || window.length === WINDOW);
+      this.add(this.rest + this.decoder.decode(window, { stream: true }), isLong);
     }
   }
 
@@ -35,11 +37,11 @@ export class JsonText {
     return this.long.length > 0 ? this.whole(value) : value;
   }
 
-  private add(text: string): void {
+  private add(text: string, isLong: boolean): void {
     const end = unfinishedEscape(text);
     this.rest = text.slice(end);
     const finished = text.slice(0, end);
-    if (!this.bounds.isInside) {
+    if (!isLong) {
       this.isInLong = false;
       this.texts.push(finished);
       return;
@@ -56,10 +58,7 @@ export class JsonText {
     if (typeof value === "string") return this.unmarked(value);
     if (Array.isArray(value)) for (const [index, item] of value.entries()) value[index] = this.whole(item);
     else if (typeof value === "object" && value !== null) {
-      for (const [name, item] of Object.entries(value)) {
-        if (name.includes(this.mark)) throw new SyntaxError("A name is as long as no name is.");
-        (value as Record<string, unknown>)[name] = this.whole(item);
-      }
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [this.unmarked(name), this.whole(item)]));
     }
     return value;
   }

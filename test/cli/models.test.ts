@@ -42,12 +42,17 @@ test("svc models sends the first API key that it is given, and says when the ser
   expect(err).not.toContain("wrong");
 }, 30_000);
 
-test("svc models asks a server with a certificate by HTTPS", async () => {
+test("svc models asks a server with a certificate by HTTPS, and none with another that is as good", async () => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
   const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
   const tls = readTls({ cert, key });
   const { port } = serve(undefined, tls && { tls });
   expect((await models(port, "--tls-cert", cert, "--tls-key", key)).out).toContain("fake-model");
+  const another = readTls({ cert: fixture("another.pem"), key });
+  const server = serve(undefined, another && { tls: another });
+  const given = ["--api-key", "secret", "--tls-cert", cert, "--tls-key", key];
+  expect((await models(server.port, ...given)).err).toContain("No model server answers");
+  expect(server.log.lines).toEqual([]);
 }, 30_000);
 
 test("and says where it looked when no server is there", async () => {

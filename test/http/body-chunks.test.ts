@@ -38,12 +38,42 @@ test("a client that falls silent in its body is told so, and to come on another 
   expect(((await response.json()) as { error: unknown }).error).toMatchObject({ code: "request_timeout" });
 });
 
-test("time that is taken over a piece is not the client's", async () => {
-  const pieces = new ReadableStream<Uint8Array>({
+test("one that comes byte by byte does not take a place for each of them, and takes its time", async () => {
+  const text = "Hello, world. ".repeat(5000);
+  const sent = bytes(text);
+  let at = 0;
+  const single = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (at % 1000 === 0) await Bun.sleep(10);
+      controller.enqueue(sent.subarray(at, ++at));
+      if (at === sent.length) controller.close();
+    },
+  });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bodyChunks(post(single), 400)) pieces.push(piece);
+  expect(new TextDecoder().decode(Buffer.concat(pieces))).toBe(text);
+  expect(pieces.length).toBeLessThan(10);
+});
+
+test("large chunks between small ones stay in their order", async () => {
+  const sizes = [1, 20_000, 5, 8192, 8191, 3, 8193, 100_000, 1];
+  const chunks = sizes.map((size, index) => String.fromCharCode(97 + index).repeat(size));
+  const stream = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (const piece of ["a", "b"]) controller.enqueue(bytes(piece));
+      for (const chunk of chunks) controller.enqueue(bytes(chunk));
       controller.close();
     },
   });
-  expect(await read(post(pieces), 1, () => Bun.sleep(10))).toBe("ab");
+  expect(await read(post(stream))).toBe(chunks.join(""));
+});
+
+test("time that is taken over a piece is not the client's", async () => {
+  const piece = "a".repeat(10_000);
+  const pieces = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let count = 0; count < 2; count++) controller.enqueue(bytes(piece));
+      controller.close();
+    },
+  });
+  expect(await read(post(pieces), 1, () => Bun.sleep(10))).toBe(piece.repeat(2));
 });

@@ -38,3 +38,11 @@ test("its own pages may call, and foreign names are refused", async () => {
   expect((await ask({ host: "nas" })).status).toBe(200);
   expect((await ask({ host: "evil.example" })).status).toBe(403);
 });
+
+test("no query is taken for the path behind a short name", async () => {
+  const server = serve(undefined, { tls, allowedHosts: ["pc"], apiKeys: [{ name: "ada", key: "ada-key" }] });
+  const ask = (path: string, host: string) => fetch(server.url + path, { headers: { host }, ...trusting });
+  for (const host of ["pc", "pc:443"]) expect((await ask("/health?/v1/models", host)).status).toBe(403);
+  expect((await ask("/health?/v1/models", `pc:${server.port}`)).status).toBe(200);
+  expect((await ask("/v1/models", `pc:${server.port}`)).status).toBe(401);
+});

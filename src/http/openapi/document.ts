@@ -39,7 +39,7 @@ export interface OpenApiDocument {
 const REQUEST_ID =
   "Correlation id: the request's own X-Request-ID (1 to 128 visible ASCII characters), else a new one.";
 const CLIENT =
-  "The request's client, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client.";
+  "The request's client, 1 to 128 visible ASCII characters: clients get equal shares of the machine. Without it, each connection is a client. Of a request with one of the server's API keys it is the name of the key, whatever this says.";
 const DEADLINE =
   "Milliseconds from the request's arrival to its deadline. A request that cannot have its first token by then is refused or ended with an error; an answer that has begun ends there with its text so far, as at a token limit. A deadline gives no priority.";
 const responseHeaders = Object.fromEntries(

@@ -87,6 +87,7 @@ export class Lifecycle {
   private async route(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
     const { routes, apiKeys, keyLimits } = this.deps;
     if (pathname === undefined) throw new SvcError("invalid_value", "The Host header is required.", { param: "Host" });
+    checkPathIsFound(request.url);
     const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
     // A preflight cannot have a key.
     if (!route) context.apiKey = isOpen(pathname) ? apiKeys.nameOf(request.headers) : apiKeys.check(request.headers);
@@ -109,4 +110,10 @@ export class Lifecycle {
       ...context.logFields(),
     });
   }
+}
+
+/** Behind `https://` and a shorter host, Elysia would look for the path further back, and may find one in the query. */
+function checkPathIsFound(url: string): void {
+  if (!/^https:\/\/[^/]{1,2}\//.test(url)) return;
+  throw new SvcError("forbidden_host", "With HTTPS, a Host of one or two characters is not served at port 443.");
 }

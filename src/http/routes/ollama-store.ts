@@ -20,7 +20,7 @@ const statusContent = {
   },
 };
 
-/** For callers on this machine alone: there is no authentication, and disks are filled and emptied here. */
+/** For callers on this machine alone, with an API key or without: disks are filled and emptied here. */
 export const ollamaStoreRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.ollama-store" })
     .post(
