@@ -4,6 +4,8 @@
 export interface TranscriptionWork {
   /** Of the file with the recording; it is there until the work has ended. */
   readonly path: string;
+  /** The request's field that the recording came in, for messages. */
+  readonly field: string;
   /** Of the speech, by its two- or three-letter code; absent: it is detected. */
   readonly language?: string;
   /** Into English, whatever the language of the speech. */

@@ -20,7 +20,7 @@ export interface TranscriptionDeps {
 
 export interface TranscriptionRun {
   readonly model?: string;
-  readonly work: Omit<TranscriptionWork, "path">;
+  readonly work: Omit<TranscriptionWork, "path" | "field">;
   /** Correlation id of the request. */
   readonly id: string;
   readonly client?: string;
@@ -68,7 +68,10 @@ export class TranscriptionService {
   ): AsyncGenerator<Exclude<TranscriptionEvent, { readonly type: "started" }>, void, void> {
     try {
       const backend = this.deps.router.find(model, "transcription");
-      const job = { work: { ...work, path: recording.path }, ...(client !== undefined && { client }) };
+      const job = {
+        work: { ...work, path: recording.path, field: recording.field },
+        ...(client !== undefined && { client }),
+      };
       let tokens = 0;
       const observe = (event: TranscriptionEvent) => {
         if (event.type === "segment") tokens += event.segment.tokens.length;
@@ -87,7 +90,8 @@ export class TranscriptionService {
   private async local(path: string): Promise<Recording> {
     try {
       const { mediaRoot } = this.deps.mediaLimits;
-      return { path: await localPath(path, mediaRoot, this.deps.recordings.largest), discard: async () => {} };
+      const found = await localPath(path, mediaRoot, this.deps.recordings.largest);
+      return { path: found, field: "file", discard: async () => {} };
     } catch (error) {
       throw error instanceof Refusal ? error.at("file") : error;
     }

@@ -11,6 +11,8 @@ const MB = 1024 * 1024;
 /** A file with a recording. */
 export interface Recording {
   readonly path: string;
+  /** The request's field that it came in. */
+  readonly field: string;
   /** It is needed no more. */
   discard(): Promise<void>;
 }
@@ -38,7 +40,7 @@ export class Recordings {
     const path = this.nextPath();
     try {
       const bytes = await this.write(chunks, path, param);
-      if (bytes > 0) return { path, discard: () => rm(path, { force: true }) };
+      if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
       throw new SvcError("invalid_value", `'${param}' must not be empty; got 0 bytes.`, { param });
     } catch (error) {
       await rm(path, { force: true });

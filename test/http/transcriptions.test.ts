@@ -93,7 +93,7 @@ describe("requests", () => {
       ["temperature", "0.4"],
     ] as const;
     expect((await send(server, form(fields, "content"))).status).toBe(200);
-    const { path: _, ...asked } = server.transcriber.asked[0] ?? { path: "" };
+    const { path: _path, field: _field, ...asked } = server.transcriber.asked[0] ?? { path: "" };
     const work = { language: "de", prompt: "Grüße", temperature: 0.4, translate: false, words: false };
     expect(asked).toEqual({ ...work, content: "content" });
   });

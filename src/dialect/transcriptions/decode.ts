@@ -10,7 +10,7 @@ import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 export interface TranscriptionCall {
   readonly model?: string;
   readonly source?: RecordingSource;
-  readonly work: Omit<TranscriptionWork, "path">;
+  readonly work: Omit<TranscriptionWork, "path" | "field">;
   readonly format: "json" | "verbose_json" | "text" | "srt" | "vtt";
   readonly segments: boolean;
   readonly stream: boolean;

@@ -11,26 +11,26 @@ function start({ parallel = 2, threads = 4 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromRecogniser[] = [];
   const closed: string[] = [];
-  const open = async (path: string) => {
+  const open = async ({ path }: { readonly path: string }) => {
     if (path === "broken") throw new SvcError("invalid_value", "'file' must be audio.", { param: "file" });
-    let left = Number(path) * SAMPLE_RATE;
-    return {
-      read: async () => {
-        if (left === 0) return undefined;
-        const piece = new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(1);
-        left -= piece.length;
-        return piece;
-      },
-      close: () => void closed.push(path),
-    };
+    return { windows: windowsOf(path) };
   };
+  async function* windowsOf(path: string): AsyncGenerator<Float32Array, void, void> {
+    try {
+      for (let left = Number(path) * SAMPLE_RATE; left > 0; left -= SAMPLE_RATE * 10) {
+        yield new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(1);
+      }
+    } finally {
+      closed.push(path);
+    }
+  }
   const listen = (samples: Float32Array) => (samples[0] === 1 ? [{ start: 0, end: samples.length }] : []);
   const options = { parallel, threads, open, listen };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
   };
-  const work = { translate: false, temperature: 0, words: false, language: "en" };
+  const work = { field: "file", translate: false, temperature: 0, words: false, language: "en" };
   let key = 0;
   const submit = async (path: string, more: object = {}, client?: string) => {
     key++;

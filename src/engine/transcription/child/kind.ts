@@ -6,6 +6,7 @@ import { openSound } from "../../../audio/decode/open-sound.ts";
 import type { TranscriptionEvent, TranscriptionModel } from "../../../domain/transcription.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
+import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { RecogniserOptions } from "../protocol.ts";
@@ -20,7 +21,8 @@ export const transcriptionKind: EngineKind<
   async load(options, send) {
     const { libraries, modelPath: path, vadPath, parallel, threads, maxSeconds, gpuLayers, flashAttention } = options;
     const whisper = openWhisper(libraries);
-    const audio = openAudio(libraries);
+    const ffmpeg = findProgram("ffmpeg");
+    const tools = { audio: openAudio(libraries), run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
     whisper.listenForAborts(ABORT_FD);
     whisper.loadStart({
       path,
@@ -36,7 +38,7 @@ export const transcriptionKind: EngineKind<
       {
         parallel,
         threads,
-        open: (file) => openSound(file, { audio, maxSeconds }),
+        open: ({ path: file, field }, signal) => openSound({ path: file }, tools, { maxSeconds, field, signal }),
         ...(vadPath !== undefined && { listen: (samples) => whisper.speech(samples) }),
       },
       send,

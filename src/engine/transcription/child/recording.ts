@@ -9,11 +9,9 @@ import type { TranscriptionJob } from "../port.ts";
 import { PhraseFinder, SAMPLE_RATE, type Span } from "./phrases.ts";
 import { StretchBuilder, type Stretch } from "./stretch.ts";
 
-/** A recording's samples, 16,000 a second, as they are decoded. */
+/** A recording's samples, 16,000 a second, as they are decoded; reading throws SvcError about what cannot be. */
 export interface Sound {
-  /** The next of them, in pieces of any size; undefined at the end. Throws SvcError about what cannot be decoded. */
-  read(): Promise<Float32Array | undefined>;
-  close(): void;
+  readonly windows: AsyncIterator<Float32Array, void, void>;
 }
 
 /** What the model says where nobody speaks: a remark in brackets, notes. */
@@ -98,18 +96,17 @@ export class RecordingWork {
   async read(): Promise<void> {
     this.reading = true;
     try {
-      const samples = await this.sound.read();
-      const phrases = samples ? this.finder.push(samples) : this.finder.end();
+      const { value: samples, done } = await this.sound.windows.next();
+      const phrases = done ? this.finder.end() : this.finder.push(samples);
       for (const phrase of phrases) {
         this.speechSamples += phrase.samples.length;
         const full = this.builder.add(phrase);
         if (full) this.waiting.push(full);
       }
-      if (samples) return;
+      if (!done) return;
       const last = this.builder.end();
       if (last) this.waiting.push(last);
       this.ended = true;
-      this.sound.close();
     } finally {
       this.reading = false;
     }
@@ -163,8 +160,9 @@ export class RecordingWork {
   close(): void {
     for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);
     this.parts.length = this.waiting.length = 0;
-    if (!this.ended) this.sound.close();
     this.ended = true;
+    // Behind a window that is being decoded, which the signal ends.
+    void this.sound.windows.return?.().catch(() => {});
   }
 
   private submit({ stretch }: Part, threads: number, audioContext: number): WhisperJob {

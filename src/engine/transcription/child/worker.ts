@@ -3,6 +3,7 @@
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import type { TranscriptionWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
@@ -17,16 +18,16 @@ export interface WorkerOptions {
   readonly parallel: number;
   /** Threads of all of them. */
   readonly threads: number;
-  /** Opens a recording. Throws SvcError about one that cannot be decoded. */
-  readonly open: (path: string) => Promise<Sound>;
+  /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
+  readonly open: (work: TranscriptionWork, signal: AbortSignal) => Promise<Sound>;
   /** Finds speech; absent: all is taken for speech. */
   readonly listen?: (samples: Float32Array) => readonly Span[];
 }
 
 export class TranscriptionWorker {
   private works: RecordingWork[] = [];
-  /** Being opened; `false` once cancelled. */
-  private readonly opening = new Map<JobKey, boolean>();
+  /** Ends the reading of each recording. */
+  private readonly readings = new Map<JobKey, AbortController>();
   private readonly owners = new Map<WhisperJob, RecordingWork>();
   private turn = 0;
   private wake: () => void = () => {};
@@ -38,13 +39,14 @@ export class TranscriptionWorker {
   ) {}
 
   submit(key: JobKey, job: TranscriptionJob): void {
-    this.opening.set(key, true);
-    this.open(key, job).catch((error: unknown) => this.reject(key, error));
+    const reading = new AbortController();
+    this.readings.set(key, reading);
+    this.open(key, job, reading.signal).catch((error: unknown) => this.reject(key, error));
   }
 
   /** Nobody waits for half a text: the request was ended in the front process. */
   cancel(key: JobKey, _cause: CancelCause): void {
-    if (this.opening.has(key)) this.opening.set(key, false);
+    this.forget(key);
     const work = this.works.find((one) => one.key === key);
     if (work) this.remove(work);
   }
@@ -78,12 +80,10 @@ export class TranscriptionWorker {
     return busy;
   }
 
-  private async open(key: JobKey, job: TranscriptionJob): Promise<void> {
+  private async open(key: JobKey, job: TranscriptionJob, signal: AbortSignal): Promise<void> {
     this.checkLanguage(job);
-    const sound = await this.options.open(job.work.path);
-    const isWanted = this.opening.get(key);
-    this.opening.delete(key);
-    if (!isWanted) return sound.close();
+    const sound = await this.options.open(job.work, signal);
+    if (signal.aborted) return void (await sound.windows.return?.());
     this.works.push(new RecordingWork(key, job, this.whisper, sound, this.options.listen));
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
@@ -149,8 +149,8 @@ export class TranscriptionWorker {
       () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
       (error: unknown) => {
         if (!this.works.includes(work)) return;
-        this.remove(work);
         this.reject(key, error);
+        this.remove(work);
       },
     );
   }
@@ -166,8 +166,8 @@ export class TranscriptionWorker {
     try {
       action();
     } catch (error) {
-      this.remove(work);
       this.reject(work.key, error);
+      this.remove(work);
     }
   }
 
@@ -175,10 +175,18 @@ export class TranscriptionWorker {
     this.works = this.works.filter((one) => one !== work);
     for (const [job, owner] of this.owners) if (owner === work) this.owners.delete(job);
     work.close();
+    this.forget(work.key);
+  }
+
+  /** Nobody waits for this job any more. */
+  private forget(key: JobKey): void {
+    this.readings.get(key)?.abort();
+    this.readings.delete(key);
   }
 
   private reject(key: JobKey, error: unknown): void {
-    this.opening.delete(key);
+    if (!this.readings.has(key) && !this.works.some((work) => work.key === key)) return;
+    this.forget(key);
     if (error instanceof SvcError) {
       const { code, message, details } = error;
       this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
