@@ -160,7 +160,10 @@ export interface Whisper {
    * begin the next one with that phrase. Throws WhisperError.
    */
   speech(samples: Float32Array, options?: Partial<SpeechOptions>): Phrase[];
-  /** Queues sound of any length; it is copied. Throws WhisperError. */
+  /**
+   * Queues sound, which is copied. It may have any length, but is prepared as a whole first, for about 3 ms a second of sound,
+   * and that alone cannot be stopped: give it a minute or so at a time. Throws WhisperError.
+   */
   submit(samples: Float32Array, options?: Partial<JobOptions>): WhisperJob;
   /**
    * The next job of which there is something new: its language, segments, its end or failure. Waits up to `timeoutMs` (the whole
@@ -172,7 +175,7 @@ export interface Whisper {
   segments(job: WhisperJob, from: number): Segment[];
   /** The language given, or detected; undefined before. */
   language(job: WhisperJob): Language | undefined;
-  /** At any time; work on the job stops within a fraction of a second, and `wait` tells no more of it. */
+  /** At any time; work on the job stops within 100 ms (but see `submit`), and `wait` tells no more of it. */
   release(job: WhisperJob): void;
   /** Log lines since the last call. */
   drainLog(): LogLine[];

@@ -63,9 +63,11 @@ whisper_state * make_state(whisper_context * context, ggml_abort_callback stop, 
 
 int run_full(whisper_context * context, whisper_state *& used, const whisper_full_params & params, const float * samples,
              int count) {
-    // It would carry on with its random numbers, and detect the language with the audio context of the job before.
+    // It would carry on with its random numbers, detect the language with the audio context of the job before, and where that
+    // was larger, attend to the end of its sound.
     used->decoders[0].rng = std::mt19937(0);
     used->exp_n_audio_ctx = params.audio_ctx;
+    for (const whisper_kv_cache * cache : {&used->kv_cross, &used->kv_pad}) ggml_backend_buffer_clear(cache->buffer, 0);
     running = context;
     computing = used;
     is_encoded = false;

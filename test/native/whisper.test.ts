@@ -1,0 +1,142 @@
+// Speech to text through the real library: what is recognized, and where somebody speaks.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { WhisperError } from "../../ffi/whisper/api.ts";
+import { MODEL as CHAT_MODEL } from "./harness.ts";
+import {
+  expectInOrder,
+  hear,
+  isBuilt,
+  jfk,
+  JFK_WORDS,
+  load,
+  MODEL,
+  seconds,
+  VAD,
+  whisperRig,
+  wordsOf,
+} from "./whisper-harness.ts";
+
+const rig = whisperRig();
+const LENGTH = jfk.length / seconds(1);
+
+describe.skipIf(!isBuilt)("a model", () => {
+  test("says what it can do", async () => {
+    expect(await load(rig)).toBeUndefined();
+    const { languages, bytes, ...rest } = rig.whisper.model();
+    expect(rest).toEqual({ multilingual: true, type: "base", device: "CPU", audioContext: 1500 });
+    expect(languages).toContainValues(["en", "de", "zh"]);
+    expect(languages).toHaveLength(99);
+    expect(bytes).toBe(readFileSync(MODEL).length);
+  });
+
+  test("that is damaged is an error, and the next one loads", async () => {
+    const whole = readFileSync(MODEL);
+    const damaged = (name: string, bytes: Uint8Array) => {
+      const path = join(rig.folder, name);
+      writeFileSync(path, bytes);
+      return path;
+    };
+    const patched = (offset: number, value: number) => {
+      const copy = Buffer.from(whole.subarray(0, 1 << 20));
+      copy.writeInt32LE(value, offset);
+      return copy;
+    };
+    const renamed = Buffer.from(whole);
+    renamed.write("encoder.conv9", renamed.indexOf("encoder.conv1.weight"));
+    const attempts = [
+      { path: join(rig.folder, "none.bin") },
+      { path: CHAT_MODEL },
+      { path: damaged("empty.bin", new Uint8Array()) },
+      { path: damaged("half.bin", whole.subarray(0, whole.length / 2)) },
+      { path: damaged("header.bin", whole.subarray(0, 40)) },
+      { path: damaged("layers.bin", patched(20, 5)) },
+      { path: damaged("type.bin", patched(44, 99)) },
+      { path: damaged("width.bin", patched(12, -1)) },
+      { path: damaged("renamed.bin", renamed) },
+      { path: VAD },
+      { vadPath: MODEL },
+      { vadPath: damaged("vad.bin", readFileSync(VAD).subarray(0, 50_000)) },
+    ];
+    for (const attempt of attempts) expect(await load(rig, attempt)).toBeString();
+    expect(await load(rig)).toBeUndefined();
+  });
+});
+
+describe.skipIf(!isBuilt)("speech", () => {
+  test("is recognized word for word, with segments in time and nothing told twice", async () => {
+    await load(rig);
+    const { text, segments, language } = hear(rig, jfk, { language: "en" });
+    expect(wordsOf(text)).toEqual(JFK_WORDS);
+    expect(language).toEqual({ code: "en" });
+    expectInOrder(segments, LENGTH);
+    for (const { tokens, temperature, avgLogprob, noSpeechProb, words } of segments) {
+      expect(tokens.length).toBeGreaterThan(0);
+      expect(temperature).toBe(0);
+      expect(avgLogprob).toBeWithin(-1, 0);
+      expect(noSpeechProb).toBeWithin(0, 0.5);
+      expect(words).toBeUndefined();
+    }
+  });
+
+  test("has words with times and a language where these are asked for", async () => {
+    await load(rig);
+    const { text, segments, language } = hear(rig, jfk, { wordTimes: true });
+    expect(wordsOf(text)).toEqual(JFK_WORDS);
+    expect(language?.code).toBe("en");
+    expect(language?.probability).toBeWithin(0.8, 1);
+    const words = segments.flatMap((segment) => segment.words ?? []);
+    expect(words.map((word) => word.text).join(" ")).toBe(text.trim());
+    expect(words).toHaveLength(JFK_WORDS.length);
+    expectInOrder(words, LENGTH);
+    expect(words.every(({ probability }) => probability > 0 && probability <= 1)).toBe(true);
+    expect(words.find(({ text: word }) => word === "ask")?.start).toBeWithin(3, 4.5);
+  });
+
+  test("in a short clip is recognized without the silence behind it", async () => {
+    await load(rig);
+    const { audioContext } = rig.whisper.model();
+    const clip = jfk.subarray(0, seconds(3.5));
+    expect(hear(rig, clip, { language: "en", audioContext: 250 }).text).toMatch(/^ And so,? my fellow Americans/i);
+    // A job that has heard a clip does not make the next one hard of hearing.
+    expect(hear(rig, clip, { detectOnly: true })).toMatchObject({ text: "", language: { code: "en" } });
+    expect(() => rig.whisper.submit(clip, { audioContext: audioContext + 1 })).toThrow(WhisperError);
+  });
+
+  test("may be too short for any", async () => {
+    await load(rig);
+    expect(hear(rig, new Float32Array(0)).segments).toEqual([]);
+    expect(hear(rig, new Float32Array(10).fill(Number.NaN), { language: "de" }).segments).toEqual([]);
+    expect(() => rig.whisper.submit(jfk, { language: "Klingon" })).toThrow(WhisperError);
+  });
+
+  test("is found phrase by phrase, each time anew, and not in silence or noise", async () => {
+    await load(rig);
+    const phrases = rig.whisper.speech(jfk);
+    expect(phrases.length).toBeWithin(3, 6);
+    expectInOrder(phrases, jfk.length);
+    expect(rig.whisper.speech(jfk)).toEqual(phrases);
+    expect(rig.whisper.speech(jfk, { minSilenceSeconds: 3 })).toHaveLength(1);
+    expect(rig.whisper.speech(new Float32Array(0))).toEqual([]);
+    expect(rig.whisper.speech(new Float32Array(seconds(5)))).toEqual([]);
+    expect(rig.whisper.speech(noise(seconds(5)))).toEqual([]);
+  });
+
+  test("is not looked for without a detector", async () => {
+    const { whisper } = rig;
+    whisper.loadStart({ path: MODEL, workers: 1, threads: 1, gpu: false, flashAttention: true });
+    while (whisper.loadPoll().state === "loading") await Bun.sleep(1);
+    expect(() => whisper.speech(jfk)).toThrow(WhisperError);
+  });
+});
+
+/** The same at each run. */
+function noise(length: number): Float32Array {
+  let seed = 1;
+  return Float32Array.from({ length }, () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return seed / 2 ** 33 - 0.25;
+  });
+}
