@@ -1,0 +1,112 @@
+// The real program with Whisper base: what is said, in every kind of answer; cancelling, crashes, and what is no speech.
+
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { childrenOf } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { isBuilt, JFK_WORDS, wordsOf } from "../native/whisper-harness.ts";
+
+const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
+const sounds = join(import.meta.dir, "../fixtures/sounds");
+const jfk = Bun.file(join(sounds, "jfk.wav"));
+
+function wav(samples: Int16Array): Blob {
+  const head = Buffer.alloc(44);
+  head.write("RIFF\0\0\0\0WAVEfmt ", "latin1");
+  head.writeUInt32LE(36 + samples.byteLength, 4);
+  head.writeUInt32LE(16, 16);
+  for (const [at, value] of [1, 1].entries()) head.writeUInt16LE(value, 20 + 2 * at);
+  for (const [at, value] of [16_000, 32_000].entries()) head.writeUInt32LE(value, 24 + 4 * at);
+  for (const [at, value] of [2, 16].entries()) head.writeUInt16LE(value, 32 + 2 * at);
+  head.write("data", 36);
+  head.writeUInt32LE(samples.byteLength, 40);
+  return new Blob([head, new Uint8Array(samples.buffer)]);
+}
+
+/** The speech of the fixture so many times over. */
+async function repeated(times: number): Promise<Blob> {
+  const once = new Int16Array((await jfk.arrayBuffer()).slice(44));
+  const all = new Int16Array(once.length * times);
+  for (let at = 0; at < times; at++) all.set(once, at * once.length);
+  return wav(all);
+}
+
+async function ask(
+  { url }: TestServer,
+  file: Blob,
+  fields: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  body.append("file", file, "sound");
+  return fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body, headers });
+}
+
+interface Answer {
+  readonly text: string;
+  readonly language: string;
+  readonly duration: number;
+  readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
+  readonly words: readonly { readonly word: string; readonly start: number; readonly end: number }[];
+}
+
+const code = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+
+async function running({ url }: TestServer): Promise<number> {
+  const { engines } = (await (await fetch(`${url}/health`)).json()) as { engines: { kind: string; running: number }[] };
+  return engines.find(({ kind }) => kind === "transcription")?.running ?? 0;
+}
+
+async function until(what: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 1500; turn++) {
+    if (await what()) return;
+    await Bun.sleep(20);
+  }
+  throw new Error("it did not come true");
+}
+
+describe.skipIf(!isBuilt)("speech to text", () => {
+  test("tells what is said and when; several requests at once are told apart", async () => {
+    await withServer(FLAGS, async (server) => {
+      const verbose = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
+      const [whole, plain, silence, nothing] = await Promise.all([
+        ask(server, jfk, verbose),
+        ask(server, await repeated(3), { response_format: "text", language: "en" }),
+        ask(server, wav(new Int16Array(32_000))),
+        ask(server, new Blob(["no sound at all"])),
+      ]);
+      const answer = (await whole.json()) as Answer;
+      expect(wordsOf(answer.text)).toEqual(JFK_WORDS);
+      expect([answer.language, answer.duration]).toEqual(["english", 11]);
+      expect(answer.words.flatMap(({ word }) => wordsOf(word))).toEqual(JFK_WORDS);
+      const times = answer.words.flatMap(({ start, end }) => [start, end]);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      // What is asked first, and after the pause before it.
+      const asked = answer.words.find(({ word }) => word === "ask");
+      expect(asked?.start).toBeGreaterThan(2.5);
+      expect(asked?.start).toBeLessThan(4);
+      expect(wordsOf(await plain.text())).toEqual([...JFK_WORDS, ...JFK_WORDS, ...JFK_WORDS]);
+      expect([silence.status, await code(silence)]).toEqual([422, "no_speech"]);
+      expect([nothing.status, await code(nothing)]).toEqual([400, "invalid_value"]);
+    });
+  }, 120_000);
+
+  test("a long recording is cancelled in the middle; a killed engine fails its work and is replaced", async () => {
+    await withServer(FLAGS, async (server) => {
+      const long = await repeated(60);
+      const cancelled = ask(server, long, { language: "en" }, { "x-request-id": "long" });
+      await until(async () => (await running(server)) === 1);
+      await fetch(`${server.url}/v1/chat/completions/long/cancel`, { method: "POST" });
+      expect([(await cancelled).status, await running(server)]).toEqual([499, 0]);
+
+      const before = childrenOf(server.pid);
+      const lost = ask(server, long, { language: "en" });
+      await until(async () => (await running(server)) === 1);
+      process.kill(before.at(-1) ?? 0, "SIGKILL");
+      const answer = await lost;
+      expect([answer.status, await code(answer)]).toEqual([500, "engine_crashed"]);
+      expect(wordsOf(await (await ask(server, jfk, { response_format: "text" })).text())).toEqual(JFK_WORDS);
+    });
+  }, 120_000);
+});
