@@ -7,8 +7,8 @@ import { fractions, Quantities } from "./quantities.ts";
 import type { NormalizeTables } from "./tables.ts";
 
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** Markdown's links are read without their targets. */
-const LINK = /\[([^[\]]+)\]\([^()]*\)/gu;
+/** Markdown's links and pictures are read without their targets, in which there can be parentheses. */
+const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
 const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])(No|Nos)\. ?(?=\p{Nd})`, "gu");
 const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
 const PHONE = new RegExp(String.raw`(?<![${WORD}.\-])(?:\p{Nd}{3}-)?\p{Nd}{3}-\p{Nd}{4}(?![${WORD}.\-])`, "gu");
@@ -53,7 +53,8 @@ export class Normalizer {
   /** The same text with written-out words, single spaces, and none at its ends. */
   normalize(text: string): string {
     const { abbreviations, titles } = this.#tables;
-    let result = text.replace(SPACES, " ").trim().replace(LINK, "$1");
+    // Twice, for a picture that is a link.
+    let result = text.replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
     result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
     result = result
