@@ -44,7 +44,7 @@ test.skipIf(!reader)("markup and commands are read as text, characters without s
 
 test.skipIf(!reader)("a hundred thousand characters without order are read to their end", () => {
   const fill = (text: string): string => text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
-  const texts = ["1,111", "(", ". ", ".)", "1.1", "[", "\ud800", "\n ", "$1,", "U.S.", "a_", "hello ", "-", "😀", "٣"];
+  const texts = ["111,", "(", ". ", ".)", "1.1", "[", "\ud800", "\n ", "$1,", "U.S.", "a_", "hello ", "-", "😀", "٣"];
   for (const text of texts) {
     expect(reader?.sentences(fill(text)).every((sentence) => sentence.length <= 1000)).toBe(true);
     expect(typeof phonemes(fill(text))).toBe("string");
