@@ -9,6 +9,7 @@ import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
+import { buildHibari } from "./vendor/hibari.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
@@ -122,7 +123,7 @@ async function main(): Promise<void> {
     await buildMedia(flavour);
     await buildAudio(flavour);
     await buildWhisper(flavour);
-    models.push(await buildWhisperBase(), await buildSileroVad());
+    models.push(await buildWhisperBase(), await buildSileroVad(), ...(await buildHibari()));
   }
   if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {

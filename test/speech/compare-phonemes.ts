@@ -1,0 +1,75 @@
+// Compares src/speech with the Python package it was written from, over thousands of lines: `bun
+// test/speech/compare-phonemes.ts`. With `--record`, writes test/fixtures/speech/phonemes.json for the test beside it.
+
+import { join } from "node:path";
+import { builtPhonemizer } from "./built-voice.ts";
+import { demandingLines } from "./lines.ts";
+import { originalReadings, type Reading } from "./original.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const GOLDEN = join(ROOT, "test/fixtures/speech/phonemes.json");
+const SHOWN = 30;
+
+/** Where the original is not followed, and why. */
+const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boolean>> = {
+  "the original ends with an error": (_, { error }) => error !== undefined,
+  "the original reads a numeral where there is none": (_, { normalized }) =>
+    / (?:0|the zeroth)(?=[IVXLC])/.test(normalized ?? ""),
+};
+
+/** Of links and pictures the original reads the target, or each word as an unknown one: it gets the text alone. */
+const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
+const withoutTargets = (line: string): string => line.replace(LINK, "$1").replace(LINK, "$1");
+
+/** Lines of text in the documents of installed packages. */
+async function documentLines(most: number): Promise<string[]> {
+  const names = await Array.fromAsync(new Bun.Glob("node_modules/**/*.md").scan({ cwd: ROOT }));
+  const documents = await Promise.all(names.sort().map((name) => Bun.file(join(ROOT, name)).text()));
+  const lines = documents.flatMap((text) => text.split("\n")).map((line) => line.trim());
+  const different = [...new Set(lines)].filter((line) => /[a-z]{3}/.test(line) && line.length < 400);
+  const stride = Math.max(1, different.length / most);
+  return different.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride));
+}
+
+async function main(): Promise<void> {
+  const reader = builtPhonemizer();
+  if (reader === undefined) throw new Error("the build left out the voice hibari");
+  if (process.argv.includes("--record")) {
+    const lines = demandingLines(400, 7);
+    const readings = await originalReadings(lines);
+    const pairs = lines.flatMap((line, at) => {
+      const reading = readings[at];
+      const isFollowed =
+        reading?.error === undefined && !Object.values(REASONS).some((is) => reading && is(line, reading));
+      return isFollowed && reading ? [[line, reading.phonemes]] : [];
+    });
+    await Bun.write(GOLDEN, `${JSON.stringify(pairs.slice(0, 150), undefined, 2)}\n`);
+    return;
+  }
+  for (const [what, lines] of [
+    ["demanding lines", [...new Set(demandingLines(8000, 1))]],
+    ["lines of documents", await documentLines(8000)],
+  ] as const) {
+    const readings = await originalReadings(lines.map(withoutTargets));
+    const excused = new Map<string, number>();
+    const different = lines.filter((line, at) => {
+      const reading = readings[at];
+      if (reading === undefined) return true;
+      const isSame =
+        reading.phonemes === reader.phonemes(line) &&
+        Bun.deepEquals(reading.sentences, reader.sentences(withoutTargets(line)));
+      const reason = isSame ? undefined : Object.entries(REASONS).find(([, applies]) => applies(line, reading))?.[0];
+      if (reason !== undefined) excused.set(reason, (excused.get(reason) ?? 0) + 1);
+      return !isSame && reason === undefined;
+    });
+    const others = [...excused].map(([reason, count]) => `; ${count}: ${reason}`).join("");
+    const share = 1 - different.length / lines.length;
+    console.log(`${what}: ${lines.length}, ${(100 * share).toFixed(2)} % read as by the original${others}`);
+    for (const line of different.slice(0, SHOWN)) {
+      const reading = readings[lines.indexOf(line)];
+      console.log(`\n  ${JSON.stringify(line)}\n  - ${reading?.phonemes}\n  + ${reader.phonemes(line)}`);
+    }
+  }
+}
+
+await main();

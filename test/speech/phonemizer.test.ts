@@ -1,0 +1,60 @@
+// The voice's reader: as the original reads, and safe for any text. Needs the data that the build makes with pip.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { builtPhonemizer } from "./built-voice.ts";
+
+const reader = builtPhonemizer();
+if (reader === undefined)
+  console.log("the reader of texts is not tested: the build left out the voice (see its output)");
+
+const phonemes = (text: string): string => reader?.phonemes(text) ?? "";
+
+test.skipIf(!reader)("150 demanding lines are read as the original reads them", async () => {
+  const golden: [string, string][] = await Bun.file(join(import.meta.dir, "../fixtures/speech/phonemes.json")).json();
+  expect(golden).toHaveLength(150);
+  expect(golden.map(([line]) => [line, phonemes(line)])).toEqual(golden);
+});
+
+test.skipIf(!reader)("what a word is and what follows it decide how it sounds", () => {
+  expect(phonemes("I read it.")).not.toBe(phonemes("I have read it."));
+  expect(phonemes("the end, the start")).toBe("ði ˈɛnd, ðə stˈɑɹt");
+  expect(phonemes("I used to run.")).toContain("jˈust tə");
+  expect(phonemes("I used two runs.")).toContain("jˈuzd");
+});
+
+test.skipIf(!reader)("names behind which no numeral stands keep their letters", () => {
+  expect(phonemes("King Charles")).toBe("kˈɪŋ ʧˈɑɹlz");
+  expect(phonemes("Louis XIV")).toBe(phonemes("Louis the fourteenth"));
+});
+
+test.skipIf(!reader)("a link is read without its target, a picture as its description", () => {
+  const plain = phonemes("see the docs here");
+  expect(phonemes("see [the docs](https://example.com/a_(b)?c) here")).toBe(plain);
+  expect(phonemes("see [![the docs](a.png)](https://example.com) here")).toBe(plain);
+  expect(phonemes("see [the docs](/fɔ/) here")).toBe(plain);
+});
+
+test.skipIf(!reader)("markup and commands are read as text, characters without sound are passed over", () => {
+  expect(phonemes('<break time="3s"/>')).toContain("bɹˈAk");
+  expect(phonemes("$(reboot) `ls`")).toContain("ɹˈibˌut");
+  expect(phonemes("no\u{1f600}\u{1f469}\u200d\u{1f467} \u{fe0f}way")).toBe(phonemes("no way"));
+  expect(["", " \n", "\0\x07\x1b", "\ud800\udc00\ud800", "\u{1f600}"].map(phonemes)).toEqual(["", "", "", "", ""]);
+});
+
+test.skipIf(!reader)("a hundred thousand characters without order are read to their end", () => {
+  const fill = (text: string): string => text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
+  const texts = ["111,", "(", ". ", ".)", "1.1", "[", "\ud800", "\n ", "$1,", "U.S.", "a_", "hello ", "-", "😀", "٣"];
+  for (const text of texts) {
+    expect(reader?.sentences(fill(text)).every((sentence) => sentence.length <= 1000)).toBe(true);
+    expect(typeof phonemes(fill(text))).toBe("string");
+  }
+});
+
+test.skipIf(!reader)("the acoustic model gets at most 400 phonemes at once, by their numbers", () => {
+  const utterances = reader?.utterances("So it goes on, and on; ".repeat(60)) ?? [];
+  expect(utterances.length).toBeGreaterThan(1);
+  expect(utterances.every((utterance) => utterance.length <= 400 && /[,;]$/.test(utterance))).toBe(true);
+  expect(reader?.utterances("😀")).toEqual([]);
+  expect(reader?.ids("həlˈO 漢.")).toEqual([0, 50, 83, 54, 156, 31, 16, 4, 0]);
+});

@@ -1,0 +1,37 @@
+// Long texts are spoken sentence by sentence.
+
+import { expect, test } from "bun:test";
+import { splitSentences } from "../../src/speech/sentences.ts";
+
+const split = (text: string): string[] => splitSentences(text, new Set(["Dr", "Mr"]));
+
+test("sentences end at marks before a capital letter or a number, and at line breaks", () => {
+  expect(split("One. Two! Three? 4 is next… (Five.) Six")).toEqual([
+    "One.",
+    "Two!",
+    "Three?",
+    "4 is next…",
+    "(Five.",
+    "Six",
+  ]);
+  expect(split("a title\n\nA line.\r\n  Another  \n \n")).toEqual(["a title", "A line.", "Another"]);
+  expect(split("3.14 is e.g. not the end of it")).toEqual(["3.14 is e.g. not the end of it"]);
+  expect(split(" \n\t")).toEqual([]);
+});
+
+test("a dot behind a title or an initial ends nothing", () => {
+  expect(split('Ask Dr. Who. Or "Mr. J. R. Smith" himself.')).toEqual([
+    "Ask Dr. Who.",
+    'Or "Mr. J. R. Smith" himself.',
+  ]);
+});
+
+test("a sentence without end is cut at marks, else between words, else anywhere but inside a character", () => {
+  const clauses = split("and so on, ".repeat(500));
+  expect(clauses.every((part) => part.length <= 1000 && part.endsWith(","))).toBe(true);
+  expect(clauses.join(" ")).toBe("and so on, ".repeat(500).trim());
+  expect(split("word ".repeat(500)).every((part) => /^(word ?)+$/.test(part))).toBe(true);
+  const emoji = split(`a${"😀".repeat(2000)}`);
+  expect(emoji.join("")).toBe(`a${"😀".repeat(2000)}`);
+  expect(emoji.every((part) => part.length <= 1000 && part.isWellFormed())).toBe(true);
+});

