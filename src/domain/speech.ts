@@ -1,0 +1,41 @@
+// Text as speech.
+
+/** What a voice says, and how. */
+export interface SpeechWork {
+  readonly text: string;
+  /** Of one of the engine's voices. */
+  readonly voice: string;
+  /** 1: as the voice speaks by itself; the pitch stays. */
+  readonly speed: number;
+  readonly format: SpeechFormat;
+}
+
+export const SPEECH_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm", "caf"] as const;
+export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
+
+export interface Voice {
+  readonly id: string;
+  readonly name: string;
+  /** Language tag, as en-US. */
+  readonly locale: string;
+  readonly gender: "male" | "female" | "unspecified";
+  readonly quality: "compact" | "enhanced" | "premium";
+}
+
+/** What is known when everything is said. */
+export interface SpeechResult {
+  /** How long it plays. */
+  readonly seconds: number;
+  /** Symbols of sounds that the model read. */
+  readonly phonemes: number;
+}
+
+/**
+ * `accepted`: it waits for its turn · `started`: its first computation begins · `audio`: the next bytes of the file ·
+ * `result`: the last event.
+ */
+export type SpeechEvent =
+  | { readonly type: "accepted" }
+  | { readonly type: "started" }
+  | { readonly type: "audio"; readonly bytes: Uint8Array }
+  | { readonly type: "result"; readonly result: SpeechResult };

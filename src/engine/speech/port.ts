@@ -1,0 +1,29 @@
+// What services may request of a speech engine: one model with its voices, in a process of its own.
+
+import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
+import type { ProcessStatus } from "../process/status.ts";
+
+export interface SpeechStatus extends ProcessStatus {
+  readonly modelId: string;
+  /** Unix seconds of the model's last change. */
+  readonly created: number;
+  readonly voices: readonly Voice[];
+}
+
+export interface SpeechJob {
+  readonly work: SpeechWork;
+  /** Whose request it is: clients take turns, a sentence each. */
+  readonly client?: string;
+}
+
+export interface SpeechPort {
+  status(): SpeechStatus;
+  /**
+   * Says a text, sentence by sentence; loads the model first where that has to be. Throws SvcError (`invalid_value`,
+   * `engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason after an abort: what was not said by then
+   * is dropped.
+   */
+  run(job: SpeechJob, signal: AbortSignal): AsyncIterable<SpeechEvent>;
+  /** Ends the process; resolves when it is gone. */
+  stop(): Promise<void>;
+}
