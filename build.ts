@@ -8,6 +8,7 @@ import type { BunPlugin } from "bun";
 import type { Embedded } from "./ffi/runtime/embedded.ts";
 import packageJson from "./package.json" with { type: "json" };
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
+import { buildHibari } from "./vendor/hibari.ts";
 import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
@@ -111,7 +112,11 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { target, flavour } = given;
-  const [{ libraries, sources }, embeddingModel] = await Promise.all([buildLlama(flavour), buildAllMinilm()]);
+  const [{ libraries, sources }, embeddingModel] = await Promise.all([
+    buildLlama(flavour),
+    buildAllMinilm(),
+    buildHibari(),
+  ]);
   // Text must not wait for it: it takes longer than all the rest. Who had it once keeps it.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) await buildMedia(flavour);
   if (target === "all") await buildBinary(libraries, embeddingModel);

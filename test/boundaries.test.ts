@@ -39,7 +39,7 @@ const packages: readonly Reserved[] = [
   },
   {
     what: /^(node|bun):/,
-    within: ["src/domain", "src/text", "src/scheduler", "src/dialect", "src/contract"],
+    within: ["src/domain", "src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract"],
     only: [],
     why: "pure code gets what it needs as arguments",
   },
@@ -60,7 +60,7 @@ const names: readonly Reserved[] = [
   },
   {
     what: /\bDate\.now\(|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(/,
-    within: ["src/text", "src/scheduler", "src/dialect", "src/contract"],
+    within: ["src/text", "src/speech", "src/scheduler", "src/dialect", "src/contract"],
     only: [],
     why: "pure code has no clock and no dice, so that tests can repeat it",
   },

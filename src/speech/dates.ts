@@ -1,0 +1,85 @@
+// Times and dates, written out: "7:30 pm", "3/14/2024", "2024-03-14", "March 14th", "14 March".
+
+import { anyOf, asciiDigits, capitalize, WORD } from "./characters.ts";
+import { cardinal, ordinal } from "./number-words.ts";
+
+const TIME = new RegExp(
+  String.raw`(?<![${WORD}])(\p{Nd}{1,2}):(\p{Nd}{2})(?::(\p{Nd}{2}))?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?!\p{Nd})`,
+  "gu",
+);
+const ISO = new RegExp(String.raw`(?<![${WORD}])(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})(?![${WORD}])`, "gu");
+const SLASHES = new RegExp(
+  String.raw`(?<![${WORD}])(\p{Nd}{1,2})/(\p{Nd}{1,2})/(\p{Nd}{4}|\p{Nd}{2})(?![${WORD}])`,
+  "gu",
+);
+
+export class Dates {
+  readonly #months: ReadonlyMap<string, string>;
+  readonly #monthDay: RegExp;
+  readonly #dayMonth: RegExp;
+
+  /** `months`: "jan" → "January" and so on, in the order of the year. */
+  constructor(months: Readonly<Record<string, string>>) {
+    this.#months = new Map(Object.entries(months));
+    const names = anyOf([...this.#months.values(), ...Array.from(this.#months.keys(), capitalize), "Sept"]);
+    const day = String.raw`(\p{Nd}{1,2})`;
+    this.#monthDay = new RegExp(
+      String.raw`(?<![${WORD}])(${names})\.? ${day}(?:st|nd|rd|th)?(?![${WORD}])(?![:%])(,? \p{Nd}{4}(?![${WORD}]))?`,
+      "gu",
+    );
+    this.#dayMonth = new RegExp(String.raw`(?<![${WORD}])(the )?${day} (?:of )?(${names})(?![${WORD}])\.?`, "gu");
+  }
+
+  /** Writes out what is all digits: times, and dates with a year. */
+  digits(text: string): string {
+    return text
+      .replace(TIME, timeInWords)
+      .replace(ISO, (all: string, y: string, m: string, d: string) => this.date(m, d, y) ?? all)
+      .replace(SLASHES, (all: string, a: string, b: string, y: string) => {
+        const [month, day] = Number(asciiDigits(a)) <= 12 ? [a, b] : [b, a];
+        const century = Number(asciiDigits(y)) > 30 ? "19" : "20";
+        return this.date(month, day, y.length === 2 ? century + y : y) ?? all;
+      });
+  }
+
+  /** Writes out days beside the name of their month. */
+  named(text: string): string {
+    return text
+      .replace(this.#monthDay, (all: string, month: string, day: string, rest = "") =>
+        isDay(day) ? `${this.#name(month)} ${ordinal(asciiDigits(day))}${rest}` : all,
+      )
+      .replace(this.#dayMonth, (all: string, _the: string, day: string, month: string) =>
+        isDay(day) ? `the ${ordinal(asciiDigits(day))} of ${this.#name(month)}` : all,
+      );
+  }
+
+  /** "March fourteenth, 2024", from digits; undefined when there is no such day. */
+  date(month: string, day: string, year?: string): string | undefined {
+    const name = [...this.#months.values()][Number(asciiDigits(month)) - 1];
+    if (name === undefined || !isDay(day)) return undefined;
+    return `${name} ${ordinal(asciiDigits(day))}${year === undefined ? "" : `, ${year}`}`;
+  }
+
+  #name(month: string): string {
+    return this.#months.get(month.slice(0, 3).toLowerCase()) ?? month;
+  }
+}
+
+function isDay(digits: string): boolean {
+  const day = Number(asciiDigits(digits));
+  return day >= 1 && day <= 31;
+}
+
+function timeInWords(all: string, ...groups: unknown[]): string {
+  const [h, m, s, half, at, text] = groups as [string, string, string?, string?, number?, string?];
+  const [hours, minutes, seconds] = [h, m, s ?? ""].map(asciiDigits) as [string, string, string];
+  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 59) return all;
+  let words = cardinal(hours);
+  if (Number(minutes) > 0) words += `${Number(minutes) < 10 ? " oh" : ""} ${cardinal(minutes)}`;
+  else if (half === undefined && s === undefined) words += " o'clock";
+  if (s !== undefined) words += ` and ${cardinal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
+  if (half === undefined) return words;
+  // With dots, it is spelt. The last dot can be that of the sentence.
+  const next = text?.[(at ?? 0) + all.length];
+  return `${words} ${half.toUpperCase()}.M${next === "." ? "" : "."}`;
+}

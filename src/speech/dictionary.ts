@@ -1,0 +1,40 @@
+// One dictionary: words and how they are pronounced, some of them differently as another part of speech.
+
+import { capitalize } from "./characters.ts";
+import type { SortedLines } from "./sorted-lines.ts";
+
+/** Phonemes, or by part of speech; "DEFAULT" is for all others, "None" for the end of a phrase. */
+export type Entry = string | ReadonlyMap<string, string | undefined>;
+
+export class Dictionary {
+  readonly #lines: SortedLines;
+
+  constructor(lines: SortedLines) {
+    this.#lines = lines;
+  }
+
+  /** A word in small letters is also found by its entry with a capital one, and the other way round. */
+  get(word: string): Entry | undefined {
+    const own = this.#lines.get(word);
+    if (own !== undefined) return entryOf(own);
+    if (word.length < 2) return undefined;
+    const small = word.toLowerCase();
+    const capital = capitalize(small);
+    if (word !== small && word !== capital) return undefined;
+    const other = this.#lines.get(word === small ? capital : small);
+    return other === undefined ? undefined : entryOf(other);
+  }
+
+  has(word: string): boolean {
+    return this.get(word) !== undefined;
+  }
+}
+
+function entryOf(value: string): Entry {
+  const fields = value.split("\t");
+  if (fields.length === 1) return value;
+  const pairs = fields.flatMap((tag, at): [string, string | undefined][] =>
+    at % 2 === 0 ? [[tag, fields[at + 1] || undefined]] : [],
+  );
+  return new Map(pairs);
+}

@@ -1,0 +1,74 @@
+// Small words whose sound depends on what they do in the sentence and on what follows: "the end", "to eat", "used to".
+
+import type { Entry } from "./dictionary.ts";
+import { PRIMARY, SECONDARY, type Stress } from "./stress.ts";
+
+/** What comes after a word. */
+export interface Context {
+  /** How it begins; undefined when nothing is spoken after it, or a pause is. */
+  readonly next?: "vowel" | "consonant" | undefined;
+  /** Whether it is the word "to". */
+  readonly isTo: boolean;
+}
+
+/** The phonemes of a function word, or undefined when it is none. `entry` finds the entry of a word in the dictionary. */
+export function functionWord(
+  word: string,
+  tag: string,
+  stress: Stress | undefined,
+  context: Context,
+  entry: (word: string) => Entry | undefined,
+): string | undefined {
+  switch (word) {
+    case "a":
+    case "A":
+      return tag === "DT" ? "ɐ" : "ˈA";
+    case "am":
+    case "Am":
+    case "AM":
+      return context.next === undefined || word !== "am" || (stress ?? 0) > 0 ? plain(entry("am")) : "ɐm";
+    case "an":
+    case "An":
+    case "AN":
+      return "ɐn";
+    case "I":
+      return tag === "PRP" ? `${SECONDARY}I` : undefined;
+    case "by":
+    case "By":
+    case "BY":
+      return tag.startsWith("RB") || tag.startsWith("ADV") ? "bˈI" : undefined;
+    case "to":
+    case "To":
+    case "TO":
+      if (!isTo(word, tag)) return undefined;
+      if (context.next === undefined) return plain(entry("to"));
+      return context.next === "vowel" ? "tʊ" : "tə";
+    case "in":
+    case "In":
+    case "IN":
+      if (word === "IN" && tag === "NNP") return undefined;
+      return context.next === undefined || tag !== "IN" ? `${PRIMARY}ɪn` : "ɪn";
+    case "the":
+    case "The":
+    case "THE":
+      if (word === "THE" && tag !== "DT") return undefined;
+      return context.next === "vowel" ? "ði" : "ðə";
+    case "used":
+    case "Used":
+    case "USED": {
+      const isHabit = (tag === "VBD" || tag === "JJ") && context.isTo;
+      return variantOf(entry("used"), isHabit ? "VBD" : "DEFAULT");
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a word is the "to" before a verb or a noun. */
+export const isTo = (word: string, tag: string): boolean =>
+  word === "to" || word === "To" || (word === "TO" && (tag === "TO" || tag === "IN"));
+
+const plain = (entry: Entry | undefined): string | undefined => variantOf(entry, "DEFAULT");
+
+const variantOf = (entry: Entry | undefined, tag: string): string | undefined =>
+  typeof entry === "object" ? entry.get(tag) : entry;

@@ -1,0 +1,81 @@
+// Writes out what cannot be looked up word by word: times, dates, units, abbreviations, symbols. Plain numbers stay.
+
+import { anyOf, escapeRegExp, SPACE, WORD } from "./characters.ts";
+import { Dates } from "./dates.ts";
+import { ordinal } from "./number-words.ts";
+import { fractions, Quantities } from "./quantities.ts";
+import type { NormalizeTables } from "./tables.ts";
+
+const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+/** Markdown's links are read without their targets. */
+const LINK = /\[([^[\]]+)\]\([^()]*\)/gu;
+const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])(No|Nos)\. ?(?=\p{Nd})`, "gu");
+const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
+const PHONE = new RegExp(String.raw`(?<![${WORD}.\-])(?:\p{Nd}{3}-)?\p{Nd}{3}-\p{Nd}{4}(?![${WORD}.\-])`, "gu");
+const RANGE = new RegExp(String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}.\-%])`, "gu");
+const PLUS = new RegExp(String.raw`(?<![${WORD}+])\+(?=\p{Nd})`, "gu");
+const SPACE_BEFORE_MARK = / +([,.;:!?])/g;
+/** Symbols that say something only between two things. */
+const BETWEEN = "=<>~";
+
+const ROMAN = String.raw`((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
+
+export class Normalizer {
+  readonly #tables: NormalizeTables;
+  readonly #dates: Dates;
+  readonly #quantities: Quantities;
+  readonly #title: RegExp;
+  readonly #abbreviation: RegExp;
+  readonly #romanCardinal: RegExp;
+  readonly #romanOrdinal: RegExp;
+  readonly #symbols: readonly (readonly [symbol: string, pattern: RegExp, words: string])[];
+
+  constructor(tables: NormalizeTables) {
+    this.#tables = tables;
+    this.#dates = new Dates(tables.months);
+    this.#quantities = new Quantities(tables);
+    this.#title = new RegExp(String.raw`(?<![${WORD}])(${anyOf(Object.keys(tables.titles))})\.? (?=[A-Z])`, "gu");
+    const abbreviations = anyOf(Object.keys(tables.abbreviations));
+    this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
+    // A numeral ends where its word ends: the C of "King Charles" is none.
+    const before = (words: readonly string[]) =>
+      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?![.'’][${WORD}])`, "gu");
+    this.#romanCardinal = before(tables.roman_cardinal);
+    this.#romanOrdinal = before(tables.roman_ordinal);
+    this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
+      const plain = escapeRegExp(symbol);
+      const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;
+      return [symbol, new RegExp(pattern, "gu"), words === "" ? " " : ` ${words} `];
+    });
+  }
+
+  /** The same text with written-out words, single spaces, and none at its ends. */
+  normalize(text: string): string {
+    const { abbreviations, titles } = this.#tables;
+    let result = text.replace(SPACES, " ").trim().replace(LINK, "$1");
+    result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
+    result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
+    result = result
+      .replace(this.#title, (_, title: string) => `${titles[title]} `)
+      .replace(this.#abbreviation, (all: string, short: string, at: number, whole: string) => {
+        const endsBoth = at + all.length === whole.length && short.endsWith(".");
+        return `${abbreviations[short]}${endsBoth ? "." : ""}`;
+      })
+      .replace(NUMBER_SIGN, (_, short: string) => (short === "No" ? "Number " : "Numbers "))
+      .replace(HASH, "number ")
+      .replace(this.#romanCardinal, (_, word: string, roman: string) => `${word} ${romanValue(roman)}`)
+      .replace(this.#romanOrdinal, (_, name: string, roman: string) => `${name} the ${ordinal(`${romanValue(roman)}`)}`)
+      .replace(PHONE, (number) => Array.from(number.replaceAll("-", ", ")).join(" "));
+    result = fractions(result, this.#dates).replace(RANGE, "$1 to $2").replace(PLUS, "plus ");
+    for (const [symbol, pattern, words] of this.#symbols) {
+      if (result.includes(symbol)) result = result.replace(pattern, words);
+    }
+    return result.replace(SPACES, " ").replace(SPACE_BEFORE_MARK, "$1").trim();
+  }
+}
+
+function romanValue(roman: string): number {
+  const digits = Array.from(roman, (digit) => DIGITS[digit] ?? 0);
+  return digits.reduce((sum, digit, at) => sum + ((digits[at + 1] ?? 0) > digit ? -digit : digit), 0);
+}

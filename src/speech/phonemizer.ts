@@ -1,0 +1,174 @@
+// Text to phonemes, in the alphabet of the acoustic model. After hibari and misaki: words with their parts of speech are read
+// from the end of the sentence to its beginning, since how a word sounds can depend on what follows it.
+
+import { asciiDigits, isDigits, isLetters } from "./characters.ts";
+import { weaken } from "./compounds.ts";
+import { Dictionary } from "./dictionary.ts";
+import { isTo, type Context } from "./function-words.ts";
+import { Lexicon } from "./lexicon.ts";
+import { Normalizer } from "./normalize.ts";
+import { cut, splitSentences } from "./sentences.ts";
+import { SortedLines } from "./sorted-lines.ts";
+import { isNumber, SpokenNumbers } from "./spoken-numbers.ts";
+import { beginning } from "./stress.ts";
+import { isJunk, splitWords } from "./subtokens.ts";
+import type { SpeechData } from "./tables.ts";
+import { Tagger } from "./tagger.ts";
+import { joined, merge, type Token } from "./token.ts";
+import { Tokenizer } from "./tokenizer.ts";
+import { UnknownWords } from "./unknown-words.ts";
+
+/** So many pieces of a word are looked up as one, which keeps the work linear. */
+const LONGEST_COMPOUND = 12;
+/** Phonemes that the acoustic model gets at once. */
+const MOST_PHONEMES = 400;
+/** The pieces of what no dictionary has: letters, digits, and signs. */
+const UNKNOWN = /[\p{L}\p{Nl}\p{No}]+(?:['’][\p{L}\p{Nl}\p{No}]+)*|\p{Nd}+(?:[,.]\p{Nd}+)*|[^\p{L}\p{N}_\s]+/gu;
+const SIGNS: Readonly<Record<string, string>> = {
+  "/": "slˈæʃ",
+  "=": "ˈikwᵊlz",
+  "+": "plˈʌs",
+  "&": "ænd",
+  "@": "æt",
+  "%": "pəɹsˈɛnt",
+  "#": "hˈæʃ",
+  "*": "ˈæstəɹˌɪsk",
+  "~": "tˈɪldə",
+  "^": "kˈɛɹət",
+  "<": "lˈɛs ðən",
+  ">": "ɡɹˈATəɹ ðən",
+  "—": "—",
+};
+
+export class Phonemizer {
+  readonly #titles: ReadonlySet<string>;
+  readonly #ids: ReadonlyMap<string, number>;
+  readonly #normalizer: Normalizer;
+  readonly #tokenizer: Tokenizer;
+  readonly #tagger: Tagger;
+  readonly #lexicon: Lexicon;
+  readonly #numbers: SpokenNumbers;
+  readonly #unknown: UnknownWords;
+
+  /** Throws when the data does not fit together. */
+  constructor(data: SpeechData) {
+    const { tables } = data;
+    this.#titles = new Set(Object.keys(tables.normalize.titles));
+    this.#ids = new Map(Object.entries(tables.phonemes));
+    this.#normalizer = new Normalizer(tables.normalize);
+    this.#tokenizer = new Tokenizer(tables.tokens);
+    this.#tagger = new Tagger({
+      tags: tables.tags,
+      tagOfWord: new SortedLines(data.tagOfWord),
+      knownWords: new SortedLines(data.knownWords),
+      weights: new SortedLines(data.tagWeights),
+    });
+    const dictionary = (lines: Uint8Array) => new Dictionary(new SortedLines(lines));
+    this.#lexicon = new Lexicon(dictionary(data.gold), dictionary(data.silver));
+    this.#numbers = new SpokenNumbers(this.#lexicon);
+    this.#unknown = new UnknownWords(tables.unknownWords, data.unknownWords);
+  }
+
+  /** The sentences of a text, none longer than a thousand characters, to be spoken one after another. */
+  sentences(text: string): string[] {
+    return splitSentences(text.toWellFormed(), this.#titles);
+  }
+
+  /** The phonemes of a sentence; empty when there is nothing to speak. All of `text` is taken as plain text. */
+  phonemes(text: string): string {
+    const pieces = this.#tokenizer.split(this.#normalizer.normalize(text.toWellFormed()));
+    const tags = this.#tagger.tag(pieces.map(([piece]) => piece));
+    const tokens = pieces.map(([piece, spaceAfter], at): Token => {
+      return { text: piece, tag: tags[at] ?? "", spaceAfter, isHead: true, spaceBefore: false };
+    });
+    const words = splitWords(tokens);
+    let context: Context = { next: undefined, isTo: false };
+    for (const word of words.toReversed()) context = this.#read(word, context);
+    const spoken = words.map((word) => {
+      const phonemes = joined(word).replaceAll("ɾ", "T").replaceAll("ʔ", "t");
+      return phonemes + (word.at(-1)?.spaceAfter ? " " : "");
+    });
+    return spoken.join("").trim();
+  }
+
+  /** The phonemes of a sentence in pieces that the acoustic model can speak at once; none when nothing is to be spoken. */
+  utterances(sentence: string): string[] {
+    return cut(this.phonemes(sentence), MOST_PHONEMES).filter((phonemes) => phonemes !== "");
+  }
+
+  /** The numbers of phonemes as the acoustic model takes them, with its padding; characters it does not know are left out. */
+  ids(phonemes: string): number[] {
+    return [0, ...Array.from(phonemes).flatMap((phoneme) => this.#ids.get(phoneme) ?? []), 0];
+  }
+
+  /** Gives phonemes to the pieces of a word; returns what the word before it has to know. */
+  #read(word: readonly Token[], context: Context): Context {
+    const [only] = word;
+    if (only !== undefined && word.length === 1) {
+      only.phonemes ??= this.#known(only, context) ?? this.#guess(only.text);
+      return follow(context, only);
+    }
+    let next = context;
+    for (let end = word.length; end > 0;) {
+      const found = this.#longestKnown(word.slice(Math.max(0, end - LONGEST_COMPOUND), end), next);
+      if (found !== undefined) {
+        const start = end - found.length;
+        for (const [at, piece] of word.slice(start, end).entries()) piece.phonemes = at === 0 ? found.phonemes : "";
+        next = follow(next, { ...found.token, phonemes: found.phonemes });
+        end = start;
+        continue;
+      }
+      end -= 1;
+      const piece = word[end];
+      if (piece === undefined) break;
+      if (!isJunk(piece.text)) {
+        const guess = this.#guess(merge(word).text);
+        for (const [at, other] of word.entries()) other.phonemes = at === 0 ? guess : "";
+        return next;
+      }
+      piece.phonemes = "";
+    }
+    weaken(word);
+    return next;
+  }
+
+  /** The most pieces at the end that are known as one word. */
+  #longestKnown(pieces: readonly Token[], context: Context) {
+    for (let start = 0; start < pieces.length; start += 1) {
+      const token = merge(pieces.slice(start));
+      const phonemes = this.#known(token, context);
+      if (phonemes !== undefined) return { token, phonemes, length: pieces.length - start };
+    }
+    return undefined;
+  }
+
+  /** The phonemes of a word that the lexicon has, or of a number. */
+  #known(token: Token, context: Context): string | undefined {
+    const word = asciiDigits((token.alias ?? token.text).replaceAll(/[‘’]/g, "'").normalize("NFKC"));
+    const stress = word === word.toLowerCase() ? undefined : word === word.toUpperCase() ? 2 : 0.5;
+    const phonemes = this.#lexicon.word(word, token.tag, stress, context);
+    if (phonemes !== undefined) return this.#numbers.withCurrency(phonemes, token.currency);
+    if (!isNumber(word, token.isHead)) return undefined;
+    return this.#numbers.phonemes(word, token.currency, token.isHead);
+  }
+
+  /** The phonemes of anything: of letters by the net, of other characters what is known of them. */
+  #guess(text: string): string {
+    const pieces = text.match(UNKNOWN) ?? [];
+    return pieces.flatMap((piece) => this.#guessPiece(piece) || []).join(" ");
+  }
+
+  #guessPiece(piece: string): string | undefined {
+    const [first = ""] = piece;
+    if (isDigits(first)) return this.#numbers.phonemes(asciiDigits(piece.normalize("NFKC")), undefined, false);
+    if (isLetters(first)) return this.#unknown.phonemes(piece);
+    return Array.from(piece, (sign) => SIGNS[sign] ?? "").join("");
+  }
+}
+
+/** What the word before `token` has to know of it; a token without sound is passed over. */
+function follow(context: Context, { text, tag, phonemes = "" }: Token): Context {
+  const start = beginning(phonemes);
+  const next = start === undefined ? context.next : start === "pause" ? undefined : start;
+  return { next, isTo: isTo(text, tag) };
+}

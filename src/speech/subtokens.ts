@@ -1,0 +1,79 @@
+// Takes tokens apart further, at case changes, digits, hyphens and apostrophes ("iPhone", "B52", "well-known"), and puts
+// those between which no space stands together as one word.
+
+import { LETTER, LOWER, UPPER, WORD } from "./characters.ts";
+import { isCurrency } from "./spoken-numbers.ts";
+import type { Token } from "./token.ts";
+
+const PIECE = new RegExp(
+  String.raw`^['‘’]+|[${UPPER}](?=[${UPPER}][${LOWER}])|(?:^-)?(?:\p{Nd}?[,.]?\p{Nd})+|[\-_]+|['‘’]{2,}` +
+    `|[${LETTER}]*?(?:['‘’][${LETTER}])*?[${LOWER}](?=[${UPPER}])|[${LETTER}]+(?:['‘’][${LETTER}])*` +
+    String.raw`|[^${WORD}\-'‘’]|['‘’]+$`,
+  "gu",
+);
+const MARKS = new Set(';:,.!?—…"“”');
+const JUNK = /^[',\-._‘’/]*$/;
+const MARK_TAGS = new Set([".", ",", "-LRB-", "-RRB-", "``", '""', "''", ":", "$", "#", "NFP"]);
+const QUOTES: Readonly<Record<string, string>> = { "-LRB-": "(", "-RRB-": ")", "``": "“", '""': "”", "''": "”" };
+
+/** Whether a piece is nothing but marks inside a word. */
+export const isJunk = (text: string): boolean => JUNK.test(text);
+
+/** The words of a sentence, each of one or more pieces. Marks and currency signs are words that have their phonemes. */
+export function splitWords(tokens: readonly Token[]): Token[][] {
+  const words: Token[][] = [];
+  let currency: string | undefined;
+  let isOpen = false;
+  for (const [index, token] of tokens.entries()) {
+    const pieces = (token.text.match(PIECE) ?? [token.text]).map((text): Token => ({
+      ...token,
+      text,
+      spaceAfter: false,
+    }));
+    for (const [at, piece] of pieces.entries()) {
+      const isLast = at === pieces.length - 1;
+      piece.spaceAfter = isLast && token.spaceAfter;
+      const mark = markPhonemes(piece);
+      if (mark !== undefined) piece.phonemes = mark;
+      if (isSign(piece)) currency = piece.text;
+      else if (mark === undefined && currency !== undefined) {
+        if (piece.tag !== "CD") currency = undefined;
+        else if (isLast && tokens[index + 1]?.tag !== "CD") piece.currency = currency;
+      } else if (mark === undefined && isTwoForTo(pieces, at)) piece.alias = "to";
+      if (piece.phonemes !== undefined || piece.alias !== undefined) {
+        words.push([piece]);
+        isOpen = false;
+        continue;
+      }
+      const word = words.at(-1);
+      if (word !== undefined && isOpen) {
+        piece.isHead = false;
+        word.push(piece);
+      } else words.push([piece]);
+      isOpen = !piece.spaceAfter;
+    }
+  }
+  return words;
+}
+
+const isSign = ({ tag, text }: Token): boolean => tag === "$" && isCurrency(text);
+
+/** What is spoken of a mark; undefined for what is none. */
+function markPhonemes(piece: Token): string | undefined {
+  if (isSign(piece)) return "";
+  if (piece.tag === ":" && (piece.text === "-" || piece.text === "–")) return "—";
+  if (!MARK_TAGS.has(piece.tag) || /^[A-Za-z]*$/.test(piece.text)) return undefined;
+  return (
+    QUOTES[piece.tag] ??
+    Array.from(piece.text)
+      .filter((character) => MARKS.has(character))
+      .join("")
+  );
+}
+
+/** "B2B", "face2face". */
+function isTwoForTo(pieces: readonly Token[], at: number): boolean {
+  const [before, after] = [pieces[at - 1], pieces[at + 1]];
+  if (pieces[at]?.text !== "2" || before === undefined || after === undefined) return false;
+  return /\p{L}$/u.test(before.text) && /^\p{L}/u.test(after.text);
+}
