@@ -6,4 +6,5 @@ import { runEngine } from "./process/child.ts";
 export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   text: async () => runEngine((await import("./text/child/kind.ts")).textKind),
   embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),
+  speech: async () => runEngine((await import("./speech/child/kind.ts")).speechKind),
 };

@@ -65,7 +65,7 @@ export const layers: Layers = {
     why: "a batch answers its lines as the chat route does, but without HTTP",
   },
   "src/engine/kinds.ts": {
-    may: ["src/engine/process", "src/engine/text/child", "src/engine/embedding/child"],
+    may: ["src/engine/process", "src/engine/text/child", "src/engine/embedding/child", "src/engine/speech/child"],
     why: "the table of kinds starts them, and no more",
   },
   "src/engine/process": {
@@ -94,6 +94,14 @@ export const layers: Layers = {
   },
   "src/engine/embedding/child": {
     may: ["src/engine/process", "src/engine/embedding/port.ts", "src/domain", "ffi"],
+    why: "the engine process knows its parent only by the protocol",
+  },
+  "src/engine/speech": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never loads a model, and the engine side is reached by messages",
+  },
+  "src/engine/speech/child": {
+    may: ["src/engine/process", "src/engine/speech/port.ts", "src/speech", "src/audio", "src/domain"],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {

@@ -1,5 +1,6 @@
 // The formats in which sound can be had.
 
+import type { SpeechFormat } from "../../domain/speech.ts";
 import { makeAacEncoder } from "./aac.ts";
 import { cafHead, completeCaf } from "./caf.ts";
 import type { AudioFormat } from "./encoder.ts";
@@ -9,10 +10,8 @@ import { makeOpusEncoder } from "./opus.ts";
 import { PcmEncoder } from "./pcm.ts";
 import { completeWav, wavHead } from "./wav.ts";
 
-export type AudioFormatName = "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm" | "caf";
-
 /** `pcm`: nothing but samples of 16 bits, the lesser byte first. */
-export const FORMATS: Readonly<Record<AudioFormatName, AudioFormat>> = {
+export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   mp3: { contentType: "audio/mpeg", make: makeMp3Encoder },
   opus: { contentType: "audio/ogg", make: makeOpusEncoder },
   aac: { contentType: "audio/aac", make: makeAacEncoder },
