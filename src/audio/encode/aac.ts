@@ -1,7 +1,5 @@
 // AAC-LC by FFmpeg's encoder as WebAssembly, in ADTS frames.
 
-// The package offers this part of it to its own worker only.
-import createModule from "../../../node_modules/@mediabunny/aac-encoder/dist/modules/build/aac.js";
 import { join, type Encoder } from "./encoder.ts";
 
 /** What the WebAssembly module offers; an encoder is the address of its state. */
@@ -26,7 +24,14 @@ const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 1
 
 /** An encoder for one of the rates that AAC has, from 8 to 96 kHz. */
 export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
-  return new AacEncoder((await createModule()) as AacModule, sampleRate);
+  // A part that the package has for its own worker, in CommonJS: where an import finds its function depends on whether the
+  // program is compiled.
+  const {
+    default: create,
+  }: {
+    default: () => Promise<AacModule>;
+  } = require("../../../node_modules/@mediabunny/aac-encoder/dist/modules/build/aac.js");
+  return new AacEncoder(await create(), sampleRate);
 }
 
 class AacEncoder implements Encoder {
