@@ -7,6 +7,7 @@ import { gunzipSync } from "node:zlib";
 import pin from "./hibari.json" with { type: "json" };
 import { buildModel } from "./model.ts";
 import { readOnnxWeights } from "./onnx.ts";
+import { BuildError } from "./run.ts";
 
 /** Of what is written. */
 const VERSION = 1;

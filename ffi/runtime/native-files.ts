@@ -17,6 +17,8 @@ export interface NativeFiles {
   readonly embeddedTranscription?: string;
   /** The speech detector that goes with any such model; likewise. */
   readonly embeddedVad?: string;
+  /** The voice that speaks; its other files lie beside it; likewise. */
+  readonly embeddedVoice?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
 }
@@ -65,4 +67,5 @@ const OPTIONAL = {
   embeddedEmbeddings: { folder: "embedding", file: "all-minilm-l6-v2.gguf" },
   embeddedTranscription: { folder: "transcription", file: "whisper-base.bin" },
   embeddedVad: { folder: "vad", file: "silero-vad.bin" },
+  embeddedVoice: { folder: "speech", file: "voice.onnx" },
 } as const;

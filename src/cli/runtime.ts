@@ -12,6 +12,8 @@ import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
+import type { ObservedEngine } from "../engine/process/status.ts";
+import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import type { EmbeddingFile } from "../model/model-file.ts";
@@ -20,7 +22,7 @@ import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
-import { offeredEmbeddings, OfferedModels, offeredTranscription } from "../service/offered-models.ts";
+import { offeredEmbeddings, OfferedModels, offeredSpeech, offeredTranscription } from "../service/offered-models.ts";
 import { RequestService } from "../service/request.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
@@ -36,6 +38,7 @@ import {
   readEmbeddingFiles,
   readWhisperFiles,
   servedEngine,
+  speechEngines,
   SYSTEM_ENGINE,
   systemEngine,
   transcriptionEngines,
@@ -52,7 +55,7 @@ export interface Services {
   /** The engine of this server itself. */
   readonly engine: TextPort;
   /** All engines that are computed here. */
-  readonly engines: readonly (TextEngine | EmbeddingEngine | TranscriptionEngine)[];
+  readonly engines: readonly (ObservedEngine & { stop(): Promise<void> })[];
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -100,6 +103,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
   return {
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
+    speakers: speechEngines(config, launch, native),
   };
 }
 
@@ -122,9 +126,10 @@ interface Parts {
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
+  readonly speakers: readonly SpeechEngine[];
 }
 
-function services({ config, launch, engine, system, embedders, transcribers }: Parts): Services {
+function services({ config, launch, engine, system, embedders, transcribers, speakers }: Parts): Services {
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -134,6 +139,7 @@ function services({ config, launch, engine, system, embedders, transcribers }: P
   const offered = new OfferedModels([
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
+    ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const router = engine ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
@@ -145,7 +151,13 @@ function services({ config, launch, engine, system, embedders, transcribers }: P
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
-  const engines = [...(engine ? [engine] : []), ...(system === engine ? [] : [system]), ...embedders, ...transcribers];
+  const engines = [
+    ...(engine ? [engine] : []),
+    ...(system === engine ? [] : [system]),
+    ...embedders,
+    ...transcribers,
+    ...speakers,
+  ];
   return {
     config,
     log,

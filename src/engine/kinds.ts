@@ -7,4 +7,5 @@ export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   text: async () => runEngine((await import("./text/child/kind.ts")).textKind),
   embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),
   transcription: async () => runEngine((await import("./transcription/child/kind.ts")).transcriptionKind),
+  speech: async () => runEngine((await import("./speech/child/kind.ts")).speechKind),
 };

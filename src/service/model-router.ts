@@ -60,7 +60,7 @@ const WANTED = {
   embeddings: ["embedding model", "--embedding-model"],
   rerank: ["reranker", "--rerank-model"],
   transcription: ["transcription model", "--transcription-model"],
-  speech: ["speech model", "--speech-model"],
+  speech: ["speech model", undefined],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
@@ -138,7 +138,8 @@ export class ModelRouter {
     }
     const [noun, option] = WANTED[capability];
     const names = this.listed(capability).map(({ id }) => id);
-    const hint = names.length === 0 ? `The server's option ${option} names one.` : `Served: ${names.join(", ")}.`;
+    const remedy = option ? `The server's option ${option} names one.` : "This build was made without one.";
+    const hint = names.length === 0 ? remedy : `Served: ${names.join(", ")}.`;
     if (TAKES_ANY_NAME.has(capability)) return new SvcError("engine_unavailable", `There is no ${noun}. ${hint}`);
     const missing = `There is no ${noun}${model === undefined ? "" : " of this name"}.`;
     return new SvcError("model_not_found", `${missing} ${hint}`, { param: "model" });

@@ -80,7 +80,7 @@ export function formViolations(files: readonly SourceFile[], maxLines: number): 
   return files.flatMap(({ path, code }) => {
     const { exports, imports } = transpiler.scan(code);
     const lines = code.trimEnd().split("\n").length;
-    const bare = imports.filter((found) => found.path.startsWith(".") && !/\.(ts|json|wasm)$/.test(found.path));
+    const bare = imports.filter((found) => found.path.startsWith(".") && !/\.(js|json|ts|wasm)$/.test(found.path));
     return [
       ...(exports.includes("default") ? [`${path} has a default export: a thing has one name everywhere`] : []),
       ...(path.endsWith("/index.ts") || /^export \* /m.test(code)

@@ -73,6 +73,7 @@ export const layers: Layers = {
       "src/engine/text/child",
       "src/engine/embedding/child",
       "src/engine/transcription/child",
+      "src/engine/speech/child",
     ],
     why: "the table of kinds starts them, and no more",
   },
@@ -119,6 +120,14 @@ export const layers: Layers = {
     ],
     why: "the engine process knows its parent only by the protocol",
   },
+  "src/engine/speech": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never loads a model, and the engine side is reached by messages",
+  },
+  "src/engine/speech/child": {
+    may: ["src/engine/process", "src/engine/speech/port.ts", "src/speech", "src/audio", "src/domain"],
+    why: "the engine process knows its parent only by the protocol",
+  },
   "src/gateway": {
     may: ["src/domain", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
@@ -151,6 +160,7 @@ export const layers: Layers = {
       "src/engine/text/port.ts",
       "src/engine/embedding",
       "src/engine/transcription",
+      "src/engine/speech",
       "src/gateway",
       "src/model",
       "src/store",

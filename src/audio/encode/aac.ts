@@ -1,0 +1,113 @@
+// AAC-LC by FFmpeg's encoder as WebAssembly, in ADTS frames.
+
+import { join, type Encoder } from "./encoder.ts";
+
+/** What the WebAssembly module offers; an encoder is the address of its state. */
+interface AacModule {
+  readonly HEAPU8: Uint8Array;
+  _init_encoder(channels: number, sampleRate: number, bitrate: number): number;
+  _get_encoder_frame_size(encoder: number): number;
+  _get_encode_input_ptr(encoder: number, bytes: number): number;
+  _send_frame(encoder: number, position: bigint): number;
+  _flush_encoder_start(encoder: number): void;
+  /** Bytes of the next packet; 0: there is none; below: an error. */
+  _receive_packet(encoder: number): number;
+  _get_encoded_data(encoder: number): number;
+}
+
+/** Bits a second. */
+const BITRATE = 64_000;
+const HEAD_BYTES = 7;
+const OBJECT_TYPE_LC = 2;
+/** The rates of ADTS, in the order of their codes. */
+const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350];
+
+/** An encoder for one of the rates that AAC has, from 8 to 96 kHz. */
+export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
+  // A part that the package has for its own worker, in CommonJS: where an import finds its function depends on whether the
+  // program is compiled.
+  const {
+    default: create,
+  }: {
+    default: () => Promise<AacModule>;
+  } = require("../../../node_modules/@mediabunny/aac-encoder/dist/modules/build/aac.js");
+  return new AacEncoder(await create(), sampleRate);
+}
+
+class AacEncoder implements Encoder {
+  private readonly encoder: number;
+  private readonly frame: Float32Array;
+  private filled = 0;
+  private position = 0;
+
+  constructor(
+    private readonly module: AacModule,
+    private readonly sampleRate: number,
+  ) {
+    this.encoder = module._init_encoder(1, sampleRate, BITRATE);
+    if (this.encoder === 0) throw new Error(`the AAC encoder has no ${sampleRate} Hz`);
+    this.frame = new Float32Array(module._get_encoder_frame_size(this.encoder));
+  }
+
+  push(samples: Float32Array): Uint8Array {
+    const packets: Uint8Array[] = [];
+    for (let at = 0; at < samples.length;) {
+      const part = samples.subarray(at, at + this.frame.length - this.filled);
+      this.frame.set(part, this.filled);
+      this.filled += part.length;
+      at += part.length;
+      if (this.filled === this.frame.length) packets.push(...this.encode());
+    }
+    return join(packets);
+  }
+
+  finish(): Uint8Array {
+    const packets: Uint8Array[] = [];
+    if (this.filled > 0) {
+      this.frame.fill(0, this.filled);
+      packets.push(...this.encode());
+    }
+    this.module._flush_encoder_start(this.encoder);
+    return join([...packets, ...this.received()]);
+  }
+
+  private encode(): Uint8Array[] {
+    const { module, encoder, frame } = this;
+    this.filled = 0;
+    const input = module._get_encode_input_ptr(encoder, frame.byteLength);
+    module.HEAPU8.set(new Uint8Array(frame.buffer), input);
+    const status = module._send_frame(encoder, BigInt(this.position));
+    if (status < 0) throw new Error(`the AAC encoder failed with ${status}`);
+    this.position += frame.length;
+    return this.received();
+  }
+
+  private received(): Uint8Array[] {
+    const { module, encoder } = this;
+    const packets: Uint8Array[] = [];
+    for (;;) {
+      const length = module._receive_packet(encoder);
+      if (length < 0) throw new Error(`the AAC encoder failed with ${length}`);
+      if (length === 0) return packets;
+      const from = module._get_encoded_data(encoder);
+      packets.push(adtsHead(this.sampleRate, length), module.HEAPU8.slice(from, from + length));
+    }
+  }
+}
+
+/** What stands before each packet: how to decode it, and its length. */
+function adtsHead(sampleRate: number, packetBytes: number): Uint8Array {
+  const bytes = packetBytes + HEAD_BYTES;
+  const rate = RATES.indexOf(sampleRate);
+  const channels = 1;
+  return Uint8Array.of(
+    0xff,
+    0xf1,
+    ((OBJECT_TYPE_LC - 1) << 6) | (rate << 2),
+    (channels << 6) | (bytes >> 11),
+    bytes >> 3,
+    // The buffer's fullness is not told: all ones.
+    (bytes << 5) | 0x1f,
+    0xfc,
+  );
+}

@@ -1,0 +1,23 @@
+// What all encoders have in common.
+
+/** Makes a file of one channel of sound that comes piece by piece. */
+export interface Encoder {
+  /** What is ready of the file after these samples, from -1 to 1 (louder ones are clipped); may be empty. */
+  push(samples: Float32Array): Uint8Array;
+  /** The rest of the file. Nothing can follow it. */
+  finish(): Uint8Array;
+}
+
+export interface AudioFormat {
+  readonly contentType: string;
+  /** An encoder for samples of this rate in Hz. */
+  make(sampleRate: number): Promise<Encoder>;
+  /** Fills in what a stream leaves open, because it is not known before the end, in the head of a whole file. */
+  complete?(file: Uint8Array, samples: number): void;
+}
+
+/** One after the other. */
+export function join(parts: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = parts;
+  return first && others.length === 0 ? first : Buffer.concat(parts);
+}

@@ -1,0 +1,110 @@
+// FLAC of one channel and 16 bits: what polynomials of the samples before foresee wrongly, in Rice codes. That makes
+// speech about half as large; better predictors would save some percent more.
+
+import { BitWriter } from "./bit-writer.ts";
+import { crc } from "./crc.ts";
+import { join, type Encoder } from "./encoder.ts";
+import { toInt16 } from "./pcm.ts";
+import { bestResidual, riceCodes, writeRice } from "./rice.ts";
+
+const BLOCK = 4096;
+const BITS = 16;
+/** 36 bits of STREAMINFO, the highest four of them in a byte with other things. */
+const TOTAL_AT = 21;
+const crc8 = crc(8, 0x07);
+const crc16 = crc(16, 0x8005);
+
+/** Codes of the frame header. */
+const SIZE_4096 = 12;
+const SIZE_16_BIT = 7;
+const RATE_16_BIT = 13;
+const SAMPLES_OF_16_BITS = 4;
+/** Kinds of subframes. */
+const CONSTANT = 0;
+const FIXED = 8;
+
+export class FlacEncoder implements Encoder {
+  private waiting = new Int16Array();
+  private frames = 0;
+  private hasBegun = false;
+
+  /** `sampleRate`: at most 65,535 Hz. */
+  constructor(private readonly sampleRate: number) {}
+
+  push(samples: Float32Array): Uint8Array {
+    const all = new Int16Array(this.waiting.length + samples.length);
+    all.set(this.waiting);
+    all.set(toInt16(samples), this.waiting.length);
+    const parts = this.begin();
+    let at = 0;
+    for (; at + BLOCK <= all.length; at += BLOCK) parts.push(this.frame(all.subarray(at, at + BLOCK)));
+    this.waiting = all.slice(at);
+    return join(parts);
+  }
+
+  finish(): Uint8Array {
+    return join([...this.begin(), ...(this.waiting.length > 0 ? [this.frame(this.waiting)] : [])]);
+  }
+
+  private begin(): Uint8Array[] {
+    if (this.hasBegun) return [];
+    this.hasBegun = true;
+    return [streamHead(this.sampleRate)];
+  }
+
+  private frame(samples: Int16Array): Uint8Array {
+    const bits = new BitWriter();
+    const isWhole = samples.length === BLOCK;
+    bits.write(0xfff8, 16);
+    bits.write(isWhole ? SIZE_4096 : SIZE_16_BIT, 4);
+    bits.write(RATE_16_BIT, 4);
+    bits.write(0, 4);
+    bits.write(SAMPLES_OF_16_BITS << 1, 4);
+    writeNumber(bits, this.frames++);
+    if (!isWhole) bits.write(samples.length - 1, 16);
+    bits.write(this.sampleRate, 16);
+    bits.write(crc8(bits.written), 8);
+    writeSubframe(bits, samples);
+    bits.align();
+    bits.write(crc16(bits.written), 16);
+    return bits.written;
+  }
+}
+
+/** Magic number and STREAMINFO; length and checksum of the sound are left open. */
+function streamHead(sampleRate: number): Uint8Array {
+  const head = Buffer.alloc(42);
+  head.write("fLaC", 0, "latin1");
+  head.writeUInt32BE(0x8000_0022, 4);
+  head.writeUInt16BE(BLOCK, 8);
+  head.writeUInt16BE(BLOCK, 10);
+  head.writeUInt32BE(((sampleRate << 12) | ((BITS - 1) << 4)) >>> 0, 18);
+  return head;
+}
+
+/** Writes how many samples a whole file has into its head. */
+export function completeFlac(file: Uint8Array, samples: number): void {
+  const view = new DataView(file.buffer, file.byteOffset);
+  view.setUint8(TOTAL_AT, (view.getUint8(TOTAL_AT) & 0xf0) | (Math.floor(samples / 2 ** 32) & 0x0f));
+  view.setUint32(TOTAL_AT + 1, samples >>> 0);
+}
+
+/** Writes a number below 2 ** 21, a hundred hours of blocks, as UTF-8 does with a character's. */
+function writeNumber(bits: BitWriter, number: number): void {
+  const following = number < 0x80 ? 0 : number < 0x800 ? 1 : number < 0x1_0000 ? 2 : 3;
+  bits.write(following === 0 ? number : (0xf0 << (3 - following)) | (number >>> (6 * following)), 8);
+  for (let left = following - 1; left >= 0; left--) bits.write(0x80 | ((number >>> (6 * left)) & 0x3f), 8);
+}
+
+function writeSubframe(bits: BitWriter, samples: Int16Array): void {
+  const [first = 0] = samples;
+  if (samples.every((sample) => sample === first)) {
+    bits.write(CONSTANT << 1, 8);
+    bits.write(first, BITS);
+    return;
+  }
+  const { order, values } = bestResidual(samples);
+  bits.write((FIXED | order) << 1, 8);
+  for (const sample of samples.subarray(0, order)) bits.write(sample, BITS);
+  writeRice(bits, values, order, riceCodes(values, samples.length, order));
+}

@@ -1,0 +1,22 @@
+// The formats in which sound can be had.
+
+import type { SpeechFormat } from "../../domain/speech.ts";
+import { makeAacEncoder } from "./aac.ts";
+import { cafHead, completeCaf } from "./caf.ts";
+import type { AudioFormat } from "./encoder.ts";
+import { completeFlac, FlacEncoder } from "./flac.ts";
+import { makeMp3Encoder } from "./mp3.ts";
+import { makeOpusEncoder } from "./opus.ts";
+import { PcmEncoder } from "./pcm.ts";
+import { completeWav, wavHead } from "./wav.ts";
+
+/** `pcm`: nothing but samples of 16 bits, the lesser byte first. */
+export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
+  mp3: { contentType: "audio/mpeg", make: makeMp3Encoder },
+  opus: { contentType: "audio/ogg", make: makeOpusEncoder },
+  aac: { contentType: "audio/aac", make: makeAacEncoder },
+  flac: { contentType: "audio/flac", make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
+  wav: { contentType: "audio/wav", make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
+  pcm: { contentType: "audio/pcm", make: async () => new PcmEncoder() },
+  caf: { contentType: "audio/x-caf", make: async (rate) => new PcmEncoder(cafHead(rate)), complete: completeCaf },
+};

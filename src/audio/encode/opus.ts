@@ -1,0 +1,136 @@
+// Opus in Ogg (RFC 7845): libopus as WebAssembly codes frames of 20 ms, the pages are ours.
+
+import createModule from "opusscript/build/opusscript_native_wasm.js";
+import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
+import type { Encoder } from "./encoder.ts";
+import { OggWriter, type Packet } from "./ogg.ts";
+import { toInt16 } from "./pcm.ts";
+
+/** What the WebAssembly module offers. */
+export interface OpusModule {
+  readonly HEAPU8: Uint8Array;
+  readonly HEAPU16: Uint16Array;
+  _malloc(bytes: number): number;
+  readonly OpusScriptHandler: new (sampleRate: number, channels: number, application: number) => OpusHandler;
+}
+
+interface OpusHandler {
+  /** Reads a byte from every two of them. Returns the bytes of the packet at `to`, or an error below zero. */
+  _encode(from: number, bytes: number, to: number, samples: number): number;
+  /** Writes a byte into every two of them. Returns the samples at `to`, or an error below zero. */
+  _decode(from: number, bytes: number, to: number): number;
+  _encoder_ctl(request: number, value: number): number;
+}
+
+const APPLICATION_AUDIO = 2049;
+const SET_BITRATE = 4002;
+const SET_SIGNAL = 4024;
+const SIGNAL_VOICE = 3001;
+/** Bits a second; more is not heard in speech. */
+const BITRATE = 48_000;
+const FRAMES_PER_SECOND = 50;
+const MOST_PACKET_BYTES = 1276;
+/** Positions are told at this rate, whatever the sound's is. */
+const POSITION_RATE = 48_000;
+/** What the encoder looks ahead, in positions: so much silence comes out first, and players leave it out. */
+const PRE_SKIP = 312;
+
+/** An encoder for one of the rates that Opus has: 8, 12, 16, 24 or 48 kHz. */
+export async function makeOpusEncoder(sampleRate: number): Promise<Encoder> {
+  return new OpusEncoder(createModule({ wasmBinary: await Bun.file(wasm).bytes() }), sampleRate);
+}
+
+class OpusEncoder implements Encoder {
+  private readonly ogg = new OggWriter();
+  private readonly handler: OpusHandler;
+  private readonly frame: Int16Array;
+  private readonly input: number;
+  private readonly output: number;
+  /** Samples in `frame`, and all so far. */
+  private filled = 0;
+  private samples = 0;
+  private frames = 0;
+
+  constructor(
+    private readonly module: OpusModule,
+    private readonly sampleRate: number,
+  ) {
+    this.handler = new module.OpusScriptHandler(sampleRate, 1, APPLICATION_AUDIO);
+    this.handler._encoder_ctl(SET_BITRATE, BITRATE);
+    this.handler._encoder_ctl(SET_SIGNAL, SIGNAL_VOICE);
+    this.frame = new Int16Array(sampleRate / FRAMES_PER_SECOND);
+    this.input = module._malloc(2 * this.frame.byteLength);
+    this.output = module._malloc(MOST_PACKET_BYTES);
+  }
+
+  push(samples: Float32Array): Uint8Array {
+    this.samples += samples.length;
+    return this.write(this.encode(toInt16(samples)), false);
+  }
+
+  finish(): Uint8Array {
+    const positions = PRE_SKIP + (this.samples * POSITION_RATE) / this.sampleRate;
+    const packets: Packet[] = [];
+    // Silence pushes out what the encoder still has.
+    while (this.position < positions) {
+      packets.push(...this.encode(new Int16Array(this.frame.length - this.filled)));
+    }
+    const last = packets.pop();
+    // The last page says where the sound really ends.
+    return this.write(last ? [...packets, { ...last, position: positions }] : [], true);
+  }
+
+  private get position(): number {
+    return (this.frames * POSITION_RATE) / FRAMES_PER_SECOND;
+  }
+
+  /** The packets that these samples complete. */
+  private encode(samples: Int16Array): Packet[] {
+    const packets: Packet[] = [];
+    for (let at = 0; at < samples.length;) {
+      const part = samples.subarray(at, at + this.frame.length - this.filled);
+      this.frame.set(part, this.filled);
+      this.filled += part.length;
+      at += part.length;
+      if (this.filled < this.frame.length) break;
+      this.filled = 0;
+      this.frames++;
+      packets.push({ bytes: this.packet(), position: this.position });
+    }
+    return packets;
+  }
+
+  private packet(): Uint8Array {
+    const { module, frame } = this;
+    module.HEAPU16.set(new Uint8Array(frame.buffer), this.input / 2);
+    const length = this.handler._encode(this.input, frame.byteLength, this.output, frame.length);
+    if (length < 0) throw new Error(`libopus failed with ${length}`);
+    return module.HEAPU8.slice(this.output, this.output + length);
+  }
+
+  private write(packets: readonly Packet[], isLast: boolean): Uint8Array {
+    const head = this.ogg.isEmpty ? [opusHead(this.sampleRate), opusTags()] : [];
+    const pages = head.map((bytes) => this.ogg.write([{ bytes, position: 0 }]));
+    return Buffer.concat([...pages, this.ogg.write(packets, isLast)]);
+  }
+}
+
+function opusHead(sampleRate: number): Uint8Array {
+  const head = Buffer.alloc(19);
+  head.write("OpusHead", 0, "latin1");
+  head.writeUInt8(1, 8);
+  head.writeUInt8(1, 9);
+  head.writeUInt16LE(PRE_SKIP, 10);
+  head.writeUInt32LE(sampleRate, 12);
+  return head;
+}
+
+/** The name of the encoder, and no comments. */
+function opusTags(): Uint8Array {
+  const vendor = "libopus 1.4";
+  const tags = Buffer.alloc(16 + vendor.length);
+  tags.write("OpusTags", 0, "latin1");
+  tags.writeUInt32LE(vendor.length, 8);
+  tags.write(vendor, 12, "latin1");
+  return tags;
+}

@@ -1,0 +1,35 @@
+// The head of a WAV file.
+
+import { BYTES_PER_SAMPLE } from "./pcm.ts";
+
+const HEAD_BYTES = 44;
+/** What players take for "until the file ends". */
+const OPEN_SIZE = 0xffff_ffff;
+const PCM = 1;
+const RIFF_SIZE_AT = 4;
+const DATA_SIZE_AT = 40;
+
+/** The head of a file of one channel whose length is not known yet. */
+export function wavHead(sampleRate: number): Uint8Array {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(OPEN_SIZE, RIFF_SIZE_AT);
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(PCM, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(sampleRate, 24);
+  head.writeUInt32LE(sampleRate * BYTES_PER_SAMPLE, 28);
+  head.writeUInt16LE(BYTES_PER_SAMPLE, 32);
+  head.writeUInt16LE(BYTES_PER_SAMPLE * 8, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(OPEN_SIZE, DATA_SIZE_AT);
+  return head;
+}
+
+/** Writes the sizes of a whole file into its head. */
+export function completeWav(file: Uint8Array): void {
+  const view = new DataView(file.buffer, file.byteOffset);
+  view.setUint32(RIFF_SIZE_AT, file.length - 8, true);
+  view.setUint32(DATA_SIZE_AT, file.length - HEAD_BYTES, true);
+}

@@ -1,0 +1,47 @@
+// The compiled binary as a speech engine: what it carries of WebAssembly runs from inside it.
+
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/domain/clock.ts";
+import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
+import { SpeechEngine } from "../../src/engine/speech/speech-engine.ts";
+import { BINARY, withSandbox } from "../support/binary.ts";
+
+const voice = join(import.meta.dir, "../../vendor/.build/speech/current");
+const isBuilt = existsSync(voice);
+if (!isBuilt) console.log("skipped: the voice was not built");
+
+test.skipIf(!isBuilt)(
+  "says a sentence in every format",
+  () =>
+    withSandbox(async ({ empty }) => {
+      const engine = new SpeechEngine({
+        engine: { libraries: empty, voice },
+        model: { id: "hibari", created: 0, voices: [] },
+        launch: {
+          command: (kind) => [BINARY, "__engine", kind],
+          env: {},
+          loadTimeoutMs: 60_000,
+          engineTimeoutMs: 0,
+          log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
+          clock: systemClock,
+        },
+        idleMs: 0,
+      });
+      try {
+        for (const format of SPEECH_FORMATS) {
+          const work = { text: "Hello world.", voice: "heart", speed: 1, format };
+          let bytes = 0;
+          for await (const event of engine.run({ work }, new AbortController().signal)) {
+            if (event.type === "audio") bytes += event.bytes.length;
+            if (event.type === "result") expect(event.result.seconds).toBeWithin(0.5, 3);
+          }
+          expect(bytes).toBeGreaterThan(4000);
+        }
+      } finally {
+        await engine.stop();
+      }
+    }),
+  120_000,
+);

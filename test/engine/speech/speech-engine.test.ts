@@ -1,0 +1,110 @@
+// The speech engine over a process whose voice hums.
+
+import { afterEach, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
+import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
+
+const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const PATIENCE_MS = 60_000;
+const engines: SpeechEngine[] = [];
+
+function create(voice = "hum"): SpeechEngine {
+  const engine = new SpeechEngine({
+    engine: { libraries: process.cwd(), voice },
+    model: {
+      id: "hum",
+      created: 7,
+      voices: [{ id: "hum", name: "Hum", locale: "en-US", gender: "unspecified", quality: "compact" }],
+    },
+    launch: {
+      command: () => [process.execPath, fixture],
+      env: { PATH: "/usr/bin:/bin" },
+      loadTimeoutMs: 30_000,
+      engineTimeoutMs: 0,
+      log: silent,
+      clock: systemClock,
+    },
+    idleMs: 0,
+  });
+  engines.push(engine);
+  return engine;
+}
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+});
+
+const live = () => new AbortController().signal;
+const saying = (text: string): SpeechWork => ({ text, voice: "hum", speed: 1, format: "pcm" });
+
+async function say(engine: SpeechEngine, text: string, signal = live(), client?: string) {
+  const events: SpeechEvent[] = [];
+  const job = { work: saying(text), ...(client !== undefined && { client }) };
+  for await (const event of engine.run(job, signal)) events.push(event);
+  return events;
+}
+
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? error.code : error),
+  );
+
+test(
+  "sound comes sentence by sentence, then how long it plays",
+  async () => {
+    const engine = create();
+    expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "hum", created: 7, voices: [{ id: "hum" }] });
+    const events = await say(engine, "abc. de.");
+    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "audio", "audio", "result"]);
+    const sizes = events.flatMap((event) => (event.type === "audio" ? [event.bytes.length] : []));
+    expect(sizes).toEqual([4 * 4800, 3 * 4800]);
+    expect(events.at(-1)).toEqual({ type: "result", result: { seconds: 0.7, phonemes: 7 } });
+    const [first] = events.flatMap((event) => (event.type === "audio" ? [event.bytes] : []));
+    expect(first).toBeInstanceOf(Uint8Array);
+    expect(engine.status()).toMatchObject({ state: "ready", running: 0, waiting: 0 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "who leaves while a text is said leaves the engine to others",
+  async () => {
+    const engine = create();
+    const leave = new AbortController();
+    const long = engine.run({ work: saying("a. ".repeat(100_000)) }, leave.signal);
+    for await (const { type } of long) {
+      if (type !== "audio") continue;
+      leave.abort("gone");
+      break;
+    }
+    expect((await say(engine, "ab.")).at(-1)).toMatchObject({ result: { phonemes: 3 } });
+    expect(engine.status()).toMatchObject({ running: 0, waiting: 0, restarts: 0 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a crash fails the text that was being said, and the next one finds another process",
+  async () => {
+    const engine = create();
+    expect(await failure(say(engine, "ab. c!"))).toBe("engine_crashed");
+    expect((await say(engine, "ab.")).at(-1)).toMatchObject({ type: "result" });
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a voice that cannot be loaded is told as such",
+  async () => {
+    const engine = create("mute");
+    expect(await failure(say(engine, "ab."))).toBe("engine_unavailable");
+    expect(engine.status().lastError).toContain("no such voice");
+  },
+  PATIENCE_MS,
+);

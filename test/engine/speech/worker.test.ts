@@ -1,0 +1,96 @@
+// Whose sentence is said when, on a voice that hums.
+
+import { describe, expect, test } from "bun:test";
+import type { SpeechWork } from "../../../src/domain/speech.ts";
+import { SpeechWorker, type Pronunciation } from "../../../src/engine/speech/child/worker.ts";
+import type { FromSpeaker } from "../../../src/engine/speech/protocol.ts";
+
+const work = (text: string): SpeechWork => ({ text, voice: "hum", speed: 1, format: "pcm" });
+
+const pronunciation: Pronunciation = {
+  sentences: (text) => text.split("|"),
+  phonemes: (sentence) => sentence.replace("…", ""),
+  pieces: (phonemes, most) => phonemes.match(new RegExp(`.{1,${most}}`, "g")) ?? [],
+  ids: (phonemes) => Array.from(phonemes, (letter) => letter.charCodeAt(0)),
+};
+
+/** A worker and what it says, as text. */
+function start(during: () => void = () => {}) {
+  const said: string[] = [];
+  const messages: FromSpeaker[] = [];
+  const speak = async (phonemes: readonly number[]) => {
+    const text = String.fromCharCode(...phonemes);
+    if (text.includes("#")) throw new Error("hoarse");
+    said.push(text);
+    during();
+    return new Float32Array(phonemes.length);
+  };
+  const worker = new SpeechWorker(pronunciation, { sampleRate: 24_000, speak }, (message) => messages.push(message));
+  const submit = (key: number, text: string, client?: string) =>
+    worker.submit(key, { work: work(text), ...(client !== undefined && { client }) });
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) await worker.step();
+  };
+  const endOf = (key: number) =>
+    messages.flatMap((message): unknown[] => {
+      if (message.type === "rejected" && message.key === key) return [message.code];
+      if (message.type !== "events") return [];
+      return message.finished.filter((end) => end.key === key).map(({ event }) => event.type);
+    });
+  return { said, messages, worker, submit, turns, endOf };
+}
+
+describe("turns", () => {
+  test("clients take them, however many texts one of them has", async () => {
+    const { said, submit, turns } = start();
+    submit(1, "a1|a2|a3", "anna");
+    submit(2, "b1|b2|b3", "anna");
+    submit(3, "c1|c2|c3", "carl");
+    await turns(6);
+    expect(said).toEqual(["a1", "c1", "b1", "c2", "a2", "c3"]);
+  });
+
+  test("requests of nobody in particular take them one by one", async () => {
+    const { said, submit, turns } = start();
+    submit(1, "a1|a2");
+    submit(2, "b1|b2");
+    await turns(4);
+    expect(said).toEqual(["a1", "b1", "a2", "b2"]);
+  });
+
+  test("one is never longer than what may block the process", async () => {
+    const { said, submit, turns, endOf } = start();
+    submit(1, "x".repeat(400), "anna");
+    submit(2, "b", "bert");
+    await turns(6);
+    expect(said.map(({ length }) => length)).toEqual([150, 1, 150, 100]);
+    expect([endOf(1), endOf(2)]).toEqual([["result"], ["result"]]);
+  });
+});
+
+test("a text that is cancelled is not said any further, nor is what was just computed sent", async () => {
+  let cancel = () => {};
+  const { worker, said, submit, turns, messages } = start(() => cancel());
+  cancel = () => worker.cancel(1);
+  submit(1, "a1|a2");
+  await turns(3);
+  expect(said).toEqual(["a1"]);
+  expect(messages.map(({ type }) => type)).toEqual(["accepted", "started"]);
+});
+
+test("a text without anything to say is refused", async () => {
+  const { submit, turns, endOf } = start();
+  submit(1, "…|…");
+  await turns(1);
+  expect(endOf(1)).toEqual(["invalid_value"]);
+});
+
+test("a voice that fails ends that text only, and what it says is for the log", async () => {
+  const { submit, turns, endOf, messages } = start();
+  submit(1, "a1|#");
+  submit(2, "b1");
+  await turns(5);
+  expect([endOf(1), endOf(2)]).toEqual([["internal_error"], ["result"]]);
+  expect(messages).toContainEqual({ type: "log", level: "error", text: "hoarse" });
+  expect(JSON.stringify(messages.filter(({ type }) => type === "rejected"))).not.toContain("hoarse");
+});
