@@ -204,7 +204,7 @@ test("the models for embeddings are in the list before they are loaded", async (
     n_ctx: FAKE_MAX_TOKENS,
   };
   expect(before.data[1]).toMatchObject({ ...entry, loaded: false, status: { value: "unloaded" } });
-  expect(before.models.slice(1)).toMatchObject([
+  expect(before.models.slice(1, 3)).toMatchObject([
     { name: "fake-embedding", capabilities: ["embeddings"] },
     { name: "fake-reranker", capabilities: ["rerank"] },
   ]);

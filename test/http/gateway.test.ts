@@ -128,10 +128,12 @@ describe("a model of another server", () => {
       ["up/far", "someone"],
       ["fake-embedding", "svc"],
       ["fake-reranker", "svc"],
+      ["fake-whisper", "svc"],
+      ["fake-voice", "svc"],
     ]);
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });
-    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(3);
+    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(5);
     for (const name of [encodeURIComponent("up/far"), "up/far", "up/f%61r"]) {
       expect(await body(await fetch(`${server.url}/v1/models/${name}`))).toEqual(data[1]);
     }

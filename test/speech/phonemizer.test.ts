@@ -42,8 +42,8 @@ test.skipIf(!reader)("markup and commands are read as text, characters without s
   expect(["", " \n", "\0\x07\x1b", "\ud800\udc00\ud800", "\u{1f600}"].map(phonemes)).toEqual(["", "", "", "", ""]);
 });
 
-test.skipIf(!reader)("a hundred thousand characters without order are read to their end", () => {
-  const fill = (text: string): string => text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
+test.skipIf(!reader)("as many characters as a request may have, without order, are read to their end", () => {
+  const fill = (text: string): string => text.repeat(Math.ceil(33_000 / text.length)).slice(0, 33_000);
   const texts = ["111,", "(", ". ", ".)", "1.1", "[", "\ud800", "\n ", "$1,", "U.S.", "a_", "hello ", "-", "😀", "٣"];
   for (const text of texts) {
     expect(reader?.sentences(fill(text)).every((sentence) => sentence.length <= 1000)).toBe(true);

@@ -12,6 +12,8 @@ export interface AudioFormat {
   readonly contentType: string;
   /** An encoder for samples of this rate in Hz. */
   make(sampleRate: number): Promise<Encoder>;
+  /** Few programs read a file whose head leaves its length open: it is sent when it is whole. */
+  readonly isWhole?: true;
   /** Fills in what a stream leaves open, because it is not known before the end, in the head of a whole file. */
   complete?(file: Uint8Array, samples: number): void;
 }

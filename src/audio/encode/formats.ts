@@ -18,5 +18,10 @@ export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   flac: { contentType: "audio/flac", make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
   wav: { contentType: "audio/wav", make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
   pcm: { contentType: "audio/pcm", make: async () => new PcmEncoder() },
-  caf: { contentType: "audio/x-caf", make: async (rate) => new PcmEncoder(cafHead(rate)), complete: completeCaf },
+  caf: {
+    contentType: "audio/x-caf",
+    make: async (rate) => new PcmEncoder(cafHead(rate)),
+    isWhole: true,
+    complete: completeCaf,
+  },
 };

@@ -1,8 +1,8 @@
 // The loop of a speech engine: each turn says a sentence of one request, or a part of a long one.
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
-import type { Encoder } from "../../../audio/encode/encoder.ts";
-import type { SpeechEvent, SpeechWork } from "../../../domain/speech.ts";
+import { join, type Encoder } from "../../../audio/encode/encoder.ts";
+import type { SpeechWork } from "../../../domain/speech.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
@@ -39,6 +39,8 @@ interface QueuedJob {
   /** Phonemes of the sentence that is being said; the last is next. */
   pieces: string[];
   encoder?: Encoder;
+  /** Of a file that is sent when it is whole. */
+  held?: Uint8Array[];
   samples: number;
   phonemes: number;
 }
@@ -98,12 +100,15 @@ export class SpeechWorker {
     job.samples += samples.length;
     job.phonemes += ids.length;
     const bytes = job.encoder.push(samples);
-    if (bytes.length > 0) this.tell(job, { type: "audio", bytes });
+    this.tell(job, bytes);
   }
 
   private begin(job: QueuedJob): Promise<Encoder> {
     this.send({ type: "started", keys: [job.key] });
-    return FORMATS[job.work.format].make(this.speaker.sampleRate);
+    const { make, complete, isWhole } = FORMATS[job.work.format];
+    // Nobody has to wait for one sentence, so its file can say how long it is.
+    if (complete && (isWhole || job.sentences.length === 1)) job.held = [];
+    return make(this.speaker.sampleRate);
   }
 
   private nextPiece(job: QueuedJob): string | undefined {
@@ -122,15 +127,22 @@ export class SpeechWorker {
     if (job.samples === 0) {
       return this.reject(job, "invalid_value", "'input' must have something in it that can be said.", "input");
     }
-    const bytes = encoder.finish();
-    if (bytes.length > 0) this.tell(job, { type: "audio", bytes });
+    this.tell(job, encoder.finish());
+    if (job.held) {
+      const file = join(job.held);
+      FORMATS[job.work.format].complete?.(file, job.samples);
+      delete job.held;
+      this.tell(job, file);
+    }
     const result = { seconds: job.samples / this.speaker.sampleRate, phonemes: job.phonemes };
     this.turns.remove((other) => other === job);
     this.send({ type: "events", outputs: [], finished: [{ key: job.key, event: { type: "result", result } }] });
   }
 
-  private tell({ key }: QueuedJob, event: SpeechEvent): void {
-    this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
+  private tell({ key, held }: QueuedJob, bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (held) held.push(bytes);
+    else this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
   }
 
   private reject(job: QueuedJob, code: "internal_error" | "invalid_value", message: string, param?: string): void {

@@ -1,0 +1,59 @@
+// The real program speaks, and hears what it said, in every format.
+
+import { describe, expect, test } from "bun:test";
+import { withServer, type TestServer } from "../support/server.ts";
+import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
+
+const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;
+if (!isWhole) console.log("speech is not tested: the voice or Whisper is not built (`bun build.ts media`)");
+
+const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
+const input = "The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background.";
+
+const say = ({ url }: TestServer, body: object) =>
+  fetch(`${url}/v1/audio/speech`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+async function hear({ url }: TestServer, sound: Blob): Promise<{ text: string; usage: { seconds: number } }> {
+  const body = new FormData();
+  body.append("file", sound, "sound");
+  body.append("language", "en");
+  const response = await fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { text: string; usage: { seconds: number } };
+}
+
+describe.skipIf(!isWhole)("speech", () => {
+  test("is heard as what was said, in every format that has a head", async () => {
+    await withServer(FLAGS, async (server) => {
+      const lengths = [];
+      for (const response_format of SPEECH_FORMATS.filter((format) => format !== "pcm")) {
+        const sound = await (await say(server, { input, response_format, voice: "nova" })).blob();
+        const { text, usage } = await hear(server, sound);
+        expect([response_format, wordsOf(text)]).toEqual([response_format, wordsOf(input)]);
+        lengths.push(usage.seconds);
+      }
+      const samples = (await (await say(server, { input, response_format: "pcm" })).bytes()).length / 2;
+      for (const length of lengths) expect(Math.abs(length - samples / 24_000)).toBeLessThan(0.15);
+    });
+  }, 120_000);
+
+  test("of one sentence says how long it is; events hold the same file", async () => {
+    await withServer(FLAGS, async (server) => {
+      const body = { input: "Good morning.", response_format: "wav" };
+      const file = await (await say(server, body)).bytes();
+      expect(new DataView(file.buffer, file.byteOffset).getUint32(40, true)).toBe(file.length - 44);
+      const events = (await (await say(server, { ...body, stream_format: "sse" })).text())
+        .split("\n")
+        .filter((line) => line.startsWith("data: "))
+        .map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });
+      expect(events.at(-1)?.type).toBe("speech.audio.done");
+      expect(Buffer.concat(events.map(({ audio = "" }) => Buffer.from(audio, "base64"))).equals(file)).toBe(true);
+    });
+  }, 60_000);
+});
