@@ -10,7 +10,7 @@ const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;
 if (!isWhole) console.log("speech is not tested: the voice or Whisper is not built (`bun build.ts media`)");
 
 const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
-const input = "The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background.";
+const input = "Hello there. The quick brown fox jumps over the lazy dog.";
 
 const say = ({ url }: TestServer, body: object) =>
   fetch(`${url}/v1/audio/speech`, {
