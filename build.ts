@@ -18,7 +18,7 @@ import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
-  native   the native libraries and the embedding model for runs from source
+  native   the native libraries, the embedding model and the voice for runs from source
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
   bench    native, and the programs of llama.cpp and whisper.cpp to compare with, with the same libraries (some minutes, once)`;
@@ -116,14 +116,18 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { target, flavour } = given;
-  const [{ libraries, sources }, embeddingModel] = await Promise.all([buildLlama(flavour), buildAllMinilm()]);
-  const models = [embeddingModel];
+  const [{ libraries, sources }, embeddingModel, voice] = await Promise.all([
+    buildLlama(flavour),
+    buildAllMinilm(),
+    buildHibari(),
+  ]);
+  const models = [embeddingModel, ...voice];
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
     await buildMedia(flavour);
     await buildAudio(flavour);
     await buildWhisper(flavour);
-    models.push(await buildWhisperBase(), await buildSileroVad(), ...(await buildHibari()));
+    models.push(await buildWhisperBase(), await buildSileroVad());
   }
   if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {
