@@ -1,9 +1,8 @@
 // `svc transcribe FILE…`: recordings as text or subtitles.
 
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, extname, join, resolve } from "node:path";
-import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
@@ -31,6 +30,8 @@ export interface TranscribeFlags {
 export function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
   const { output } = flags;
   return withApi(config, async (ask) => {
+    const missing = files.find((file) => file !== "-" && !existsSync(file));
+    if (missing !== undefined) throw new ExitError("failure", `There is no file ${missing}.`);
     if (output !== undefined) mkdirSync(output, { recursive: true });
     for (const [at, file] of files.entries()) {
       const name = file === "-" ? "standard input" : file;
