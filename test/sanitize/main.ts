@@ -22,6 +22,7 @@ const { cases = "1000", conversations = "200", only } = values;
 const TEST = ["test", "--timeout=300000", "--parallel=2", "--test-name-pattern=^(?!.*(FIDELITY|other --lora flags))"];
 const suites: Readonly<Record<string, readonly string[]>> = {
   native: [...TEST, "./test/native", "./test/json-schema"],
+  sounds: [...TEST, "./test/audio/decode/formats.test.ts", "./test/audio/decode/hostile.test.ts"],
   engine: [...TEST, "./test/engine", "./test/media"],
   parsers: [...TEST, "./test/fuzz/parsers.test.ts"],
   fuzz: ["test/fuzz/main.ts", "--cases", cases],

@@ -1,6 +1,7 @@
 // Opus packets to samples: libopus as WebAssembly.
 
-import { OpusDecoder } from "opus-decoder";
+// By its name alone the bundler leaves out a part of the package that another part of it uses.
+import * as opus from "opus-decoder";
 import { DamagedSound } from "./container.ts";
 import { SAMPLE_RATE } from "./tools.ts";
 
@@ -19,7 +20,7 @@ export interface OpusPackets {
 /** `head`: the identification header of the track, if it has one. Throws DamagedSound when that makes no sense. */
 export async function openOpus(head: Uint8Array): Promise<OpusPackets> {
   const layout = layoutOf(head);
-  const decoder = new OpusDecoder({ sampleRate: SAMPLE_RATE, ...layout });
+  const decoder = new opus.OpusDecoder({ sampleRate: SAMPLE_RATE, ...layout });
   await decoder.ready;
   let damaged = 0;
   return {

@@ -11,7 +11,7 @@ import type { SoundTools } from "../../../src/audio/decode/tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { runProgram } from "../../../src/engine/process/program.ts";
 
-const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
+export const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
 
 /** Whether the audio library is there; it is a build target of its own. */
 export const isBuilt = existsSync(join(libraries, fileName("audio")));

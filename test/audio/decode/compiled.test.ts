@@ -1,0 +1,27 @@
+// The decoders come with the compiled binary and need nothing beside it, not even an environment.
+
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { fixture, isBuilt, libraries, soundRig } from "./rig.ts";
+
+const rig = soundRig();
+const files = ["opus.webm", "opus.ogg", "aac-live.mp4", "vorbis.ogg", "tone.mp3"];
+
+test.skipIf(!isBuilt)("a compiled program plays every coding", async () => {
+  const outfile = join(rig.folder, "play");
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, "play.ts")],
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+    // As build.ts does.
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    bytecode: true,
+    format: "esm",
+  });
+  const command = [outfile, libraries, ...files.map(fixture)];
+  const { stdout, stderr } = Bun.spawnSync(command, { cwd: rig.folder, env: {} });
+  const expected = await Promise.all(files.map(async (name) => (await rig.decode(fixture(name))).length));
+  expect(stderr.toString()).toBe("");
+  expect(stdout.toString().trim().split("\n")).toEqual(
+    ["webm", "ogg", "mp4", "ogg", "mp3"].map((format, index) => `${format} ${expected[index]}`),
+  );
+});
