@@ -1,0 +1,282 @@
+// `bun test/bench/speech.ts`: speech to text beside whisper.cpp's own programs, with the same models, and text to speech read
+// back. Prints Markdown rows. Needs `bun build.ts bench`.
+//   --sentences N (50)   --threads N (2)
+
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { dice, type Dice } from "../support/dice.ts";
+import { freePort } from "../support/free-port.ts";
+import { killAtExit } from "../support/kill-at-exit.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const BUILD = join(ROOT, "vendor/.build");
+const TOOLS = join(BUILD, readdirSync(BUILD).find((name) => name.startsWith("whisper-tools")) ?? "whisper-tools");
+const { embeddedTranscription = "", embeddedVad = "" } = nativeFiles("");
+const RATE = 24_000;
+const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
+
+const { values } = parseArgs({ options: { sentences: { type: "string" }, threads: { type: "string" } } });
+const sentences = Number(values.sentences ?? 50);
+const threads = Number(values.threads ?? 2);
+
+const WORDS = {
+  who: [
+    "The teacher",
+    "My neighbor",
+    "An old sailor",
+    "The new driver",
+    "Her brother",
+    "The doctor",
+    "Our cook",
+    "A young painter",
+  ],
+  does: [
+    "carried",
+    "found",
+    "painted",
+    "repaired",
+    "described",
+    "bought",
+    "opened",
+    "remembered",
+    "washed",
+    "measured",
+  ],
+  what: [
+    "the wooden table",
+    "a small yellow boat",
+    "three heavy boxes",
+    "the kitchen window",
+    "a letter from Paris",
+    "the broken clock",
+    "seven fresh apples",
+    "the long report",
+  ],
+  when: [
+    "before breakfast",
+    "on Monday morning",
+    "after the storm",
+    "near the river",
+    "without any help",
+    "in the quiet garden",
+    "during the winter",
+    "with great care",
+  ],
+};
+
+function sentence(roll: Dice): string {
+  const [who, does, what, when] = Object.values(WORDS).map((list) => list[roll(list.length)] ?? "");
+  return `${who} ${does} ${what} ${when}.`;
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+
+/** Words that are wrong, missing or too many. */
+function wordErrors(said: readonly string[], heard: readonly string[]): number {
+  let row = heard.map((_, at) => at + 1);
+  row.unshift(0);
+  for (const [at, word] of said.entries()) {
+    const next = [at + 1];
+    for (const [other, one] of heard.entries()) {
+      const changed = (row[other] ?? 0) + (one === word ? 0 : 1);
+      next.push(Math.min(changed, (row[other + 1] ?? 0) + 1, (next[other] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+function wav(samples: Int16Array): Uint8Array {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + samples.byteLength, 4);
+  head.write("WAVEfmt ", 8);
+  for (const [at, value] of [16, 0x0001_0001, RATE, RATE * 2, 0x0010_0002].entries())
+    head.writeUInt32LE(value, 16 + 4 * at);
+  head.write("data", 36);
+  head.writeUInt32LE(samples.byteLength, 40);
+  return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+}
+
+function noisy(pcm: Int16Array, level: number, roll: Dice): Int16Array {
+  return pcm.map((sample) =>
+    Math.max(-32_768, Math.min(32_767, sample + (roll(2001) / 1000 - 1) * level * 32_767 * 1.7)),
+  );
+}
+
+const say = async ({ url }: TestServer, input: string): Promise<Int16Array> => {
+  const body = JSON.stringify({ input, response_format: "pcm" });
+  const response = await fetch(`${url}/v1/audio/speech`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return new Int16Array(await response.arrayBuffer());
+};
+
+async function hear(url: string, path: string, file: string): Promise<string> {
+  const body = new FormData();
+  body.append("file", Bun.file(file), "sound.wav");
+  body.append("language", "en");
+  body.append("response_format", "text");
+  const response = await fetch(`${url}${path}`, { method: "POST", body });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.text()).trim();
+}
+
+async function program(files: readonly string[]): Promise<string[]> {
+  const command = [
+    join(TOOLS, "whisper-cli"),
+    "-m",
+    embeddedTranscription,
+    "-t",
+    String(threads),
+    "-l",
+    "en",
+    "-np",
+    "-nt",
+  ];
+  const child = Bun.spawn([...command, "--vad", "-vm", embeddedVad, "-otxt", ...files], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  await child.exited;
+  return Promise.all(files.map(async (file) => (await Bun.file(`${file}.txt`).text()).trim().replace(/\s+/g, " ")));
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const started = performance.now();
+  return [await work(), (performance.now() - started) / 1000];
+}
+
+const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
+const fixed = (value: number) => value.toFixed(2);
+
+async function whisperServer(work: (url: string) => Promise<void>): Promise<void> {
+  const port = await freePort();
+  const flags = [
+    "-m",
+    embeddedTranscription,
+    "-t",
+    String(threads),
+    "--port",
+    String(port),
+    "--vad",
+    "-vm",
+    embeddedVad,
+  ];
+  const child = Bun.spawn([join(TOOLS, "whisper-server"), ...flags], { stdout: "ignore", stderr: "ignore" });
+  const ended = killAtExit(child);
+  try {
+    for (let tries = 0; tries < 200; tries++) {
+      const up = await fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      );
+      if (up) break;
+      await Bun.sleep(50);
+    }
+    await work(`http://127.0.0.1:${port}`);
+  } finally {
+    child.kill();
+    await child.exited;
+    ended();
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), "svc-speech-"));
+const flags = ["--threads", String(threads), "--ctx", "1024", "--parallel", "2"];
+try {
+  await withServer(flags, async (server) => {
+    const roll = dice(7);
+    const said = Array.from({ length: sentences }, () => sentence(roll));
+    row("what", "svc", "beside it", "ratio (over 1: svc better)");
+    row("---", "---", "---", "---");
+
+    const [sounds, spoken] = await timed(async () => {
+      const all: Int16Array[] = [];
+      for (const text of said) all.push(await say(server, text));
+      return all;
+    });
+    const seconds = sounds.reduce((sum, { length }) => sum + length / RATE, 0);
+    row(`${sentences} sentences said, seconds of sound in a second`, fixed(seconds / spoken), "–", "–");
+
+    for (const [name, level] of Object.entries(NOISE)) {
+      const files = sounds.map((pcm, at) => {
+        const file = join(folder, `${name}-${at}.wav`);
+        writeFileSync(file, wav(noisy(pcm, level, roll)));
+        return file;
+      });
+      await hear(server.url, "/v1/audio/transcriptions", files[0] ?? "");
+      const [ours, ourTime] = await timed(async () => {
+        const texts: string[] = [];
+        for (const file of files) texts.push(await hear(server.url, "/v1/audio/transcriptions", file));
+        return texts;
+      });
+      const [theirs, theirTime] = await timed(() => program(files));
+      const errors = (texts: readonly string[]) => {
+        const wrong = texts.reduce((sum, text, at) => sum + wordErrors(wordsOf(said[at] ?? ""), wordsOf(text)), 0);
+        return `${((100 * wrong) / said.flatMap(wordsOf).length).toFixed(1)} %`;
+      };
+      const equal = ours.filter((text, at) => text === theirs[at]).length;
+      row(
+        `${name}: word errors`,
+        errors(ours),
+        `${errors(theirs)}, whisper-cli`,
+        `${equal} of ${files.length} texts equal`,
+      );
+      row(
+        `${name}: one after the other, s`,
+        fixed(ourTime),
+        `${fixed(theirTime)}, whisper-cli`,
+        fixed(theirTime / ourTime),
+      );
+    }
+
+    const clips = sounds.slice(0, 20).map((_, at) => join(folder, `clean-${at}.wav`));
+    await whisperServer(async (url) => {
+      await hear(url, "/inference", clips[0] ?? "");
+      for (const clients of [1, 16]) {
+        const all = (base: string, path: string) => async () => {
+          const queue = [...clips];
+          const client = async () => {
+            for (let file = queue.pop(); file; file = queue.pop()) await hear(base, path, file);
+          };
+          await Promise.all(Array.from({ length: clients }, client));
+        };
+        const times = { ours: [] as number[], theirs: [] as number[] };
+        for (let run = 0; run < 3; run++) {
+          times.ours.push((await timed(all(server.url, "/v1/audio/transcriptions")))[1]);
+          times.theirs.push((await timed(all(url, "/inference")))[1]);
+        }
+        const median = (list: number[]) => list.toSorted((a, b) => a - b)[1] ?? 0;
+        const [ours, theirs] = [median(times.ours), median(times.theirs)];
+        row(
+          `20 clips, ${clients} client${clients > 1 ? "s at once" : ""}, s`,
+          fixed(ours),
+          `${fixed(theirs)}, whisper-server`,
+          fixed(theirs / ours),
+        );
+      }
+    });
+
+    const long = said.slice(0, 10).join(" ");
+    const body = JSON.stringify({ input: long, response_format: "mp3" });
+    const headers = { "content-type": "application/json" };
+    const started = performance.now();
+    const response = await fetch(`${server.url}/v1/audio/speech`, { method: "POST", headers, body });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const first = performance.now() - started;
+    while (!(await reader?.read())?.done);
+    row("10 sentences: first byte, share of the whole", fixed(first / (performance.now() - started)), "–", "–");
+  });
+} finally {
+  rmSync(folder, { recursive: true });
+}
+process.exit(0);
