@@ -42,7 +42,7 @@ export const transcriptionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     );
 
 async function answer(deps: AppDeps, contexts: RequestContexts, request: Request, task: Task): Promise<Response> {
-  // Whatever refuses a request comes before the recording: from then on its file is the service's to discard.
+  // Headers may be refused: that comes before there is a file to discard.
   const from = origin(deps, contexts, request);
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
