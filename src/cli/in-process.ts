@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
+import { SvcError } from "../domain/errors.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { createRuntime, stopEngines } from "./runtime.ts";
 
@@ -10,9 +11,9 @@ export type Ask = (path: string, body: object) => Promise<Response>;
 
 /**
  * Does `work`, which may ask; returns the exit code. Only warnings are logged, unless more was wanted. Paths may name any file
- * that the user may read. Throws ExitError, also after an interrupt.
+ * that the user may read. `signal`: aborted at an interrupt. Throws ExitError.
  */
-export async function withApi(given: Config, work: (ask: Ask) => Promise<void>): Promise<number> {
+export async function withApi(given: Config, work: (ask: Ask, signal: AbortSignal) => Promise<void>): Promise<number> {
   const { tls: _tls, ...plain } = given;
   const logLevel = given.logLevel === "info" ? "warn" : given.logLevel;
   const config: Config = { ...plain, apiKeys: [], mediaRoot: "/", logLevel, idleUnloadMs: 0 };
@@ -36,11 +37,12 @@ export async function withApi(given: Config, work: (ask: Ask) => Promise<void>):
     throw new ExitError("failure", error.message);
   };
   try {
-    await work(ask);
+    await work(ask, interrupt.signal);
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
-    throw error;
+    // An answer that broke off.
+    throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
   } finally {
     await stopEngines(runtime);
     runtime.transcriptions.recordings.close();

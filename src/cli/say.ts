@@ -6,6 +6,7 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { readPipedInput } from "./piped-input.ts";
+import { writeResult } from "./write-result.ts";
 
 export interface SayFlags {
   readonly format?: string;
@@ -21,6 +22,8 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   if (output === undefined && process.stdout.isTTY) {
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");
   }
+  // Not a number, or none at all, would be none in JSON, and none is the usual one.
+  if (speed !== undefined && !(Number(speed) > 0)) throw new ExitError("usage", "--speed must be a number, as 1.25.");
   const given = words.join(" ");
   const input = given === "" || given === "-" ? await readPipedInput(true) : given;
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
@@ -32,7 +35,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
       ...(voice !== undefined && { voice }),
       ...(speed !== undefined && { speed: Number(speed) }),
     });
-    if (output !== undefined) await Bun.write(output, await response.bytes());
+    if (output !== undefined) await writeResult(output, await response.bytes());
     else for await (const bytes of response.body ?? []) process.stdout.write(bytes);
   });
 }

@@ -1,5 +1,7 @@
 // Bytes as they are made, as one response body: read only as fast as the client takes them.
 
+import { READER_PATIENCE_MS } from "./sse.ts";
+
 export interface ByteStream {
   readonly body: ReadableStream<Uint8Array>;
   /** Resolves when the body is closed, broken off or cancelled. */
@@ -7,41 +9,61 @@ export interface ByteStream {
 }
 
 export interface ByteStreamOptions {
-  /** Called when the client leaves; is to end the source. */
+  /** Aborted when the reader is gone; a pending `next` of the source must then settle. */
+  readonly signal: AbortSignal;
+  /** Called when the body is cancelled, or its reader's patience is over; is to abort `signal`. */
   readonly abort: () => void;
   /** Called just before the body is closed or broken off. */
   readonly ends: () => void;
+  /** How long a reader may take nothing of what is there. */
+  readonly readerPatienceMs?: number;
 }
 
 /** A failure of the source breaks the body off: a part of a file must not pass for the whole. */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, void>,
-  { abort, ends }: ByteStreamOptions,
+  { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS }: ByteStreamOptions,
 ): ByteStream {
   const closed = Promise.withResolvers<void>();
-  const close = (finish: () => void) => {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let patience: Timer | undefined;
+  let over = false;
+  const end = (finish: () => void) => {
+    if (over) return;
+    over = true;
     ends();
     finish();
+  };
+  const leave = async () => {
+    clearTimeout(patience);
+    end(() => controller?.error(signal.reason));
+    // A generator that never began would not run its own clean-up on return.
+    await source.next().catch(() => {});
+    await source.return();
     closed.resolve();
   };
   const body = new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
+      start: (own) => void (controller = own),
+      async pull(own) {
+        clearTimeout(patience);
         try {
           const { value, done } = await source.next();
-          if (done) close(() => controller.close());
-          else controller.enqueue(value);
+          if (over) return;
+          patience = setTimeout(abort, readerPatienceMs);
+          if (!done) return own.enqueue(value);
+          end(() => own.close());
         } catch (error) {
-          close(() => controller.error(error));
+          end(() => own.error(error));
         }
-      },
-      async cancel() {
-        abort();
-        await source.return();
+        clearTimeout(patience);
         closed.resolve();
       },
+      cancel: abort,
     },
     { highWaterMark: 0 },
   );
+  if (signal.aborted) void leave();
+  else signal.addEventListener("abort", () => void leave(), { once: true });
   return { body, ended: closed.promise };
 }

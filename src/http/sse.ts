@@ -5,7 +5,7 @@
 const MOST_WAITING = 64 * 1024;
 const HEARTBEAT = ": ping\n\n";
 /** Who takes nothing for so long while text is waiting has left, whatever the connection says: others need its place. */
-const READER_PATIENCE_MS = 300_000;
+export const READER_PATIENCE_MS = 300_000;
 
 export interface EventStreamOptions {
   /** Silence in milliseconds after which a comment is sent. */

@@ -113,7 +113,7 @@ export class RequestService {
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const admittedAt = clock.now();
-    const fail = (_key: string, cause: CancelCause) => limits.fail(cause === "shutdown" ? shuttingDown() : cancelled());
+    const fail = (_key: string, cause: CancelCause) => limits.fail(failureOf(cause));
     const registration = this.registry.add(id, spec.cancel ?? fail, places);
     const settled = () => {
       this.registry.remove(registration);
@@ -220,5 +220,10 @@ export class RequestService {
 }
 
 const isStarted = (event: { readonly type: string }) => event.type === "started";
-const cancelled = () => new SvcError("request_cancelled", "The request was cancelled by its id.");
+/** How a request ends of whose answer nobody wants a half. */
+function failureOf(cause: CancelCause): SvcError {
+  if (cause === "shutdown") return shuttingDown();
+  if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled by its id.");
+  return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
+}
 const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

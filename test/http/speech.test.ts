@@ -113,7 +113,7 @@ describe("POST /v1/audio/speech", () => {
   });
 
   test("a client that leaves ends the work", async () => {
-    const { url, speaker, requests } = serve();
+    const { url, speaker, requests, log } = serve();
     speaker.gate = new Promise(() => {});
     const controller = new AbortController();
     const body = JSON.stringify({ input });
@@ -123,6 +123,8 @@ describe("POST /v1/audio/speech", () => {
     controller.abort();
     await response.text().catch(() => {});
     await until(() => requests.activeCount === 0);
+    // It is nobody's mistake.
+    expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
   test("a request is cancelled by its id, before and behind its first sound", async () => {

@@ -116,6 +116,11 @@ describe("requests", () => {
     expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
   });
 
+  test("a form's unknown fields are nothing to it, whatever their names", async () => {
+    const fields = ["__defineGetter__", "__proto__", "__proto__[]", "constructor"].map((name) => [name, "x"] as const);
+    expect((await send(serve(), form(fields))).status).toBe(200);
+  });
+
   test("translations are into English, whatever the language", async () => {
     const server = serve();
     const fields = [["response_format", "verbose_json"]] as const;
@@ -231,6 +236,25 @@ describe("a request that ends early", () => {
     controller.abort();
     await response.text().catch(() => {});
     await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
+  });
+
+  test("leaves nothing behind when its headers are refused", async () => {
+    const server = serve();
+    const headers = { ...id, "x-svc-deadline-ms": "soon" };
+    const response = await fetch(server.url + PATH, { method: "POST", body: form([]), headers });
+    expect(await fault(response)).toEqual([400, "invalid_value", "X-Svc-Deadline-Ms"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("is over at its deadline, however much of the text there is by then", async () => {
+    const server = serve();
+    server.transcriber.gate = new Promise(() => {});
+    const headers = { ...id, "x-svc-deadline-ms": "60000" };
+    const pending = fetch(server.url + PATH, { method: "POST", body: form([]), headers });
+    await until(() => server.transcriber.told === 1);
+    server.clock.pass(60_000);
+    expect(await fault(await pending)).toEqual([504, "deadline_exceeded", null]);
+    expect(leftovers(server)).toEqual([]);
   });
 
   test("is cancelled by its id", async () => {

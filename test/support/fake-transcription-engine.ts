@@ -36,6 +36,8 @@ export class FakeTranscriber implements TranscriptionPort {
   /** What was asked, with the content of the recording, in order. */
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
   segments = spoken;
+  /** Segments that were taken. */
+  told = 0;
   /** Thrown in place of acceptance. */
   refusal: Error | undefined;
   /** Settled by a test, the segments behind the first wait for it. */
@@ -65,6 +67,7 @@ export class FakeTranscriber implements TranscriptionPort {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     for (const segment of this.segments) {
       yield { type: "segment", segment };
+      this.told++;
       await Promise.race([this.gate, aborted]);
     }
     signal.throwIfAborted();

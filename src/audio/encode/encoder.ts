@@ -9,7 +9,6 @@ export interface Encoder {
 }
 
 export interface AudioFormat {
-  readonly contentType: string;
   /** An encoder for samples of this rate in Hz. */
   make(sampleRate: number): Promise<Encoder>;
   /** Few programs read a file whose head leaves its length open: it is sent when it is whole. */

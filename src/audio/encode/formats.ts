@@ -12,14 +12,13 @@ import { completeWav, wavHead } from "./wav.ts";
 
 /** `pcm`: nothing but samples of 16 bits, the lesser byte first. */
 export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
-  mp3: { contentType: "audio/mpeg", make: makeMp3Encoder },
-  opus: { contentType: "audio/ogg", make: makeOpusEncoder },
-  aac: { contentType: "audio/aac", make: makeAacEncoder },
-  flac: { contentType: "audio/flac", make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
-  wav: { contentType: "audio/wav", make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
-  pcm: { contentType: "audio/pcm", make: async () => new PcmEncoder() },
+  mp3: { make: makeMp3Encoder },
+  opus: { make: makeOpusEncoder },
+  aac: { make: makeAacEncoder },
+  flac: { make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
+  wav: { make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
+  pcm: { make: async () => new PcmEncoder() },
   caf: {
-    contentType: "audio/x-caf",
     make: async (rate) => new PcmEncoder(cafHead(rate)),
     isWhole: true,
     complete: completeCaf,

@@ -66,25 +66,30 @@ function languageOf({ language, locale }: TranscriptionRequest): string | undefi
 
 /** Fields of a form as the JSON body that they would be. Throws SvcError about one that cannot be read as its type. */
 export function formBody(fields: Iterable<readonly [name: string, value: string]>): object {
-  const body: Record<string, unknown> = {};
+  const body = new Map<string, unknown>();
   for (const [name, value] of fields) {
     const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (LISTS.has(name) ? name : undefined);
-    if (list === undefined) body[name] = READ[name]?.(value) ?? value;
+    if (list === undefined) body.set(name, READ.get(name)?.(value) ?? value);
     else {
-      const values = Object.hasOwn(body, list) && Array.isArray(body[list]) ? body[list] : [];
-      body[list] = [...values, value];
+      const values = body.get(list);
+      body.set(list, [...(Array.isArray(values) ? values : []), value]);
     }
   }
-  return body;
+  return Object.fromEntries(body);
 }
 
 const LISTS = new Set(["timestamp_granularities", "include"]);
 
-const READ: Readonly<Record<string, (value: string) => unknown>> = {
-  temperature: (value) => (value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value),
-  stream: (value) => ({ true: true, false: false })[value.toLowerCase()],
-  chunking_strategy: (value) => (value.startsWith("{") ? objectIn(value) : value),
-};
+/** Clients name the fields: these are no properties of an object, which has others. */
+const READ: ReadonlyMap<string, (value: string) => unknown> = new Map([
+  ["temperature", (value) => (value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value)],
+  ["stream", (value) => BOOLEANS.get(value.toLowerCase())],
+  ["chunking_strategy", (value) => (value.startsWith("{") ? objectIn(value) : value)],
+]);
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
 function objectIn(text: string): unknown {
   try {

@@ -79,13 +79,13 @@ async function speak(deps: AppDeps, contexts: RequestContexts, request: Request)
     const { id: requestId } = context;
     return streamResponse(deps, contexts, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
   }
-  const stream = byteStream(
-    bytesOf(all, (error) => logUnexpected(deps.log, error, context.id)),
-    {
-      abort: () => disconnect.abort(),
-      ends: () => context.bodyEnds(),
-    },
-  );
+  const { signal } = disconnect;
+  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, context.id);
+  const stream = byteStream(bytesOf(all, signal, onUnexpected), {
+    signal,
+    abort: () => disconnect.abort(),
+    ends: () => context.bodyEnds(),
+  });
   context.bodyEnded = stream.ended;
   return new Response(stream.body, { headers: { "Content-Type": TYPES[work.format] } });
 }
@@ -109,12 +109,13 @@ async function* behind(first: SpeechEvent, rest: Spoken): AsyncGenerator<SpeechE
 
 async function* bytesOf(
   spoken: AsyncGenerator<SpeechEvent, void, void>,
+  signal: AbortSignal,
   onUnexpected: (error: unknown) => void,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
     for await (const event of spoken) if (event.type === "audio") yield event.bytes;
   } catch (error) {
-    if (!(error instanceof SvcError)) onUnexpected(error);
+    if (!signal.aborted && !(error instanceof SvcError)) onUnexpected(error);
     throw error;
   }
 }

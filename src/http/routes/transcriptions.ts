@@ -42,13 +42,15 @@ export const transcriptionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     );
 
 async function answer(deps: AppDeps, contexts: RequestContexts, request: Request, task: Task): Promise<Response> {
+  // Headers may be refused: that comes before there is a file to discard.
+  const from = origin(deps, contexts, request);
   const { call, recording } = await readCall(deps, request, task);
   const report: RequestReport = {};
   const context = contexts.of(request);
   context.logFields = () => ({ finish: report.error ?? report.reason, tokens: report.usage?.completionTokens });
   const disconnect = disconnection(request);
   const { model, work } = call;
-  const run = { work, ...(model !== undefined && { model }), ...origin(deps, contexts, request) };
+  const run = { work, ...(model !== undefined && { model }), ...from };
   const events = deps.transcriptions.recognise(recording, run, disconnect.signal, report);
   // Until the recording is known to be one, a failure has its own status.
   const { value } = await events.next();

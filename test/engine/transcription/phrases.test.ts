@@ -55,6 +55,16 @@ describe("phrases", () => {
     ]);
   });
 
+  test("speech without a pause, of which the first moment is not noticed, is not heard over and over", () => {
+    let heard = 0;
+    const finder = new PhraseFinder((samples) => {
+      heard++;
+      return [{ start: 160, end: samples.length }];
+    });
+    const phrases = [...finder.push(new Float32Array(60 * SAMPLE_RATE)), ...finder.end()];
+    expect([heard, phrases.length]).toEqual([2, 2]);
+  });
+
   test("silence has none, and a recording without anybody who listens is all speech", () => {
     expect(phrasesOf(recording(40, []), 16_000)).toEqual([]);
     const deaf = new PhraseFinder(undefined);
@@ -78,15 +88,24 @@ describe("stretches", () => {
     // Two phrases, what follows the first, and a pause.
     expect(stretch.seconds).toBeCloseTo(5.2, 6);
     expect(joined(phrases.map(({ samples }) => samples)).reduce((sum, one) => sum + one, 0)).toBe(5 * SAMPLE_RATE);
+    // Within the first, from the first into the second, and beside them.
     const pairs = [
-      [0, 2],
-      [1.5, 3.5],
-      [2.1, 4],
-      [2.2, 10],
-      [3.2, 11],
-      [99, 13],
+      [0, 1.5, 2, 3.5],
+      [1.5, 3.2, 3.5, 11],
+      [2.2, 3.2, 10, 11],
+      [1.5, 2.1, 3.5, 4],
+      [1.5, 2.23, 3.5, 4],
+      // What begins where the first ends, or between the two, is in the second.
+      [1.98, 3.2, 10, 11],
+      [2.1, 3.2, 10, 11],
+      [3.2, 99, 11, 13],
+      [2.05, 2.1, 10, 10],
     ] as const;
-    for (const [here, there] of pairs) expect(stretch.original(here)).toBeCloseTo(there, 3);
+    for (const [start, end, from, to] of pairs) {
+      const times = stretch.original(start, end);
+      expect(times.start).toBeCloseTo(from, 3);
+      expect(times.end).toBeCloseTo(to, 3);
+    }
   });
 
   test("are at most as long as the model hears at once, in order, and hold everything", () => {
@@ -98,7 +117,7 @@ describe("stretches", () => {
     expect(Math.max(...stretches.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
     const ones = stretches.flatMap(({ samples }) => [...samples]).filter((sample) => sample === 1).length;
     expect(ones).toBe(120 * SAMPLE_RATE);
-    const begins = stretches.map((stretch) => stretch.original(0));
+    const begins = stretches.map((stretch) => stretch.original(0, 1).start);
     expect(begins).toEqual(begins.toSorted((a, b) => a - b));
     expect(builder.end()).toBeUndefined();
   });

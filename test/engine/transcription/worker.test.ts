@@ -6,7 +6,7 @@ import { TranscriptionWorker } from "../../../src/engine/transcription/child/wor
 import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
-/** A worker over recordings of so many seconds of speech, each named by its length; steps are the test's. */
+/** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
 function start({ parallel = 2, threads = 4 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromRecogniser[] = [];
@@ -17,8 +17,8 @@ function start({ parallel = 2, threads = 4 } = {}) {
   };
   async function* windowsOf(path: string): AsyncGenerator<Float32Array, void, void> {
     try {
-      for (let left = Number(path) * SAMPLE_RATE; left > 0; left -= SAMPLE_RATE * 10) {
-        yield new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(1);
+      for (let left = parseInt(path) * SAMPLE_RATE; left > 0; left -= SAMPLE_RATE * 10) {
+        yield new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(path.endsWith("silent") ? 0 : 1);
       }
     } finally {
       closed.push(path);
@@ -129,6 +129,14 @@ describe("one recording", () => {
     whisper.tell(1, [" He said (softly) yes.", " [laughs]", " [a] and [b]"]);
     await settle();
     expect(textOf(key)).toEqual([" He said (softly) yes.", " [a] and [b]"]);
+  });
+
+  test("that is silent at first is being worked on, unless others are", async () => {
+    const { submit, messages } = start({ parallel: 1 });
+    const [alone, , behind] = [await submit("60 silent"), await submit("40"), await submit("60 silent")];
+    const started = messages.flatMap((message) => (message.type === "started" ? message.keys : []));
+    expect(started).toContain(alone);
+    expect(started).not.toContain(behind);
   });
 
   test("that is empty or cannot be read is refused", async () => {

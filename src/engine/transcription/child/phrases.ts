@@ -64,7 +64,7 @@ export class PhraseFinder {
     const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
     const last = spans.at(-1);
     // It may go on: it is listened to again with what follows, unless it fills all there is room for.
-    const goesOn = !isLast && last && last.end >= pending.length - TAIL && last.start > 0;
+    const goesOn = !isLast && last && last.end >= pending.length - TAIL && last.start > TAIL;
     if (goesOn) spans.pop();
     const kept = goesOn ? last.start : pending.length;
     this.pending = pending.slice(kept);

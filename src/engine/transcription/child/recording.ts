@@ -203,14 +203,9 @@ function compressionRatio(text: string): number {
 /** A segment with the recording's times. */
 function told(segment: Segment, { stretch }: Part): SpeechSegment {
   const { start, end, text, tokens, temperature, avgLogprob, noSpeechProb, words } = segment;
-  const word = (one: SpokenWord) => ({
-    text: one.text,
-    start: stretch.original(one.start),
-    end: stretch.original(one.end),
-  });
+  const word = (one: SpokenWord) => ({ text: one.text, ...stretch.original(one.start, one.end) });
   return {
-    start: stretch.original(start),
-    end: stretch.original(end),
+    ...stretch.original(start, end),
     text,
     tokens: [...tokens],
     temperature,

@@ -15,6 +15,13 @@ interface Part {
   readonly length: number;
 }
 
+/** What begins so late in a phrase begins behind it, and what ends so early in one ended before it. */
+const LEAST_SAID = SAMPLE_RATE / 20;
+
+/** The recording's seconds for a sample here, in or beside this part. */
+const within = (part: Part, at: number): number =>
+  (part.start + Math.min(Math.max(at - part.at, 0), part.length)) / SAMPLE_RATE;
+
 export class Stretch {
   readonly samples: Float32Array;
   private readonly parts: readonly Part[];
@@ -43,12 +50,19 @@ export class Stretch {
     return this.samples.length / SAMPLE_RATE;
   }
 
-  /** The recording's time for a time in this stretch, both in seconds; between two phrases it is the end of the first. */
-  original(seconds: number): number {
-    const at = seconds * SAMPLE_RATE;
-    const part = this.parts.findLast((one) => one.at <= at) ?? this.parts[0];
-    if (!part) return seconds;
-    return (part.start + Math.min(Math.max(at - part.at, 0), part.length)) / SAMPLE_RATE;
+  /**
+   * The recording's times for two in this stretch, all in seconds: the beginning and the end of what was said. What is between
+   * two phrases belongs to neither: there may be minutes of silence. A beginning there is that of the second, an end that of
+   * the first.
+   */
+  original(start: number, end: number): { readonly start: number; readonly end: number } {
+    const from = start * SAMPLE_RATE;
+    // The model's beginning is the end before, which is early by a little: what follows is in the second phrase.
+    const first = this.parts.find((one) => from < one.at + one.length - LEAST_SAID) ?? this.parts.at(-1);
+    const last = this.parts.findLast((one) => one.at + LEAST_SAID < end * SAMPLE_RATE) ?? this.parts[0];
+    if (!first || !last) return { start, end };
+    const begin = within(first, from);
+    return { start: begin, end: Math.max(begin, within(last, end * SAMPLE_RATE)) };
   }
 }
 

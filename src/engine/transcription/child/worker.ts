@@ -113,8 +113,7 @@ export class TranscriptionWorker {
 
   private begin(work: RecordingWork): void {
     this.attempt(work, () => {
-      if (!work.started) this.send({ type: "started", keys: [work.key] });
-      work.started = true;
+      this.tellStarted(work);
       const job = work.begin(this.threads());
       if (job !== undefined) this.owners.set(job, work);
       work.served = ++this.turn;
@@ -143,8 +142,15 @@ export class TranscriptionWorker {
     });
   }
 
+  private tellStarted(work: RecordingWork): void {
+    if (!work.started) this.send({ type: "started", keys: [work.key] });
+    work.started = true;
+  }
+
   private read(work: RecordingWork): void {
     const { key } = work;
+    // It waits for nobody: that it is silent at first, perhaps for hours, is no time in the queue.
+    if (this.owners.size < this.options.parallel) this.tellStarted(work);
     work.read().then(
       () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
       (error: unknown) => {

@@ -1,0 +1,57 @@
+// `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, and an interrupt.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { childrenOf } from "../support/processes.ts";
+import { isBuilt } from "../native/whisper-harness.ts";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "svc-sound-commands-"));
+const at = (name: string) => join(folder, name);
+
+beforeAll(() => {
+  for (const name of ["a.wav", "a.mp3", "b.wav"]) writeFileSync(at(name), "no sound");
+  writeFileSync(at("taken"), "");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function start(...args: string[]) {
+  const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
+  return Bun.spawn([process.execPath, main, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
+}
+
+async function endOf(child: ReturnType<typeof start>): Promise<[number, string]> {
+  const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+  return [code, text];
+}
+
+test.each([
+  ["two results of one name", ["transcribe", at("a.wav"), at("a.mp3"), "-o", at("texts")], 2, "a.txt"],
+  ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
+  ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
+  ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
+  ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
+] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
+  const [exit, text] = await endOf(start(...args));
+  expect(text.split("\n")).toHaveLength(2);
+  expect([exit, text]).toEqual([code, expect.stringContaining(sentence)]);
+});
+
+test.skipIf(!isBuilt)("a result that cannot be written is told in one sentence", async () => {
+  const sound = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
+  const [exit, text] = await endOf(start("transcribe", sound, "-o", at("taken/texts")));
+  expect([exit, text]).toEqual([1, expect.stringMatching(/^svc: .*jfk\.txt cannot be written \(E\w+\)\.\n$/)]);
+});
+
+test.skipIf(!isBuilt)("an interrupt ends the wait for standard input, and leaves nothing behind", async () => {
+  const child = start("transcribe", "-");
+  child.stdin.write("the beginning");
+  await child.stdin.flush();
+  const waits = () => readdirSync(folder).some((name) => name.startsWith("svc-stdin-") && existsSync(at(name)));
+  while (!waits()) await Bun.sleep(5);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  expect([waits(), childrenOf(child.pid)]).toEqual([false, []]);
+});
