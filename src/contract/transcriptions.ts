@@ -96,8 +96,8 @@ const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });
 
 export const VerboseTranscription = t.Object({
   task: oneOf("transcribe", "translate"),
-  language: t.String({ description: "English name of the language." }),
-  locale: t.String({ description: "Its code." }),
+  language: t.String({ description: "English name of the language of the text." }),
+  locale: t.String({ description: "Code of the language that is spoken." }),
   duration: t.Number({ description: "Seconds." }),
   text: t.String(),
   segments: t.Optional(t.Array(Segment)),

@@ -125,7 +125,7 @@ describe("requests", () => {
     const server = serve();
     const fields = [["response_format", "verbose_json"]] as const;
     const answer = await (await send(server, form(fields), "/v1/audio/translations")).json();
-    expect(answer).toMatchObject({ task: "translate" });
+    expect(answer).toMatchObject({ task: "translate", language: "english", locale: "en" });
     expect(server.transcriber.asked[0]).toMatchObject({ translate: true });
   });
 

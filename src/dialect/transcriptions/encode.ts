@@ -64,7 +64,7 @@ function verbose({ segments, result }: Recognised, call: TranscriptionCall): Ver
   const words = segments.flatMap((segment) => segment.words ?? []);
   return {
     task: call.work.translate ? "translate" : "transcribe",
-    language: languageName(language),
+    language: call.work.translate ? "english" : languageName(language),
     locale: language,
     duration: rounded(seconds),
     text: wholeText(segments),
