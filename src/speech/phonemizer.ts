@@ -69,7 +69,7 @@ export class Phonemizer {
     this.#unknown = new UnknownWords(tables.unknownWords, data.unknownWords);
   }
 
-  /** The sentences of a text, none longer than a thousand characters, to be spoken one after another. */
+  /** The sentences of a text, none longer than 400 UTF-16 units, to be spoken one after another. */
   sentences(text: string): string[] {
     return splitSentences(text.toWellFormed(), this.#titles);
   }

@@ -80,6 +80,13 @@ function aLaw(value: number): number {
   return ((value < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
 }
 
+/** An MP4 box or another chunk with its length before its name. */
+export function box(name: string, ...content: readonly Uint8Array[]): Buffer<ArrayBuffer> {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
+  return Buffer.concat([length, Buffer.from(name, "latin1"), ...content]);
+}
+
 /** How high a tone is, in Hz, by how often it rises through zero. */
 export function frequency(samples: Float32Array, rate = 16_000): number {
   const middle = samples.subarray(Math.floor(samples.length * 0.1), Math.floor(samples.length * 0.9));

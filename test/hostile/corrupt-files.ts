@@ -1,7 +1,7 @@
 // Damaged files of every kind that svc loads: it says what is wrong with which file, or serves, and never hangs or stays
 // behind half alive.
 //   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
-// Files of whisper.cpp and of image models are not among them: svc loads none.
+// Files of image models are not among them: svc loads none.
 
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +28,8 @@ export interface FileKind {
   readonly flags: (damaged: string, folder: string) => readonly string[];
   readonly path: string;
   readonly body: (damaged: string) => object;
+  /** A damaged copy of a file that is no GGUF. */
+  readonly damage?: (path: string, roll: Dice) => Uint8Array;
 }
 
 const messages = [{ role: "user", content: "Hello" }];
@@ -57,6 +59,13 @@ export const kinds = {
     file: (folder) => makeVisionModel("tiles", folder).projector,
     flags: (damaged, folder) => ["--model", makeVisionModel("tiles", folder).model, "--mmproj", damaged],
   },
+  transcription: {
+    path: "/v1/audio/transcriptions",
+    body: () => ({ data: readFileSync(join(ROOT, "test/fixtures/sounds/jfk.wav")).toString("base64") }),
+    file: () => join(ROOT, "vendor/.build/transcription/current/whisper-base.bin"),
+    flags: (damaged) => ["--model", MODEL, "--transcription-model", damaged],
+    damage: corruptedWhisper,
+  },
 } as const satisfies Readonly<Record<string, FileKind>>;
 
 const HUGE = [2n ** 63n - 1n, 2n ** 64n - 1n, 2n ** 31n, 2n ** 32n, 1n << 20n, 0n] as const;
@@ -83,6 +92,27 @@ export function corrupted(path: string, roll: Dice): Uint8Array {
     const from = how < 7 ? 0 : Math.max(0, headerBytes - tensors * TENSOR_BYTES);
     for (let flips = pick(roll, [1, 1, 1, 2, 16]); flips > 0; flips--) {
       const at = from + roll(headerBytes - from);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
+    }
+  }
+  return bytes;
+}
+
+/** The magic, eleven sizes, and the filters' two. */
+const WHISPER_HEADER = 56;
+
+/** The same of a file in whisper.cpp's format. */
+function corruptedWhisper(path: string, roll: Dice): Uint8Array {
+  const bytes = readFileSync(path);
+  const how = roll(4);
+  if (how === 0) return bytes.subarray(0, 4 + roll(roll(2) === 0 ? 1 << 20 : bytes.length));
+  if (how === 1) {
+    const value = roll(2) === 0 ? roll(4096) : Number(pick(roll, HUGE) & 0xffffffffn);
+    bytes.writeUInt32LE(value, 4 + 4 * roll(WHISPER_HEADER / 4 - 1));
+  } else {
+    const among = how === 2 ? 1 << 20 : bytes.length - 4;
+    for (let flips = pick(roll, [1, 2, 16, 256]); flips > 0; flips--) {
+      const at = 4 + roll(among);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
     }
   }
@@ -155,8 +185,8 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     const text = await response.text();
     if (response.ok) return { end: "served" };
     const { error } = JSON.parse(text) as { readonly error?: { readonly code?: string; readonly message?: string } };
-    // Without its word for it, a projector is for nothing.
-    if (error?.code === "unsupported_media_input") return { end: "served" };
+    // Without its word for it, a projector is for nothing; and damaged weights may hear nothing.
+    if (error?.code === "unsupported_media_input" || error?.code === "no_speech") return { end: "served" };
     const said = `${response.status} ${error?.code}: ${error?.message}`;
     // What is loaded with the first request is the operator's as well: its file is in the log.
     child.kill();
@@ -186,7 +216,7 @@ export async function corruptFiles({ count, seed, kind: only }: CorruptOptions):
     const ends = { refused: 0, served: 0, fault: 0 };
     for (let index = 0; index < count; index++) {
       const damaged = join(folder, `damaged-${name}-${seed}-${index}.gguf`);
-      writeFileSync(damaged, corrupted(whole, dice((seed * 1_000_003 + index) | 0)));
+      writeFileSync(damaged, (kind.damage ?? corrupted)(whole, dice((seed * 1_000_003 + index) | 0)));
       const outcome = await load(kind, damaged, folder);
       ends[outcome.end]++;
       if (outcome.end === "fault") {

@@ -3,6 +3,8 @@
 // In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
 
 import { join } from "node:path";
+import { audioKills } from "./audio-kills.ts";
+import { audioTurns } from "./audio-turns.ts";
 import { besideLlamaServer } from "./beside.ts";
 import { bodies } from "./bodies.ts";
 import { connections } from "./connections.ts";
@@ -13,6 +15,7 @@ import { faults } from "./faults.ts";
 import { kills } from "./kills.ts";
 import { runAll } from "./row.ts";
 import { secrets } from "./secrets.ts";
+import { sounds } from "./sounds.ts";
 import { stopped } from "./stopped.ts";
 
 await runAll(
@@ -26,6 +29,9 @@ await runAll(
     secrets,
     "corrupt-files": () => corruptFiles({ count: 100, seed: 1 }),
     kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
+    sounds: () => sounds({ count: 500, seed: 1 }),
+    "audio-turns": audioTurns,
+    "audio-kills": () => audioKills({ kills: 20, seed: 1 }),
     described: (options) => described({ count: "10000", ...options }),
   },
   join(import.meta.dir, "../../docs/promises.md"),

@@ -4,44 +4,14 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
-import { wav } from "../sounds.ts";
+import { Random } from "../../support/random.ts";
+import { mutated } from "../mutated.ts";
+import { box, wav } from "../sounds.ts";
 import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
 
 const MUTATIONS = 200;
 const rig = soundRig();
 const all = readdirSync(fixtures).filter((name) => !name.endsWith(".ts"));
-
-/** Random numbers below `limit` that are the same every time. */
-function dice(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
-/** A copy with some bytes changed, a piece cut out, doubled or moved, or its end cut off. */
-function mutated(file: Uint8Array, roll: (limit: number) => number): Uint8Array {
-  const copy = Uint8Array.from(file);
-  const extremes = [0, 1, 0x7f, 0x80, 0xff];
-  // Most of what decides stands in the first bytes.
-  const place = () => roll(roll(2) === 0 ? Math.min(512, copy.length) : copy.length);
-  for (let change = 0; change <= roll(8); change++) copy[place()] = extremes[roll(8)] ?? roll(256);
-  const [from, length] = [place(), roll(400)];
-  const kind = roll(6);
-  if (kind === 0) return copy.subarray(0, from);
-  if (kind === 1) return Buffer.concat([copy.subarray(0, from), copy.subarray(from + length)]);
-  if (kind === 2) return Buffer.concat([copy.subarray(0, from + length), copy.subarray(from)]);
-  if (kind === 3) copy.copyWithin(place(), from, from + length);
-  return copy;
-}
-
-/** An MP4 box or another chunk with its length before its name. */
-function box(name: string, ...content: readonly Uint8Array[]): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
-  return Buffer.concat([length, Buffer.from(name, "latin1"), ...content]);
-}
 
 const words = (...numbers: readonly number[]): Buffer => {
   const bytes = Buffer.alloc(numbers.length * 4);
@@ -136,7 +106,8 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
 describe.skipIf(!isBuilt)("after any damage", () => {
   test.each(all)(`%s is refused or plays, in ${MUTATIONS} ways`, async (name) => {
     const whole = await Bun.file(join(fixtures, name)).bytes();
-    const roll = dice(whole.length);
+    const random = new Random(whole.length);
+    const roll = (below: number) => random.integer(0, below - 1);
     let played = 0;
     for (let round = 0; round < MUTATIONS; round++) {
       const path = await rig.keep(mutated(whole, roll), "mutated.bin");

@@ -15,7 +15,7 @@ const pronunciation: Pronunciation = {
 };
 
 /** A worker and what it says, as text. */
-function start(during: () => void = () => {}) {
+function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const said: string[] = [];
   const messages: FromSpeaker[] = [];
   const speak = async (phonemes: readonly number[]) => {
@@ -25,7 +25,13 @@ function start(during: () => void = () => {}) {
     during();
     return new Float32Array(phonemes.length);
   };
-  const worker = new SpeechWorker(pronunciation, { sampleRate: 24_000, speak }, (message) => messages.push(message));
+  const phonemes = (sentence: string) => {
+    setImmediate(reading);
+    return pronunciation.phonemes(sentence);
+  };
+  const worker = new SpeechWorker({ ...pronunciation, phonemes }, { sampleRate: 24_000, speak }, (message) =>
+    messages.push(message),
+  );
   const submit = (key: number, text: string, client?: string) =>
     worker.submit(key, { work: work(text), ...(client !== undefined && { client }) });
   const turns = async (count: number) => {
@@ -58,6 +64,14 @@ describe("turns", () => {
     expect(said).toEqual(["a1", "b1", "a2", "b2"]);
   });
 
+  test("what has nothing to say takes them, too: a thousand such sentences hold nobody up", async () => {
+    const { said, submit, turns } = start();
+    submit(1, `${"…|".repeat(1000)}a`, "anna");
+    submit(2, "b", "bert");
+    await turns(2);
+    expect(said).toEqual(["b"]);
+  });
+
   test("one is never longer than what may block the process", async () => {
     const { said, submit, turns, endOf } = start();
     submit(1, "x".repeat(400), "anna");
@@ -81,7 +95,7 @@ test("a text that is cancelled is not said any further, nor is what was just com
 test("a text without anything to say is refused", async () => {
   const { submit, turns, endOf } = start();
   submit(1, "…|…");
-  await turns(1);
+  await turns(3);
   expect(endOf(1)).toEqual(["invalid_value"]);
 });
 
@@ -93,4 +107,13 @@ test("a voice that fails ends that text only, and what it says is for the log", 
   expect([endOf(1), endOf(2)]).toEqual([["internal_error"], ["result"]]);
   expect(messages).toContainEqual({ type: "log", level: "error", text: "hoarse" });
   expect(JSON.stringify(messages.filter(({ type }) => type === "rejected"))).not.toContain("hoarse");
+});
+
+test("nor is what was cancelled while it was read", async () => {
+  let cancel = () => {};
+  const { worker, said, submit, turns } = start(undefined, () => cancel());
+  cancel = () => worker.cancel(1);
+  submit(1, "a1|a2");
+  await turns(3);
+  expect(said).toEqual([]);
 });

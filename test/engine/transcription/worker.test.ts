@@ -32,11 +32,14 @@ function start({ parallel = 2, threads = 4 } = {}) {
   };
   const work = { field: "file", translate: false, temperature: 0, words: false, language: "en" };
   let key = 0;
-  const submit = async (path: string, more: object = {}, client?: string) => {
-    key++;
-    worker.submit(key, { work: { ...work, path, ...more }, ...(client !== undefined && { client }) });
-    await settle();
+  const queue = (path: string, more: object = {}, client?: string) => {
+    worker.submit(++key, { work: { ...work, path, ...more }, ...(client !== undefined && { client }) });
     return key;
+  };
+  const submit = async (path: string, more: object = {}, client?: string) => {
+    const own = queue(path, more, client);
+    await settle();
+    return own;
   };
   const textOf = (wanted: number) =>
     messages.flatMap((message) => {
@@ -50,7 +53,7 @@ function start({ parallel = 2, threads = 4 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, messages, closed, submit, settle, textOf, endOf };
+  return { whisper, worker, messages, closed, queue, submit, settle, textOf, endOf };
 }
 
 describe("one recording", () => {
@@ -164,6 +167,17 @@ describe("several recordings", () => {
     whisper.tell(1, [" a"]);
     await settle();
     expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
+  });
+
+  test("one in which nobody speaks for hours is read in turns with them", async () => {
+    const { whisper, worker, queue } = start();
+    queue("36000 silent");
+    queue("5");
+    for (let step = 0; step < 20; step++) {
+      worker.step();
+      await new Promise(setImmediate);
+    }
+    expect(whisper.open).toEqual([1]);
   });
 
   test("a cancelled one frees its place and its file at once", async () => {

@@ -91,8 +91,15 @@ export class SpeechWorker {
 
   private async advance(job: QueuedJob): Promise<void> {
     job.encoder ??= await this.begin(job);
-    const piece = this.nextPiece(job);
-    if (piece === undefined) return this.finish(job, job.encoder);
+    if (job.pieces.length === 0) {
+      const sentence = job.sentences.pop();
+      if (sentence === undefined) return this.finish(job, job.encoder);
+      job.pieces = this.piecesOf(sentence, job.work.speed);
+      // Reading blocks as saying does: a cancel that came meanwhile is read before the next.
+      await new Promise(setImmediate);
+    }
+    const piece = job.pieces.pop();
+    if (piece === undefined || !this.turns.has(job)) return;
     const ids = this.pronunciation.ids(piece);
     const samples = await this.speaker.speak(ids, job.work.speed);
     // It was cancelled while it was computed.
@@ -111,16 +118,12 @@ export class SpeechWorker {
     return make(this.speaker.sampleRate);
   }
 
-  private nextPiece(job: QueuedJob): string | undefined {
-    while (job.pieces.length === 0) {
-      const sentence = job.sentences.pop();
-      if (sentence === undefined) return undefined;
-      const phonemes = this.pronunciation.phonemes(sentence);
-      // What is said slowly takes longer to compute.
-      const most = Math.floor(MOST_PHONEMES * Math.min(1, Math.max(0.5, job.work.speed)));
-      job.pieces = phonemes === "" ? [] : this.pronunciation.pieces(phonemes, most).reverse();
-    }
-    return job.pieces.pop();
+  /** The last comes first; none where nothing in the sentence can be said. */
+  private piecesOf(sentence: string, speed: number): string[] {
+    const phonemes = this.pronunciation.phonemes(sentence);
+    // What is said slowly takes longer to compute.
+    const most = Math.floor(MOST_PHONEMES * Math.min(1, Math.max(0.5, speed)));
+    return phonemes === "" ? [] : this.pronunciation.pieces(phonemes, most).reverse();
   }
 
   private finish(job: QueuedJob, encoder: Encoder): void {

@@ -53,6 +53,8 @@ export class RecordingWork {
   started = false;
   /** Number of the turn in which a stretch of it was begun last. */
   served = 0;
+  /** And of that in which it was read on last. */
+  heard = 0;
   reading = false;
 
   constructor(

@@ -67,12 +67,12 @@ export class TranscriptionWorker {
       this.advance(job);
     }
     while (this.owners.size < this.options.parallel) {
-      const next = this.next(({ canBegin }) => canBegin);
+      const next = this.next("served", ({ canBegin }) => canBegin);
       if (!next) break;
       busy = true;
       this.begin(next);
     }
-    const reader = this.next(({ wantsSound }) => wantsSound);
+    const reader = this.next("heard", ({ wantsSound }) => wantsSound);
     if (reader) {
       busy = true;
       this.read(reader);
@@ -100,15 +100,14 @@ export class TranscriptionWorker {
     throw new SvcError("invalid_value", message, { param: "language" });
   }
 
-  /** Of the recordings for which `can` holds, one of the client that has the least in work, or was served longest ago. */
-  private next(can: (work: RecordingWork) => boolean): RecordingWork | undefined {
+  /** Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago. */
+  private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
       const own = this.works.filter((one) => one === work || isSameClient(one, work));
       const running = own.reduce((sum, one) => sum + one.running, 0);
-      return { work, running, served: Math.max(...own.map((one) => one.served)) };
+      return { work, running, last: Math.max(...own.map((one) => one[turn])) };
     });
-    return claims.toSorted((a, b) => a.running - b.running || a.served - b.served || a.work.served - b.work.served)[0]
-      ?.work;
+    return claims.toSorted((a, b) => a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn])[0]?.work;
   }
 
   private begin(work: RecordingWork): void {
@@ -151,6 +150,7 @@ export class TranscriptionWorker {
     const { key } = work;
     // It waits for nobody: that it is silent at first, perhaps for hours, is no time in the queue.
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
+    work.heard = ++this.turn;
     work.read().then(
       () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
       (error: unknown) => {

@@ -1,0 +1,194 @@
+// Damaged and hostile files of sound, sent to be transcribed: each is refused or heard, and costs what it holds.
+//   bun test/hostile/sounds.ts [--count N] [--seed N]
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { mutated } from "../audio/mutated.ts";
+import { box, wav } from "../audio/sounds.ts";
+import { dice, type Dice } from "../support/dice.ts";
+import { openFiles, residentBytes } from "../support/processes.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { AUDIO_FLAGS, engineHealth, engineOf, lasting, recognise, recording, recordingsLeft } from "./audio-client.ts";
+import { withTemporaryFolder } from "./audio-client.ts";
+import { runAlone, type Row } from "./row.ts";
+import { watchHealth } from "./slowest-health.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const FIXTURES = join(import.meta.dir, "../audio/fixtures");
+const CLIENTS = 4;
+const PATIENCE_MS = 60_000;
+const SLOWEST_HEALTH_MS = 250;
+/** By how much a process may have grown between the first half and the end. */
+const MOST_GROWTH = 100e6;
+const MB = 1024 * 1024;
+const PROPER = new Set([200, 400, 413, 422]);
+
+const text = (content: string): Bytes => Buffer.from(content, "latin1");
+const together = (...parts: readonly Uint8Array[]): Bytes => Buffer.concat(parts);
+
+/** A WAV file of floats, one after the other. */
+function floats(seconds: number, value: (index: number) => number): Bytes {
+  const file = Buffer.from(wav({ seconds, coding: "float" }));
+  for (let at = file.length - seconds * 64_000, index = 0; at < file.length; at += 4)
+    file.writeFloatLE(value(index++), at);
+  return file;
+}
+
+function nested(depth: number): Bytes {
+  let inner = box("free");
+  for (let level = 0; level < depth; level++) inner = box("moov", inner);
+  return together(box("ftyp", text("isom")), inner);
+}
+
+/** An ID3 tag that says it has so many bytes. */
+const tag = (says: number, has = says): Bytes =>
+  together(text("ID3\x04\0\0"), Buffer.from([21, 14, 7, 0].map((shift) => (says >> shift) & 0x7f)), Buffer.alloc(has));
+
+/** Chunks without content, in front of the sound. */
+const chunks = (count: number): Bytes => {
+  const sound = wav({ seconds: 1 });
+  return together(sound.subarray(0, 12), Buffer.alloc(count * 8, text("junk\0\0\0\0")), sound.subarray(12));
+};
+
+function hostile(fixture: (name: string) => Bytes, speech: Bytes, roll: Dice): Readonly<Record<string, Bytes>> {
+  const mp3 = fixture("tone.mp3");
+  return {
+    "a header of 8 hours": wav({ seconds: 1, dataBytes: 8 * 3600 * 32_000 }),
+    "a header of 4 GB": wav({ seconds: 1, dataBytes: 0xffff_ffff }),
+    "1 Hz": wav({ seconds: 600, rate: 1 }),
+    "4 MHz": wav({ seconds: 0.01, rate: 4_000_000 }),
+    "32 channels": wav({ seconds: 0.1, channels: 32 }),
+    "no sample": wav({ seconds: 0 }),
+    "0.01 s": wav({ seconds: 0.01 }),
+    "one sample": wav({ seconds: 1 / 16_000 }),
+    "one byte": text("R"),
+    "cut in its header": wav({ seconds: 1 }).slice(0, 30),
+    "a million chunks": chunks(1_000_000),
+    "boxes in boxes": nested(20_000),
+    "a playlist": text("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"),
+    "a playlist behind a tag": together(tag(100), text("#EXTM3U\nfile:///etc/passwd\n")),
+    "a list for ffmpeg": text("ffconcat version 1.0\nfile /etc/passwd\n"),
+    "a page that is WAV": together(wav({ seconds: 1 }), text("<script>alert(1)</script>")),
+    "an archive that is MP3": together(text("PK\x03\x04"), mp3),
+    "MP3 behind WAV": together(wav({ seconds: 0 }), mp3),
+    "a tag that says 256 MB": together(tag(256 * MB - 1, 100), mp3),
+    "a tag of 64 MB": together(tag(64 * MB), mp3),
+    "a thousand tags": together(...Array.from({ length: 1000 }, () => tag(10)), mp3),
+    "no numbers": floats(3, () => Number.NaN),
+    infinities: floats(3, (index) => (index % 2 === 0 ? Infinity : -Infinity)),
+    "the largest numbers": floats(3, () => 3.4e38),
+    "a constant": floats(3, () => 1),
+    "the loudest noise": floats(3, () => roll(2) * 2 - 1),
+    "speech with holes": floats(3, (index) => (index % 100 === 0 ? Number.NaN : (speech[44 + 2 * index] ?? 0) / 256)),
+    "an hour of nothing": lasting(together(wav({ seconds: 0 }), Buffer.alloc(2)), 3600),
+    "a thousand recordings in one": together(...Array.from({ length: 1000 }, () => fixture("opus.ogg"))),
+    "random bytes behind a FLAC head": together(
+      fixture("tone.flac").slice(0, 42),
+      Buffer.from(Array.from({ length: MB }, () => roll(256))),
+    ),
+  };
+}
+
+/** Memory and descriptors of the front and of the engine. */
+function levels(server: TestServer) {
+  const engine = engineOf(server, "transcription") ?? 0;
+  return {
+    front: residentBytes(server.pid),
+    engine: residentBytes(engine),
+    files: openFiles(server.pid) + openFiles(engine),
+  };
+}
+
+export interface SoundsOptions {
+  readonly count: number;
+  readonly seed: number;
+}
+
+export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
+  const roll = dice(seed);
+  const names = readdirSync(FIXTURES).filter((name) => !name.endsWith(".ts"));
+  const whole = new Map<string, Bytes>();
+  for (const name of names) whole.set(name, await Bun.file(join(FIXTURES, name)).bytes());
+  whole.set("tone.wav", wav({ seconds: 2 }));
+  const speech = lasting(await recording(), 3);
+  whole.set("speech.wav", speech);
+  const kinds = [...whole];
+  // The costly ones first: what is held half-way is held for good.
+  const files = [
+    ...Object.entries(hostile((name) => whole.get(name) ?? speech, speech, roll)),
+    ...Array.from({ length: count }, (_, index) => {
+      const [name, bytes] = kinds[index % kinds.length] ?? ["", speech];
+      return [`${name}, damage ${index}`, mutated(bytes, roll)] as const;
+    }),
+    ...Array.from({ length: 100 }, (_, n) => [`tiny ${n}`, wav({ seconds: 0.01 })] as const),
+  ];
+  return withTemporaryFolder((folder) => sent(files, folder));
+}
+
+async function sent(files: readonly (readonly [string, Bytes])[], folder: string): Promise<Row[]> {
+  const counts: Record<string, number> = {};
+  const faults: string[] = [];
+  const rows: Row[] = [];
+  const attack = `${files.length} damaged and hostile files of sound`;
+  await withServer(AUDIO_FLAGS, async (server) => {
+    const speech = lasting(await recording(), 3);
+    await (await recognise(server.url, speech)).text();
+    const watch = await watchHealth(server.url);
+    let next = 0;
+    let middle = levels(server);
+    const client = async () => {
+      for (;;) {
+        const [name, bytes] = files[next++] ?? [];
+        if (!name || !bytes) return;
+        if (next === Math.floor(files.length / 2)) middle = levels(server);
+        const started = performance.now();
+        const signal = AbortSignal.timeout(PATIENCE_MS);
+        const end = await recognise(server.url, bytes, { signal }).then(
+          async (response) => (await response.text(), response.status),
+          (error: unknown) => String(error),
+        );
+        counts[end] = (counts[end] ?? 0) + 1;
+        if (typeof end !== "number" || !PROPER.has(end)) faults.push(`${name}: ${end}`);
+        const took = performance.now() - started;
+        if (took > 3000) console.error(`${name}: ${Math.round(took)} ms`);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    const slowest = await watch.end();
+    const after = levels(server);
+    const { restarts, running, waiting } = await engineHealth(server, "transcription");
+    const last = await recognise(server.url, speech);
+    await last.text();
+    for (const fault of faults) console.error(`FAIL  ${fault}`);
+    const answers = Object.entries(counts).map(([status, number]) => `${number} × ${status}`);
+    rows.push({
+      promise: "a file of sound is heard or refused",
+      attack,
+      figure: `${answers.join(", ")}, ${restarts} restarts, the next client ${last.status}`,
+      limit: "200, 400, 413, 422, no restart",
+      ok: faults.length === 0 && restarts === 0 && last.ok,
+    });
+    rows.push({
+      promise: "and holds up nobody",
+      attack,
+      figure: `/health ${Math.round(slowest)} ms`,
+      limit: `${SLOWEST_HEALTH_MS} ms`,
+      ok: slowest < SLOWEST_HEALTH_MS,
+    });
+    const growth = Math.max(after.front - middle.front, after.engine - middle.engine);
+    const left = recordingsLeft(folder);
+    const memory = [after.front, after.engine].map((bytes) => Math.round(bytes / 1e6)).join(" and ");
+    rows.push({
+      promise: "what ends leaves nothing behind",
+      attack,
+      figure: `${left} files, ${running + waiting} requests, ${after.files - middle.files} descriptors more; front and engine ${memory} MB, ${Math.round(growth / 1e6)} MB more than half-way`,
+      limit: `none, ${MOST_GROWTH / 1e6} MB`,
+      ok: left === 0 && running + waiting === 0 && growth < MOST_GROWTH,
+    });
+  });
+  return rows;
+}
+
+if (import.meta.main)
+  await runAlone(({ count, seed }) => sounds({ count: Number(count ?? 500), seed: Number(seed ?? 1) }));
