@@ -1,5 +1,5 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, an agent framework and
-// LiteLLM, unmodified, against a running svc: the sources, or the command after
+// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, an agent framework,
+// LiteLLM and, where Chromium is installed, a web page, unmodified, against a running svc: the sources, or the command after
 // two dashes. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below
 // vendor/.build.
 
@@ -103,6 +103,7 @@ await withServers(async (servers) => {
     for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
+  await runChecks([process.execPath, "browser.ts"], env);
   for (const { python, checks } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
   }
