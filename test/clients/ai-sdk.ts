@@ -5,6 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateObject, generateText, isStepCount, Output, streamObject, streamText, tool } from "ai";
 import { version } from "ai/package.json";
 import { z } from "zod";
+import { audioChecks } from "./ai-sdk-audio.ts";
 import { check, equal, ok, same, summary, untilIdle } from "./checks.ts";
 import {
   ADDITION,
@@ -213,4 +214,5 @@ await check("aborting a stream ends its work on the server", async () => {
   await untilIdle();
 });
 
+await audioChecks();
 summary();

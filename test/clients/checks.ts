@@ -39,7 +39,9 @@ export async function untilIdle(server = "ENDLESS_URL"): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {
     const metrics = await (await fetch(`${process.env[server]}/metrics`)).text();
-    if (/^svc_num_requests_running\S* 0$/m.test(metrics)) return;
+    // Every engine of it has its line.
+    const running = metrics.match(/^svc_num_requests_running\S* .+$/gm) ?? [];
+    if (running.length > 0 && running.every((line) => line.endsWith(" 0"))) return;
     if (Date.now() > deadline) throw new Error("still running after 5 s");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -64,7 +64,8 @@ def until_idle(variable="ENDLESS_URL"):
     while True:
         with urllib.request.urlopen(os.environ[variable] + "/metrics") as response:
             lines = response.read().decode().splitlines()
-        if any(line.startswith("svc_num_requests_running") and line.endswith(" 0") for line in lines):
+        running = [line for line in lines if line.startswith("svc_num_requests_running")]
+        if running and all(line.endswith(" 0") for line in running):
             return
         assert time.time() < deadline, "still running after 5 s"
         time.sleep(0.02)

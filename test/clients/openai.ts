@@ -3,6 +3,7 @@
 
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, summary, untilIdle } from "./checks.ts";
+import { audioChecks } from "./openai-audio.ts";
 import { multiplexChecks } from "./openai-multiplex.ts";
 import { answerChecks } from "./openai-answers.ts";
 import { embeddingChecks } from "./openai-embeddings.ts";
@@ -173,6 +174,7 @@ await toolChecks(sdk);
 await structuredChecks(sdk);
 await answerChecks(sdk);
 await embeddingChecks(sdk);
+await audioChecks(sdk);
 await batchChecks(sdk);
 await multiplexChecks(sdk);
 summary();

@@ -1,6 +1,7 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, and an agent
-// framework, unmodified, against a running svc: the sources, or the command after two dashes. Prints a line a check and, last, `N passed, N
-// failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
+// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, an agent framework,
+// LiteLLM and, where Chromium is installed, a web page, unmodified, against a running svc: the sources, or the command after
+// two dashes. Prints a line a check and, last, `N passed, N failed`. Needs npm and Python 3 with venv; installs below
+// vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
@@ -15,6 +16,7 @@ const NODE_CHECKS = ["openai.ts", "responses.ts", "completions.ts", "messages.ts
 const PYTHONS = [
   { sdk: "openai", majors: ["3", "1"], checks: ["openai_client.py", "responses_client.py"] },
   { sdk: "anthropic", majors: ["2", "0"], checks: ["messages_client.py"] },
+  { sdk: "litellm", majors: ["1"], checks: ["litellm_client.py"] },
 ];
 
 const root = join(import.meta.dir, "../..");
@@ -101,6 +103,7 @@ await withServers(async (servers) => {
     for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
+  await runChecks([process.execPath, "browser.ts"], env);
   for (const { python, checks } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
   }

@@ -14,6 +14,7 @@ export interface Sdk extends Pick<
 > {
   readonly version: string;
   readonly OpenAI: Package["OpenAI"];
+  readonly toFile: Package["toFile"];
   readonly z: (typeof import("zod"))["z"];
   /** Talks to svc-mini. */
   readonly client: Client;
@@ -29,7 +30,7 @@ export interface Sdk extends Pick<
 
 export async function loadSdk(folder: string): Promise<Sdk> {
   const load = async (name: string) => import(Bun.resolveSync(name, join(import.meta.dir, folder)));
-  const { OpenAI } = (await load("openai")) as Package;
+  const { OpenAI, toFile } = (await load("openai")) as Package;
   const { zodResponseFormat, zodFunction, zodTextFormat, zodResponsesFunction } = (await load(
     "openai/helpers/zod",
   )) as Helpers;
@@ -43,6 +44,7 @@ export async function loadSdk(folder: string): Promise<Sdk> {
   return {
     version,
     OpenAI,
+    toFile,
     z,
     zodResponseFormat,
     zodFunction,

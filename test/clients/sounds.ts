@@ -1,0 +1,53 @@
+// Recordings that checks of every TypeScript client send, and what files of each format begin with.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Eleven seconds of English, 16 kHz. */
+export const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
+/** Words of it, as `saidIn` finds them. */
+export const JFK_WORDS = "ask what you can do for your country";
+/** One sentence, and its words. */
+export const SENTENCE = "Good morning, the sky is blue.";
+export const SENTENCE_WORDS = "the sky is blue";
+
+const HEAD_BYTES = 44;
+const jfk = readFileSync(JFK);
+
+/** A file like that of `JFK` with these samples. */
+function wav(samples: Uint8Array): Uint8Array<ArrayBuffer> {
+  const file = Buffer.concat([jfk.subarray(0, HEAD_BYTES), samples]);
+  file.writeUInt32LE(file.length - 8, 4);
+  file.writeUInt32LE(samples.length, HEAD_BYTES - 4);
+  return new Uint8Array(file);
+}
+
+/** Two seconds in which nobody speaks. */
+export const silence = (): Uint8Array<ArrayBuffer> => wav(new Uint8Array(2 * 2 * 16_000));
+
+/** `JFK` for twenty minutes: more than is recognised while a check runs. */
+export const longRecording = (): Uint8Array<ArrayBuffer> =>
+  wav(Buffer.concat(Array.from({ length: 110 }, () => jfk.subarray(HEAD_BYTES))));
+
+/** A text that is not said before a check has ended. */
+export const LONG_TEXT = `${SENTENCE} `.repeat(1000);
+
+/** Whether a text has these words one after the other, whatever is between them. */
+export const saidIn = (text: string, words: string): boolean =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z]+/g, " ")
+    .includes(words);
+
+/** Every format but `pcm`, which is samples alone, by its first bytes. */
+export const FORMATS: Readonly<Record<"mp3" | "opus" | "aac" | "flac" | "wav", RegExp>> = {
+  mp3: /^(ID3|\xff[\xf2\xf3\xfa\xfb])/,
+  opus: /^OggS/,
+  aac: /^\xff[\xf0\xf1\xf8\xf9]/,
+  flac: /^fLaC/,
+  wav: /^RIFF/,
+};
+
+/** Whether a file begins as those of a format do. */
+export const isFormat = (file: Uint8Array, format: keyof typeof FORMATS): boolean =>
+  FORMATS[format].test(Buffer.from(file.subarray(0, 4)).toString("latin1"));
