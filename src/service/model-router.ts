@@ -55,12 +55,15 @@ export interface ModelSource {
   refresh?(): void;
 }
 
-/** What a model with this capability is called, and the option that gives the server one. */
+/** What a model with this capability is called, and how the server comes to have one. */
 const WANTED = {
-  embeddings: ["embedding model", "--embedding-model"],
-  rerank: ["reranker", "--rerank-model"],
-  transcription: ["transcription model", "--transcription-model"],
-  speech: ["speech model", undefined],
+  embeddings: ["embedding model", "The server's option --embedding-model names one."],
+  rerank: ["reranker", "The server's option --rerank-model names one."],
+  transcription: [
+    "transcription model",
+    "The server's option --transcription-model names one; run from source, it needs npm run build:media first, which also makes one.",
+  ],
+  speech: ["speech model", "This build was made without one."],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
@@ -136,9 +139,8 @@ export class ModelRouter {
       const message = "'model' names no model of this server; GET /v1/models lists them.";
       return new SvcError("model_not_found", message, { param: "model" });
     }
-    const [noun, option] = WANTED[capability];
+    const [noun, remedy] = WANTED[capability];
     const names = this.listed(capability).map(({ id }) => id);
-    const remedy = option ? `The server's option ${option} names one.` : "This build was made without one.";
     const hint = names.length === 0 ? remedy : `Served: ${names.join(", ")}.`;
     if (TAKES_ANY_NAME.has(capability)) return new SvcError("engine_unavailable", `There is no ${noun}. ${hint}`);
     const missing = `There is no ${noun}${model === undefined ? "" : " of this name"}.`;
