@@ -7,7 +7,7 @@ import type { FromRecogniser } from "../../../src/engine/transcription/protocol.
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
-function start({ parallel = 2, threads = 4 } = {}) {
+function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromRecogniser[] = [];
   const closed: string[] = [];
@@ -25,7 +25,7 @@ function start({ parallel = 2, threads = 4 } = {}) {
     }
   }
   const listen = (samples: Float32Array) => (samples[0] === 1 ? [{ start: 0, end: samples.length }] : []);
-  const options = { parallel, threads, open, listen };
+  const options = { parallel, threads, othersShare: () => others, open, listen };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
@@ -156,6 +156,18 @@ describe("several recordings", () => {
     await submit("5");
     await submit("5");
     expect(whisper.submitted.map(({ options }) => options.threads)).toEqual([4, 2]);
+  });
+
+  test("leave cores to others who want them: threads that wait for one another must not wait for a core, too", async () => {
+    for (const [others, threads] of [
+      [0.25, 3],
+      [0.5, 2],
+      [1, 1],
+    ] as const) {
+      const { whisper, submit } = start({ parallel: 4, threads: 4, others });
+      await submit("5");
+      expect(whisper.submitted[0]?.options.threads).toBe(threads);
+    }
   });
 
   test("a client's short one does not wait for another's long one, nor for all of one client's", async () => {

@@ -6,6 +6,7 @@ import { openSound } from "../../../audio/decode/open-sound.ts";
 import type { TranscriptionEvent, TranscriptionModel } from "../../../domain/transcription.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
+import { othersShare } from "../../process/others-share.ts";
 import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
@@ -38,6 +39,7 @@ export const transcriptionKind: EngineKind<
       {
         parallel,
         threads,
+        othersShare,
         open: ({ path: file, field }, signal) => openSound({ path: file }, tools, { maxSeconds, field, signal }),
         ...(vadPath !== undefined && { listen: (samples) => whisper.speech(samples) }),
       },

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly parallel: number;
   /** Threads of all of them. */
   readonly threads: number;
+  /** The share of the machine that threads beside so many of ours want at this moment. */
+  readonly othersShare: (own: number) => number;
   /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork, signal: AbortSignal) => Promise<Sound>;
   /** Finds speech; absent: all is taken for speech. */
@@ -119,11 +121,14 @@ export class TranscriptionWorker {
     });
   }
 
-  /** Those that run side by side share the threads; one that is alone has all. */
+  /** Those that run side by side share the threads that others leave; one that is alone has all of these. */
   private threads(): number {
+    const { parallel, threads, othersShare } = this.options;
     const waiting = this.works.filter(({ canBegin }) => canBegin).length;
-    const sharing = Math.min(this.options.parallel, this.owners.size + Math.max(waiting, 1));
-    return Math.max(1, Math.floor(this.options.threads / sharing));
+    const sharing = Math.min(parallel, this.owners.size + Math.max(waiting, 1));
+    // As many as there may be of ours: what is too many here counts as free.
+    const own = 1 + (this.owners.size > 0 ? threads : 0);
+    return Math.max(1, Math.floor((threads * (1 - othersShare(own))) / sharing));
   }
 
   private advance(job: WhisperJob): void {
