@@ -1,12 +1,14 @@
 // Recordings that are being recognised: private files of this process, each deleted when its request has ended.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../domain/errors.ts";
 import { storageError } from "./storage-error.ts";
 
 const MB = 1024 * 1024;
+/** Of the folders' names; the process's number follows. */
+const PREFIX = "svc-recordings-";
 
 /** A file with a recording. */
 export interface Recording {
@@ -79,10 +81,30 @@ export class Recordings {
   /** The folder is made when there is something to put into it: with the mode 0700, and a name that nobody knows. */
   private nextPath(): string {
     try {
-      this.folder ??= mkdtempSync(join(this.parent, "svc-recordings-"));
+      if (this.folder === undefined) removeAbandoned(this.parent);
+      this.folder ??= mkdtempSync(join(this.parent, `${PREFIX}${process.pid}-`));
     } catch (error) {
       throw storageError(error);
     }
     return join(this.folder, String(++this.count));
+  }
+}
+
+/** Deletes what servers of this user left behind that were killed. */
+function removeAbandoned(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
+    const path = join(parent, name);
+    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== process.getuid?.()) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code !== "ESRCH";
   }
 }

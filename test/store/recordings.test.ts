@@ -1,0 +1,52 @@
+import { expect, onTestFinished, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Recordings } from "../../src/store/recordings.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "svc-test-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const bytes = new Uint8Array([1, 2, 3]);
+
+test("a recording is its owner's alone, and gone when it is discarded", async () => {
+  const parent = folder();
+  const recordings = new Recordings(parent, 100);
+  const { path, discard } = await recordings.receive([bytes, bytes]);
+  expect([statSync(path).size, statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
+    6, 0o600, 0o700,
+  ]);
+  await discard();
+  expect(existsSync(path)).toBe(false);
+  recordings.close();
+  expect(readdirSync(parent)).toEqual([]);
+});
+
+test("what is too large or empty is refused and not kept", async () => {
+  const parent = folder();
+  const recordings = new Recordings(parent, 5);
+  const code = (chunks: Uint8Array[]) =>
+    recordings.receive(chunks).then(
+      () => "",
+      (error) => error.code,
+    );
+  expect(await code([bytes, bytes])).toBe("payload_too_large");
+  expect(await code([])).toBe("invalid_value");
+  expect(readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([]);
+});
+
+test("what a killed server left behind goes with the next one's first recording; a running one's stays", async () => {
+  const parent = folder();
+  const gone = Bun.spawnSync(["true"]).pid;
+  for (const name of [`svc-recordings-${gone}-abc`, `svc-recordings-${process.ppid}-def`, "svc-recordings-mine"]) {
+    mkdirSync(join(parent, name));
+    writeFileSync(join(parent, name, "1"), "private words");
+  }
+  const { path } = await new Recordings(parent, 100).receive([bytes]);
+  expect(existsSync(path)).toBe(true);
+  const left = readdirSync(parent).filter((name) => !path.includes(name));
+  expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
+});
