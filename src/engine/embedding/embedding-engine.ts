@@ -1,40 +1,24 @@
 // A model for vectors or scores in a process of its own.
 
 import type { EmbeddingModel, EmbeddingWork } from "../../domain/embedding.ts";
-import type { Metric } from "../../telemetry/exposition.ts";
-import { processMetrics, type ObservedEngine } from "../process/status.ts";
-import { Supervisor } from "../process/supervisor.ts";
-import type { Launch } from "../process/supervisor-options.ts";
+import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { EmbeddingEvent, EmbeddingJob, EmbeddingOrigin, EmbeddingPort, EmbeddingStatus } from "./port.ts";
 import type { EmbedderOptions } from "./protocol.ts";
 
-export interface EmbeddingEngineOptions {
-  readonly engine: EmbedderOptions;
-  /** What is known of the model before it is loaded. */
-  readonly model: { readonly id: string; readonly created: number; readonly dimensions: number };
-  readonly launch: Launch;
-  /** Milliseconds without a request after which the model is unloaded; 0: never. */
-  readonly idleMs: number;
+interface KnownModel {
+  readonly id: string;
+  readonly created: number;
+  readonly dimensions: number;
 }
 
-export class EmbeddingEngine implements EmbeddingPort, ObservedEngine {
-  readonly kind = "embedding";
-  readonly model: string;
-  private readonly supervisor: Supervisor<EmbedderOptions, EmbeddingModel, EmbeddingJob, EmbeddingEvent>;
-  private loaded: EmbeddingModel | undefined;
+export type EmbeddingEngineOptions = LazyEngineOptions<EmbedderOptions, KnownModel>;
 
-  constructor(private readonly options: EmbeddingEngineOptions) {
-    const { engine, model, launch, idleMs } = options;
-    this.model = model.id;
-    this.supervisor = new Supervisor({
-      kind: this.kind,
-      model: model.id,
-      load: () => engine,
-      launch,
-      start: "lazy",
-      idleMs,
-      onReady: (ready) => (this.loaded = ready),
-    });
+export class EmbeddingEngine
+  extends LazyEngine<EmbedderOptions, KnownModel, EmbeddingModel, EmbeddingJob, EmbeddingEvent>
+  implements EmbeddingPort
+{
+  constructor(options: EmbeddingEngineOptions) {
+    super("embedding", options);
   }
 
   status(): EmbeddingStatus {
@@ -50,15 +34,7 @@ export class EmbeddingEngine implements EmbeddingPort, ObservedEngine {
     };
   }
 
-  metrics(): Metric[] {
-    return processMetrics(this.supervisor.status());
-  }
-
   run(work: EmbeddingWork, signal: AbortSignal, { client }: Partial<EmbeddingOrigin> = {}) {
     return this.supervisor.run({ work, ...(client !== undefined && { client }) }, signal);
-  }
-
-  stop(): Promise<void> {
-    return this.supervisor.stop();
   }
 }

@@ -1,43 +1,28 @@
 // A speech recognition model in a process of its own.
 
 import type { TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
-import type { Metric } from "../../telemetry/exposition.ts";
-import { processMetrics, type ObservedEngine } from "../process/status.ts";
-import { Supervisor } from "../process/supervisor.ts";
-import type { Launch } from "../process/supervisor-options.ts";
+import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
 import type { RecogniserOptions } from "./protocol.ts";
 
-export interface TranscriptionEngineOptions {
-  readonly engine: RecogniserOptions;
-  /** What is known of the model before it is loaded. */
-  readonly model: { readonly id: string; readonly created: number };
-  readonly launch: Launch;
-  /** Milliseconds without a request after which the model is unloaded; 0: never. */
-  readonly idleMs: number;
+interface KnownModel {
+  readonly id: string;
+  readonly created: number;
 }
 
-export class TranscriptionEngine implements TranscriptionPort, ObservedEngine {
-  readonly kind = "transcription";
-  readonly model: string;
-  /** Recordings that are recognised side by side. */
-  readonly parallel: number;
-  private readonly supervisor: Supervisor<RecogniserOptions, TranscriptionModel, TranscriptionJob, TranscriptionEvent>;
-  private loaded: TranscriptionModel | undefined;
+export type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
 
-  constructor(private readonly options: TranscriptionEngineOptions) {
-    const { engine, model, launch, idleMs } = options;
-    this.model = model.id;
-    this.parallel = engine.parallel;
-    this.supervisor = new Supervisor({
-      kind: this.kind,
-      model: model.id,
-      load: () => engine,
-      launch,
-      start: "lazy",
-      idleMs,
-      onReady: (ready) => (this.loaded = ready),
-    });
+export class TranscriptionEngine
+  extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, TranscriptionJob, TranscriptionEvent>
+  implements TranscriptionPort
+{
+  constructor(options: TranscriptionEngineOptions) {
+    super("transcription", options);
+  }
+
+  /** Recordings that are recognised side by side. */
+  get parallel(): number {
+    return this.options.engine.parallel;
   }
 
   status(): TranscriptionStatus {
@@ -45,15 +30,7 @@ export class TranscriptionEngine implements TranscriptionPort, ObservedEngine {
     return { ...this.supervisor.status(), modelId, created, ...(this.loaded && { model: this.loaded }) };
   }
 
-  metrics(): Metric[] {
-    return processMetrics(this.supervisor.status());
-  }
-
   run(job: TranscriptionJob, signal: AbortSignal): AsyncIterable<TranscriptionEvent> {
     return this.supervisor.run(job, signal);
-  }
-
-  stop(): Promise<void> {
-    return this.supervisor.stop();
   }
 }

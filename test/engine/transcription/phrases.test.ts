@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { joined, PhraseFinder, SAMPLE_RATE, type Span } from "../../../src/engine/transcription/child/phrases.ts";
+import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { joined, PhraseFinder, type Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { Stretch, StretchBuilder } from "../../../src/engine/transcription/child/stretch.ts";
 
 /** A recording: 1 where somebody speaks, 0 elsewhere; spans in seconds. */

@@ -1,7 +1,6 @@
 // Where somebody speaks in a recording that is read piece by piece.
 
-/** Hz, of all samples here. */
-export const SAMPLE_RATE = 16_000;
+import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 
 /** Samples that are listened to at once: short enough not to hold up others. */
 const PIECE = 30 * SAMPLE_RATE;

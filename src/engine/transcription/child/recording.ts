@@ -6,7 +6,8 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
-import { PhraseFinder, SAMPLE_RATE, type Span } from "./phrases.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { PhraseFinder, type Span } from "./phrases.ts";
 import { StretchBuilder, type Stretch } from "./stretch.ts";
 
 /** A recording's samples, 16,000 a second, as they are decoded; reading throws SvcError about what cannot be. */

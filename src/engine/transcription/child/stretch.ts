@@ -1,7 +1,8 @@
 // Phrases put together for the model: as much speech as it hears at once, without the silence in between, and the way back
 // to the recording's times. What is between phrases is what whisper.cpp puts there.
 
-import { joined, SAMPLE_RATE, type Phrase } from "./phrases.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { joined, type Phrase } from "./phrases.ts";
 
 /** What the model hears at once. */
 const LONGEST = 30 * SAMPLE_RATE;

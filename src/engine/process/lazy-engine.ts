@@ -1,0 +1,56 @@
+// An engine that is loaded on first use, in a process of its own, whatever it computes.
+
+import type { Metric } from "../../telemetry/exposition.ts";
+import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { Launch } from "./supervisor-options.ts";
+
+export interface LazyEngineOptions<Options, Model> {
+  readonly engine: Options;
+  /** What is known of the model before it is loaded. */
+  readonly model: Model;
+  readonly launch: Launch;
+  /** Milliseconds without a request after which the model is unloaded; 0: never. */
+  readonly idleMs: number;
+}
+
+export abstract class LazyEngine<
+  Options extends { readonly libraries: string },
+  Model extends { readonly id: string },
+  Ready,
+  Job,
+  Event extends {},
+> implements ObservedEngine {
+  readonly model: string;
+  protected readonly supervisor: Supervisor<Options, Ready, Job, Event>;
+  /** What loading told; kept through a restart. */
+  protected loaded: Ready | undefined;
+
+  constructor(
+    readonly kind: string,
+    protected readonly options: LazyEngineOptions<Options, Model>,
+  ) {
+    const { engine, model, launch, idleMs } = options;
+    this.model = model.id;
+    this.supervisor = new Supervisor({
+      kind,
+      model: model.id,
+      load: () => engine,
+      launch,
+      start: "lazy",
+      idleMs,
+      onReady: (ready) => (this.loaded = ready),
+    });
+  }
+
+  abstract status(): ProcessStatus;
+
+  metrics(): Metric[] {
+    return processMetrics(this.supervisor.status());
+  }
+
+  /** Ends the process; resolves when it is gone. */
+  stop(): Promise<void> {
+    return this.supervisor.stop();
+  }
+}
