@@ -331,6 +331,8 @@ export interface Llama {
   chunkResume(owner: number, ms: number): ChunkResult;
   /** Ends the chunk, if there is one: the cache is then as before it. */
   chunkAbandon(): void;
+  /** Threads that compute at this moment: at most those of the configuration, fewer while other programs want the cores. */
+  computeThreads(): number;
   /** Lets the draft model write on; undefined when it has no room: the sequences of these jobs are empty then. */
   draft(jobs: readonly DraftJob[]): Drafted | undefined;
   listenForAborts(fd: number): void;

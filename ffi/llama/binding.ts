@@ -188,6 +188,10 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     this.native.svc_chunk_abandon();
   }
 
+  computeThreads(): number {
+    return this.native.svc_compute_threads();
+  }
+
   draft(jobs: readonly DraftJob[]): Drafted | undefined {
     const rows = jobs.map(({ tokens, count, ...job }) => ({ ...job, length: tokens.length, wanted: count }));
     const fed = joined(jobs.map(({ tokens }) => tokens));

@@ -1,6 +1,7 @@
 // Chunks of prompts that can be paused: computed on a thread of their own, in a second context on the same KV cache,
 // which waits between two nodes of its graph while the first context makes a step. CPU only.
 
+#include "compute-threads.hpp"
 #include "state.hpp"
 
 #include "llama-context.h"
@@ -57,11 +58,6 @@ bool share_cache(llama_context * context, llama_context * owner) {
     return false;
 }
 
-bool uses_gpu() {
-    return state.offloads && (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
-                              ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
-}
-
 using Clock = std::chrono::steady_clock;
 
 struct Rows {
@@ -83,6 +79,9 @@ class Chunk {
         rows = std::move(with);
         phase = Phase::paused;
     }
+
+    // Threads that compute it.
+    int threads() const { return llama_n_threads(context); }
 
     // Computes until the time has come. True when the chunk is at its end; `result` is then what llama_decode returned.
     bool resume(Clock::duration time) {
@@ -212,7 +211,7 @@ bool on_chunk_abort(void *) { return chunk.is_stopped(); }
 
 } // namespace
 
-void make_chunk_context(llama_context_params params, ggml_threadpool * threadpool) {
+void make_chunk_context(llama_context_params params) {
     // Of other caches, cells change their place or are taken again while a chunk is paused.
     if (uses_gpu() || !can_remove_partial()) return;
     // It is created with the smallest cache, which it then gives up for the other's.
@@ -227,7 +226,6 @@ void make_chunk_context(llama_context_params params, ggml_threadpool * threadpoo
         llama_free(context);
         return;
     }
-    if (threadpool) llama_attach_threadpool(context, threadpool, nullptr);
     chunk.context = context;
     state.chunk_rows = static_cast<int32_t>(params.n_ubatch);
 }
@@ -263,6 +261,7 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
             if (positions[i] < 0) return fail("a position is negative");
         }
         use_adapters(chunk.context);
+        use_compute_threads(chunk.context);
         chunk.begin({{tokens, tokens + count}, {positions, positions + count}, {sequences, sequences + count}});
         return 0;
     });
@@ -272,6 +271,7 @@ int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!chunk.is_begun()) return fail("no chunk is begun");
         const AbortScope scope(owner, "computing a prompt");
+        const MeasuredComputation measured(chunk.threads());
         const std::chrono::duration<double, std::milli> slice(milliseconds);
         if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return SVC_DECODED_PAUSED;
         return chunk.result >= 0 ? chunk.result : fail(chunk.failure);

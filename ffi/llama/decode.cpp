@@ -1,5 +1,6 @@
 // The step: batch, compute, sample; and the KV cache around it.
 
+#include "compute-threads.hpp"
 #include "sampler.hpp"
 #include "workers.hpp"
 
@@ -99,7 +100,9 @@ int32_t chosen = 0;
 int32_t compute(const llama_batch & batch, int32_t owner) {
     forget_complaint();
     use_adapters(state.context);
+    use_compute_threads(state.context);
     const AbortScope scope(owner, "decoding a step");
+    const MeasuredComputation measured;
     const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
     state.may_plan = false;
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));

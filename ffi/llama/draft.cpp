@@ -1,5 +1,6 @@
 // Drafts: what a small model thinks the large one will say next, for several sequences at once.
 
+#include "compute-threads.hpp"
 #include "draft.hpp"
 #include "sampler.hpp"
 
@@ -163,6 +164,8 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
         const AbortScope scope(0, "drafting");
         forget_complaint();
         for (; draft.batch.n_tokens > 0; rounds++) {
+            use_compute_threads(draft.context);
+            const MeasuredComputation measured;
             const int32_t result = llama_decode(draft.context, draft.batch);
             if (result == SVC_DECODED_NO_ROOM) {
                 for (const Job & job : jobs) llama_memory_seq_rm(memory, job.sequence, -1, -1);

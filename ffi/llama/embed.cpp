@@ -1,5 +1,6 @@
 // Vectors and relevance scores of whole inputs, several inputs in one computation.
 
+#include "compute-threads.hpp"
 #include "state.hpp"
 
 #include "../common/flash-attention.hpp"
@@ -65,6 +66,8 @@ int32_t compute() {
     forget_complaint();
     llama_memory_t memory = llama_get_memory(state.context);
     if (memory) llama_memory_clear(memory, false);
+    use_compute_threads(state.context);
+    const MeasuredComputation measured;
     const bool encoder_alone = llama_model_has_encoder(state.model) && !llama_model_has_decoder(state.model);
     return encoder_alone ? llama_encode(state.context, embedding.batch) : llama_decode(state.context, embedding.batch);
 }

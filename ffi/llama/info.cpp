@@ -33,6 +33,11 @@ std::string cpu_variant() {
 
 } // namespace
 
+bool uses_gpu() {
+    return state.offloads && (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
+                              ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
+}
+
 std::string describe_device() {
     std::string gpus;
     for (size_t i = 0; state.offloads && i < ggml_backend_dev_count(); i++) {

@@ -2,12 +2,10 @@
 
 #include "answer-format.hpp"
 #include "chat-template.hpp"
+#include "compute-threads.hpp"
 #include "draft.hpp"
 
 #include "../common/flash-attention.hpp"
-
-#include "ggml-backend.h"
-#include "ggml-cpu.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -15,9 +13,6 @@
 namespace svc {
 
 namespace {
-
-// Created by the CPU variant, and freed by it.
-ggml_threadpool * threadpool = nullptr;
 
 ggml_type kv_type(const std::string & name) {
     for (const ggml_type type : {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q5_1,
@@ -106,20 +101,9 @@ llama_context_params create_context(const common_json & config) {
     return params;
 }
 
-void create_threadpool() {
-    const auto create = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
-    if (!create) return;
-    ggml_threadpool_params params = ggml_threadpool_params_default(state.threads);
-    // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
-    // and leave the cores to others when there is none.
-    params.poll = 1;
-    threadpool = create(&params);
-}
-
-// Gives a context the threads, and touches weights and buffers once, so that the first request does not pay for it.
-void prepare(llama_context * context, bool warm_up) {
-    if (threadpool) llama_attach_threadpool(context, threadpool, nullptr);
-    if (!warm_up) return;
+// Touches weights and buffers once, so that the first request does not pay for it.
+void warm_up(llama_context * context) {
+    use_compute_threads(context);
     llama_token token = 0;
     const int32_t result = llama_decode(context, llama_batch_get_one(&token, 1));
     if (result != 0) throw std::runtime_error(with_complaint("the first computation failed"));
@@ -130,8 +114,7 @@ void prepare(llama_context * context, bool warm_up) {
 void load_for_embedding(const common_json & config) {
     open_model(config);
     create_embedding_context(config);
-    create_threadpool();
-    prepare(state.context, false);
+    create_compute_threads(state.threads, uses_gpu());
     if (config.at("warmup").get<bool>()) warm_up_embedding();
 }
 
@@ -144,13 +127,14 @@ void load(const common_json & config) {
     // What follows is the model's own again.
     open_file(config.at("path").get<std::string>());
     const llama_context_params params = create_context(config);
-    create_threadpool();
-    make_chunk_context(params, threadpool);
+    create_compute_threads(state.threads, uses_gpu());
+    make_chunk_context(params);
     state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
-    prepare(state.context, config.at("warmup").get<bool>());
-    if (config.contains("draft")) {
-        prepare(load_draft(config.at("draft"), model_params(config), context_params(config)), config.at("warmup").get<bool>());
-    }
+    const bool warms_up = config.at("warmup").get<bool>();
+    if (warms_up) warm_up(state.context);
+    if (!config.contains("draft")) return;
+    llama_context * draft = load_draft(config.at("draft"), model_params(config), context_params(config));
+    if (warms_up) warm_up(draft);
 }
 
 } // namespace
@@ -164,10 +148,8 @@ void unload() {
     free_draft();
     free_chunk_context();
     if (state.context) llama_free(state.context);
-    const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
-    if (threadpool && free_pool) free_pool(threadpool);
+    free_compute_threads();
     if (state.model) llama_model_free(state.model);
-    threadpool = nullptr;
     state.context = nullptr;
     state.model = nullptr;
     forget_adapters();

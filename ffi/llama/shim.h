@@ -178,6 +178,8 @@ SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * position
 SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);
 // Ends the chunk, if one is begun: the cache is then as before it.
 SVC_API void svc_chunk_abandon(void);
+// Threads that compute at this moment: at most those of the configuration, fewer while other programs want the cores.
+SVC_API int32_t svc_compute_threads(void);
 
 // ---- LoRA adapters ----
 

@@ -57,7 +57,7 @@ void use_adapters(llama_context * context);
 // ---- chunks that can be paused ----
 
 // Makes the context that computes them, with parameters like those of the one there is, where that is possible.
-void make_chunk_context(llama_context_params params, ggml_threadpool * threadpool);
+void make_chunk_context(llama_context_params params);
 void free_chunk_context();
 // Ends the chunk that is begun, if one is, and removes its cells.
 void abandon_chunk();
@@ -86,6 +86,9 @@ bool can_remove_partial();
 
 // "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute.
 std::string describe_device();
+
+// Whether a GPU computes, at least parts of it.
+bool uses_gpu();
 
 // What every kind of model is described by: {description, architecture, parameters, bytes, vocabulary, trainedContext, device}.
 common_json describe_model();

@@ -48,6 +48,7 @@ export const symbols = {
   svc_chunk_begin: { args: [buffer, buffer, buffer, i32], returns: i32 },
   svc_chunk_resume: { args: [i32, "f64"], returns: i32 },
   svc_chunk_abandon: { args: [], returns: "void" },
+  svc_compute_threads: { args: [], returns: i32 },
   svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },
 
   svc_adapters_set: { args: [buffer, buffer, i32], returns: i32 },

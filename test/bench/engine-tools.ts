@@ -2,9 +2,10 @@
 
 import { decodeLabel } from "./rows/decode.ts";
 import type { Figure, Yardstick } from "./measurement.ts";
+import type { Side } from "./server-under-test.ts";
 
 export interface Tool {
-  readonly name: Yardstick;
+  readonly name: Exclude<Yardstick, Side>;
   /** What `--rows` selects it by: the rows that it stands beside. */
   readonly id: string;
   /** Options besides the model, threads, batch and attention, which are those of the servers. */

@@ -17,7 +17,18 @@ const words = (line: string) => line.split(" ").filter((word) => word !== "");
 
 /** The servers of a scenario, svc first. */
 export function launchPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
-  if (scenario.model === "all-minilm") return embeddingPlans(scenario, options);
+  const [svc, other] =
+    scenario.model === "all-minilm" ? embeddingPlans(scenario, options) : textPlans(scenario, options);
+  if (options.before) {
+    const command = [...options.before, ...svc.command.slice(options.svc.length)];
+    return [svc, { side: "before", command }];
+  }
+  return scenario.alone === true ? [svc] : [svc, other];
+}
+
+type Plans = readonly [svc: LaunchPlan, llamaServer: LaunchPlan];
+
+function textPlans(scenario: Scenario, options: BenchOptions): Plans {
   const model = modelPath(scenario);
   const same = `--parallel ${scenario.parallel} --threads ${options.threads}`;
   const flags = scenario.flags ?? USUAL;
@@ -42,11 +53,11 @@ export function launchPlans(scenario: Scenario, options: BenchOptions): readonly
       ...words(flags["llama-server"]),
     ],
   };
-  return scenario.alone === true ? [svc] : [svc, llamaServer];
+  return [svc, llamaServer];
 }
 
 /** An embedding model beside svc-mini, and alone in llama-server, which divides its context among the places. */
-function embeddingPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
+function embeddingPlans(scenario: Scenario, options: BenchOptions): Plans {
   const model = modelPath(scenario);
   const threads = `--threads ${options.threads}`;
   const llamaFlags = `--embedding --ctx-size ${scenario.ctx} --parallel ${scenario.parallel} --batch-size 512 --ubatch-size 512 --no-ui`;

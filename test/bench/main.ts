@@ -24,8 +24,8 @@ const WARM_UP_SEEDS = 50;
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<void> {
   const plans = launchPlans(scenario, options);
-  const tools = (scenario.tools ?? []).filter(({ id }) => options.wants(id));
-  const samples: Samples = { svc: [], "llama-server": [], "llama-bench": [], "llama-batched-bench": [] };
+  const tools = options.before ? [] : (scenario.tools ?? []).filter(({ id }) => options.wants(id));
+  const samples: Samples = { svc: [], before: [], "llama-server": [], "llama-bench": [], "llama-batched-bench": [] };
   const announce = (run: number, what: string) =>
     console.error(`bench: ${scenario.name}, run ${run + 1} of ${options.runs}, ${what}`);
   // A start nobody times fills the file cache and, on the first one of all, svc's library cache.
@@ -117,7 +117,7 @@ function memoryFigures(server: RunningServer, side: Side, idleSeconds: number): 
   return [
     figure(`resident, all processes, ${idleSeconds} s idle`, memory.resident),
     figure("peak resident, all processes", memory.peak),
-    ...(side === "svc" ? [figure("resident, front process alone", memory.front)] : []),
+    ...(side !== "llama-server" ? [figure("resident, front process alone", memory.front)] : []),
   ];
 }
 

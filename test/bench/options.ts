@@ -16,6 +16,7 @@ export const USAGE = `npm run bench -- [options]
   --threads N          for every side (default: the number of cores)
   --idle SECONDS       pause before memory is read (default 60)
   --svc COMMAND        how to start svc (default: dist/svc when built, else from source)
+  --before COMMAND     an earlier svc, in the place of llama-server: what a change has cost or won
   --llama-server FILE  (default: the one that \`bun build.ts bench\` built); llama.cpp's benchmarks stand beside it`;
 
 export interface BenchOptions {
@@ -24,6 +25,8 @@ export interface BenchOptions {
   readonly threads: number;
   readonly idleSeconds: number;
   readonly svc: readonly string[];
+  /** Another svc, measured in the place of llama-server. */
+  readonly before: readonly string[] | undefined;
   readonly llamaServer: string;
   /** Those that have a wanted row. */
   readonly scenarios: readonly Scenario[];
@@ -43,6 +46,7 @@ export function readOptions(): BenchOptions | undefined {
       threads: text,
       idle: text,
       svc: text,
+      before: text,
       "llama-server": text,
       help: { type: "boolean" },
     },
@@ -61,6 +65,7 @@ export function readOptions(): BenchOptions | undefined {
     threads: Number(values.threads ?? availableParallelism()),
     idleSeconds: Number(values.idle ?? 60),
     svc: values.svc?.split(" ") ?? findSvc(),
+    before: values.before?.split(" "),
     llamaServer: values["llama-server"] ?? findLlamaServer(),
     scenarios: SCENARIOS.filter(({ name }) => names?.includes(name) ?? true).filter((one) => rowsOf(one).some(wants)),
   };
@@ -78,10 +83,10 @@ function readNames(what: string, list: string | undefined, known: readonly strin
   return names;
 }
 
-const findSvc = (): string[] =>
+export const findSvc = (): string[] =>
   existsSync(join(ROOT, "dist/svc")) ? [join(ROOT, "dist/svc")] : [process.execPath, join(ROOT, "src/main.ts")];
 
-function findLlamaServer(): string {
+export function findLlamaServer(): string {
   const built = join(ROOT, "vendor/.build/llama-server/llama-server");
   if (!existsSync(built)) throw new Error("llama-server is not built: run `bun build.ts bench`");
   return built;

@@ -6,7 +6,7 @@ import { median, range, spread } from "./stats.ts";
 /** For each side the figures of each run, in order. */
 export type Samples = Record<"svc" | Yardstick, (readonly Figure[])[]>;
 
-const YARDSTICKS: readonly Yardstick[] = ["llama-server", "llama-batched-bench", "llama-bench"];
+const YARDSTICKS: readonly Yardstick[] = ["before", "llama-server", "llama-batched-bench", "llama-bench"];
 
 /** Prints a line for each figure and each side that has it besides svc. */
 export function printTable(samples: Samples): void {

@@ -19,7 +19,6 @@ import { leave } from "./rows/leave.ts";
 import { multiplex } from "./rows/multiplex.ts";
 import { overflow } from "./rows/overflow.ts";
 import { queue } from "./rows/queue.ts";
-import type { Side } from "./server-under-test.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -28,7 +27,7 @@ export interface Scenario {
   readonly ctx: number;
   readonly parallel: number;
   /** How each side lays out and keeps its KV cache, where that is not the usual way, and what else it is told. */
-  readonly flags?: Readonly<Record<Side, string>>;
+  readonly flags?: Readonly<Record<"svc" | "llama-server", string>>;
   readonly measurements: readonly Measurement[];
   /** Engine benchmarks of llama.cpp that run beside the servers. */
   readonly tools?: readonly Tool[];

@@ -1,10 +1,11 @@
-// Starts and stops one of the two servers, and reads the memory of its whole process tree.
+// Starts and stops one of the servers, and reads the memory of its whole process tree.
 
 import { freePort } from "../support/free-port.ts";
 import { processTree, residentBytes } from "../support/processes.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 
-export type Side = "svc" | "llama-server";
+/** `before` is an earlier svc. */
+export type Side = "svc" | "llama-server" | "before";
 
 export interface LaunchPlan {
   readonly side: Side;

@@ -35,7 +35,7 @@ const ADAPTERS = [1, 2].map((seed) => makeAdapter(MODELS, seed));
 const words = (line: string) => line.split(" ");
 
 /** Both with svc-mini, for chat. */
-export const CHAT_PLANS: Readonly<Record<Side, LaunchPlan>> = {
+export const CHAT_PLANS: Readonly<Record<"svc" | "llama-server", LaunchPlan>> = {
   svc: {
     side: "svc",
     command: [

@@ -197,6 +197,10 @@ export class FakeLlama implements Llama {
     this.chunk = undefined;
     return this.decodeStep(batch, count, owner, new Int32Array(0), adapters);
   }
+  computeThreads(): number {
+    return 1;
+  }
+
   chunkAbandon(): void {
     this.chunk = undefined;
   }

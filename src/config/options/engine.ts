@@ -8,7 +8,10 @@ export const engineOptions = {
     default: 32,
     help: "Maximum concurrent requests; the rest queue.",
   }),
-  threads: integer(1, 512, { absent: "the number of physical cores", help: "CPU threads for inference." }),
+  threads: integer(1, 512, {
+    absent: "the number of physical cores",
+    help: "CPU threads for inference, at most: fewer compute while other programs want the cores.",
+  }),
   gpuLayers: integer(-1, 10_000, {
     default: -1,
     help: "Model layers to run on a GPU, if the build supports one; -1: all.",

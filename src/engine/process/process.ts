@@ -1,18 +1,12 @@
 // One engine process as seen from its parent: messages, abort requests and signs of life, the tail of its stderr, and its end.
 
 import { closeSync, readSync, writeSync } from "node:fs";
-import { constants, getPriority, setPriority } from "node:os";
 import type { JobKey } from "./protocol.ts";
 import type { Pulse } from "./watchdog.ts";
 
 const STDERR_LINES = 20;
 /** More than what native code can tell before anybody reads it. */
 const PULSE_BYTES = 16_384;
-/**
- * How much nicer an engine is than this process. Computation takes every core there is; streams are written, and a burst is
- * turned away, in the little time that they take and not in the double of it. Alone on the machine an engine is as fast.
- */
-const NICER = 5;
 
 export interface EngineExit {
   readonly code: number | null;
@@ -52,7 +46,6 @@ export class EngineProcess<To, From> {
       serialization: "advanced",
       ipc: (message) => options.onMessage(message as From),
     });
-    giveWay(this.child.pid);
     this.abortFd = this.child.stdio[3] as unknown as number;
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {
@@ -149,14 +142,5 @@ export class EngineProcess<To, From> {
       this.stderrTail.splice(0, this.stderrTail.length - STDERR_LINES);
     }
     if (rest !== "") this.stderrTail.push(rest);
-  }
-}
-
-/** Before its threads begin, which inherit this from the first. */
-function giveWay(pid: number): void {
-  try {
-    setPriority(pid, Math.min(getPriority() + NICER, constants.priority.PRIORITY_LOW));
-  } catch {
-    // It is over already, or the system has no such thing.
   }
 }

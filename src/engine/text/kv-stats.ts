@@ -1,4 +1,4 @@
-// The numbers of a text engine's KV cache, spelled once: the engine reports them, and a scrape reads them by this table.
+// The numbers of a text engine's steps and KV cache, spelled once: the engine reports them, and a scrape reads them by this table.
 
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
@@ -11,6 +11,11 @@ const KV = {
   host: ["gauge", "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
   disk: ["gauge", "svc_kv_disk_tokens", "Tokens in the disk cache that this model can go on from."],
   steps: ["counter", "svc_engine_steps_total", "Decode steps."],
+  threads: [
+    "gauge",
+    "svc_num_compute_threads",
+    "Threads that compute: fewer than --threads while other programs want the cores.",
+  ],
   preempted: ["counter", "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
   evicted: ["counter", "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
   offloaded: [

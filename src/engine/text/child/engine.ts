@@ -276,7 +276,7 @@ export class Engine {
   }
 
   private report(): { readonly levels: Levels } {
-    const { steps } = this.runner;
-    return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, steps) };
+    const work = { steps: this.runner.steps, threads: this.llama.computeThreads() };
+    return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, work) };
   }
 }

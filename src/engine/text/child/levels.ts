@@ -4,8 +4,13 @@ import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { Levels } from "../protocol.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** The scheduler's levels at a time of its clock, and the decode steps made. */
-export function levelsOf(scheduler: Scheduler, now: number, disk: KvDisk["counts"] | undefined, steps: number): Levels {
+/** The scheduler's levels at a time of its clock, the decode steps made and the threads that make them. */
+export function levelsOf(
+  scheduler: Scheduler,
+  now: number,
+  disk: KvDisk["counts"] | undefined,
+  { steps, threads }: { readonly steps: number; readonly threads: number },
+): Levels {
   const { kv } = scheduler;
   const placeFreeMs = scheduler.placeFreeMs();
   return {
@@ -18,6 +23,7 @@ export function levelsOf(scheduler: Scheduler, now: number, disk: KvDisk["counts
       host: kv.host.tokens,
       disk: disk?.held ?? 0,
       steps,
+      threads,
       preempted: scheduler.preemptions,
       evicted: kv.evictedTokens,
       offloaded: kv.host.offloaded,

@@ -1,0 +1,159 @@
+#include "compute-threads.hpp"
+
+#include "state.hpp"
+
+#include "ggml-cpu.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace svc {
+namespace {
+
+// Computation that is judged at once: the system gives others turns of some milliseconds.
+constexpr double JUDGED_SECONDS = 0.04;
+// What was measured before a longer pause says nothing about what comes after it.
+constexpr double LONGEST_PAUSE = 0.05;
+// How often the system is asked whether cores are free, and how long one that was not free after all is left to others.
+constexpr double SHORTEST_PATIENCE = 0.25;
+constexpr double LONGEST_PATIENCE = 8;
+// Of a core that would be worth it; in between nothing changes.
+constexpr double WORTH = 0.8;
+
+double seconds(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+// Seconds that cores were idle since the system began; negative where it does not say.
+double idle_seconds() {
+    std::FILE * file = std::fopen("/proc/stat", "re");
+    if (!file) return -1;
+    unsigned long long idle = 0;
+    unsigned long long waiting = 0;
+    const int found = std::fscanf(file, "cpu %*u %*u %*u %llu %llu", &idle, &waiting);
+    std::fclose(file);
+    static const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+    return found == 2 ? static_cast<double>(idle + waiting) / ticks : -1;
+}
+
+struct Moment {
+    double wall = seconds(CLOCK_MONOTONIC);
+    double processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double idle = idle_seconds();
+};
+
+class ComputeThreads {
+  public:
+    int count = 1;
+
+    void create(int threads, bool is_fixed) {
+        most = count = threads;
+        fixed = is_fixed || threads == 1;
+    }
+
+    // Pools are made by the CPU variant, and freed by it; one that rests costs nothing.
+    ggml_threadpool * pool() {
+        const auto found = by_size.find(count);
+        if (found != by_size.end()) return found->second;
+        const auto make = reinterpret_cast<decltype(ggml_threadpool_new) *>(cpu_function("ggml_threadpool_new"));
+        if (!make) return nullptr;
+        ggml_threadpool_params params = ggml_threadpool_params_default(count);
+        // The least above none: workers spin for some milliseconds before they sleep, so that the next step need not wake them,
+        // and leave the cores to others when there is none.
+        params.poll = 1;
+        return by_size[count] = make(&params);
+    }
+
+    void free() {
+        const auto free_pool = reinterpret_cast<decltype(ggml_threadpool_free) *>(cpu_function("ggml_threadpool_free"));
+        for (const auto & [threads, pool] : by_size) {
+            if (pool && free_pool) free_pool(pool);
+        }
+        by_size.clear();
+    }
+
+    void begin(double now) {
+        if (fixed || now - ended < LONGEST_PAUSE) return;
+        computed = missing = 0;
+        if (count < most) since = Moment();
+    }
+
+    void record(int threads, double now, double wall, double processor) {
+        ended = now;
+        if (fixed || threads != count) return;
+        computed += wall;
+        missing += std::max(0.0, count * wall - processor);
+        if (computed < JUDGED_SECONDS) return;
+        const double cores = missing / computed;
+        computed = missing = 0;
+        if (count > 1 && cores > 1.0 / count) return shed(cores);
+        if (count < most) grow_where_free();
+    }
+
+  private:
+    void shed(double cores) {
+        const double now = seconds(CLOCK_MONOTONIC);
+        // What was taken just now was not free: it is tried again later each time.
+        patience = now - grown < 2 * patience ? std::min(2 * patience, LONGEST_PATIENCE) : SHORTEST_PATIENCE;
+        count = std::max(1, count - std::max(1, static_cast<int>(std::lround(cores))));
+        since = Moment();
+    }
+
+    void grow_where_free() {
+        const Moment now;
+        const double passed = now.wall - since.wall;
+        if (passed < patience) return;
+        // Cores that others left in this time, or the try itself tells where the system does not say.
+        const double free = now.idle < 0 ? most : (now.idle - since.idle + now.processor - since.processor) / passed;
+        since = now;
+        if (free < count + 1 - WORTH / (count + 1)) return;
+        count = std::min(most, std::max(count + 1, static_cast<int>(free)));
+        grown = now.wall;
+    }
+
+    int most = 1;
+    bool fixed = true;
+    std::map<int, ggml_threadpool *> by_size;
+    // Of what is judged next: seconds that were computed, and seconds of cores that were wanted and not had.
+    double computed = 0;
+    double missing = 0;
+    double patience = SHORTEST_PATIENCE;
+    double grown = -LONGEST_PATIENCE;
+    double ended = -LONGEST_PAUSE;
+    // When the free cores were counted last.
+    Moment since;
+};
+ComputeThreads & pools = *new ComputeThreads;
+
+} // namespace
+
+void create_compute_threads(int most, bool fixed) { pools.create(most, fixed); }
+void free_compute_threads() { pools.free(); }
+int compute_threads() { return pools.count; }
+
+void use_compute_threads(llama_context * context) {
+    if (ggml_threadpool * pool = pools.pool()) llama_attach_threadpool(context, pool, nullptr);
+    llama_set_n_threads(context, pools.count, pools.count);
+}
+
+MeasuredComputation::MeasuredComputation(int threads)
+    : threads(threads), wall(seconds(CLOCK_MONOTONIC)), processor(seconds(CLOCK_PROCESS_CPUTIME_ID)) {
+    pools.begin(wall);
+}
+
+MeasuredComputation::~MeasuredComputation() {
+    const double now = seconds(CLOCK_MONOTONIC);
+    pools.record(threads, now, now - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
+}
+
+} // namespace svc
+
+extern "C" int32_t svc_compute_threads(void) { return svc::compute_threads(); }

@@ -1,0 +1,38 @@
+// How many threads compute at this moment: fewer than may, while other programs want the cores.
+//
+// The threads of ggml wait for one another many times in each step, and compute while they wait: where one of them has to wait
+// for a core, all come almost to a standstill. What they got of the time that they wanted is measured over each computation;
+// with less of them the same step is faster as soon as more than one part in n of a core is missing.
+#pragma once
+
+#include "llama.h"
+
+#include <chrono>
+
+namespace svc {
+
+// Prepares for at most so many threads, the number to begin with; `fixed` where it is not to change.
+void create_compute_threads(int most, bool fixed);
+void free_compute_threads();
+
+// Threads that compute at this moment.
+int compute_threads();
+
+// Gives a context the threads of the moment. Not while it computes.
+void use_compute_threads(llama_context * context);
+
+// Measures a computation on so many threads, from here to the end of the scope.
+class MeasuredComputation {
+  public:
+    explicit MeasuredComputation(int threads = compute_threads());
+    ~MeasuredComputation();
+    MeasuredComputation(const MeasuredComputation &) = delete;
+    MeasuredComputation & operator=(const MeasuredComputation &) = delete;
+
+  private:
+    int threads;
+    double wall;
+    double processor;
+};
+
+} // namespace svc
