@@ -21,7 +21,7 @@ constexpr double JUDGED_SECONDS = 0.04;
 // What was measured before a longer pause says nothing about what comes after it.
 constexpr double LONGEST_PAUSE = 0.05;
 // How often the system is asked whether cores are free, and how long one that was not free after all is left to others.
-constexpr double SHORTEST_PATIENCE = 0.25;
+constexpr double SHORTEST_PATIENCE = 0.1;
 constexpr double LONGEST_PATIENCE = 8;
 // Of a core that would be worth it; in between nothing changes.
 constexpr double WORTH = 0.8;
@@ -83,7 +83,9 @@ class ComputeThreads {
     void begin(double now) {
         if (fixed || now - ended < LONGEST_PAUSE) return;
         computed = missing = 0;
-        if (count < most) since = Moment();
+        if (count == most) return;
+        grow_where_free();
+        since = Moment();
     }
 
     void record(int threads, double now, double wall, double processor) {
@@ -140,14 +142,13 @@ void free_compute_threads() { pools.free(); }
 int compute_threads() { return pools.count; }
 
 void use_compute_threads(llama_context * context) {
+    pools.begin(seconds(CLOCK_MONOTONIC));
     if (ggml_threadpool * pool = pools.pool()) llama_attach_threadpool(context, pool, nullptr);
     llama_set_n_threads(context, pools.count, pools.count);
 }
 
 MeasuredComputation::MeasuredComputation(int threads)
-    : threads(threads), wall(seconds(CLOCK_MONOTONIC)), processor(seconds(CLOCK_PROCESS_CPUTIME_ID)) {
-    pools.begin(wall);
-}
+    : threads(threads), wall(seconds(CLOCK_MONOTONIC)), processor(seconds(CLOCK_PROCESS_CPUTIME_ID)) {}
 
 MeasuredComputation::~MeasuredComputation() {
     const double now = seconds(CLOCK_MONOTONIC);
