@@ -44,6 +44,7 @@ export const testConfig: Config = {
   transcriptionModels: [],
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
+  maxRealtimeSessions: 4,
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,

@@ -30,7 +30,7 @@ function registered(): string[] {
     speech,
     storedModels: testStore(testConfig),
   };
-  const clock = { now: () => 0, wall: () => 0 };
+  const clock = { now: () => 0, wall: () => 0, after: () => () => {} };
   const version = "0";
   const app = createApp({ config: testConfig, ...services, metrics, log, clock, version });
   // Another way to write the path of a route is no operation of its own.

@@ -29,6 +29,7 @@ const waitingFor = { sequence: 11, cells: 0, prefix: 12, turn: 0, step: 13 };
 const levels: Omit<MetricLevels, "engines"> = {
   version: "1.2.3",
   registered: 9,
+  sessions: 6,
   residentBytes: 2000,
   cpuSeconds: 1.5,
   jobs: {

@@ -92,17 +92,15 @@ export class LiveSession {
     if (this.isOver || this.finishing) return;
     this.lastAt = this.deps.clock.now();
     if (command.type === "append") this.append(command.audio);
-    else if (this.commands.length < MOST_COMMANDS) this.commands.push({ command, cause, place: this.buffer.end });
-    else
-      throw new SvcError("rate_limit_exceeded", `At most ${MOST_COMMANDS} events may wait for the sound before them.`);
+    else this.take({ command, cause, place: this.buffer.end });
     this.wake();
   }
 
   /** Takes nothing more, recognises what was said, and ends. */
-  finish(how: LiveEnd, error: SvcError): void {
+  finish(how: LiveEnd, error?: SvcError): void {
     if (this.isOver || this.finishing) return;
     this.finishing = how;
-    this.emit({ type: "error", error });
+    if (error) this.emit({ type: "error", error });
     this.wake();
   }
 
