@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { SvcError } from "../../src/domain/errors.ts";
 import type { Config } from "../../src/config/config.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { expectGolden } from "./golden.ts";
@@ -12,7 +11,6 @@ const speech = (frames: number) => new Uint8Array(frames * FRAME).fill(1);
 const silence = (frames: number) => new Uint8Array(frames * FRAME);
 /** More than ends an utterance. */
 const PAUSE = 20;
-
 
 const segment = (text: string) => ({ start: 0, end: 1, text, tokens: [1], averageLogprob: -0.2, compressionRatio: 1 });
 

@@ -4,10 +4,10 @@ import type { RawFormat, RawSound } from "../../domain/transcription.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
 /** Samples between -1 and 1, SAMPLE_RATE a second. */
-export function rawSamples({ format, bytes }: RawSound, { openConverter }: SoundTools["audio"]): Float32Array {
+export function rawSamples({ format, bytes }: RawSound, audio: SoundTools["audio"]): Float32Array {
   const samples = DECODERS[format.encoding](bytes);
   if (format.rate === SAMPLE_RATE) return samples;
-  const converter = openConverter(format.rate);
+  const converter = audio.openConverter(format.rate);
   try {
     return converter.convert(samples);
   } finally {
