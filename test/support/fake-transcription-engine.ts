@@ -45,6 +45,8 @@ export class FakeTranscriber implements TranscriptionPort {
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
   /** Utterances in place of recordings, in order. */
   readonly utterances: UtteranceWork[] = [];
+  /** Whose they were. */
+  readonly clients: (string | undefined)[] = [];
   tellsSpeech = true;
   /** Pieces of streams that were listened to, in order. */
   readonly heard: ListeningWork[] = [];
@@ -72,8 +74,9 @@ export class FakeTranscriber implements TranscriptionPort {
     };
   }
 
-  async *run({ work }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+  async *run({ work, client }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
     this.state = "ready";
+    this.clients.push(client);
     if ("sound" in work) this.utterances.push(work);
     else this.asked.push({ ...work, content: await Bun.file(work.path).text() });
     if (this.refusal) throw this.refusal;
