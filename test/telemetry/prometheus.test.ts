@@ -117,6 +117,7 @@ const EVERYTHING = {
   kv_cache_saved_tokens: 512,
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
+  realtime_sessions: 6,
   engine_up: 1,
   engine_stalled: 0,
   engine_resident_memory_bytes: 1000,
@@ -269,7 +270,7 @@ describe("the exposition", () => {
   test("names the model on everything but what belongs to the process", () => {
     const modelName = 'odd "name" \\ with\nnewline';
     for (const [name, { samples }] of start(modelName).scrape()) {
-      const process = /process|connections|http|build|cancel|svc_batch|svc_stored/.test(name);
+      const process = /process|connections|http|build|cancel|svc_batch|svc_stored|realtime/.test(name);
       for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
     }
   });

@@ -25,7 +25,18 @@ const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>
   failed: [1011, "the session failed"],
 };
 
-const described = { detail: { responses: { 101: { description: "" } } } } as const;
+const queried = (name: string, description: string, schema: object) =>
+  ({ name, in: "query", required: false, description, schema }) as const;
+
+const described = {
+  detail: {
+    parameters: [
+      queried("intent", "There is no other.", { type: "string", enum: ["transcription"] }),
+      queried("model", "A transcription model; another name stands for the first of them.", { type: "string" }),
+    ],
+    responses: { 101: { description: "" } },
+  },
+};
 
 /** Speech as text while it is spoken. */
 export const realtimeRoutes = (deps: AppDeps, contexts: RequestContexts, realtime: RealtimeService) =>
