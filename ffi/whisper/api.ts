@@ -15,6 +15,10 @@ export class WhisperError extends NativeError<WhisperErrorCode> {
 /** Of all samples here: Hz, one channel. */
 export const SAMPLE_RATE = 16_000;
 
+/** Samples that the speech detector hears at once, and how many numbers it remembers from one to the next. */
+export const LISTENING_WINDOW = 512;
+export const LISTENING_MEMORY = 256;
+
 /** See svc_whisper_load_start in shim.h. */
 export interface WhisperConfig {
   /** Of the model, in whisper.cpp's format. */
@@ -160,6 +164,12 @@ export interface Whisper {
    * begin the next one with that phrase. Throws WhisperError.
    */
   speech(samples: Float32Array, options?: Partial<SpeechOptions>): Phrase[];
+  /**
+   * Listens on in a sound that comes piece by piece: how likely it is in each whole LISTENING_WINDOW of the samples that
+   * somebody speaks. `memory` is what the call before left, LISTENING_MEMORY zeros at first, and is brought up to date. Blocks
+   * for about 3 ms a second of sound. Throws WhisperError.
+   */
+  listen(samples: Float32Array, memory: Float32Array): Float32Array;
   /**
    * Queues sound, which is copied. It may have any length, but is prepared as a whole first, for about 3 ms a second of sound,
    * and that alone cannot be stopped: give it a minute or so at a time. Throws WhisperError.

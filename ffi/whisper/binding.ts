@@ -3,6 +3,7 @@
 import { NativeLibrary } from "../runtime/library.ts";
 import {
   JOB_DEFAULTS,
+  LISTENING_WINDOW,
   SPEECH_DEFAULTS,
   WHISPER_ERRORS,
   WHISPER_STAGES,
@@ -53,6 +54,14 @@ class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements
       "listen for speech",
     );
     return phrases as Phrase[];
+  }
+
+  listen(samples: Float32Array, memory: Float32Array): Float32Array {
+    const probabilities = new Float32Array(Math.max(1, Math.floor(samples.length / LISTENING_WINDOW)));
+    const { length } = probabilities;
+    const sound = addressable(samples);
+    const heard = this.native.svc_whisper_listen(sound, samples.length, memory, memory.length, probabilities, length);
+    return probabilities.subarray(0, this.check(heard, "listen on"));
   }
 
   submit(samples: Float32Array, options: Partial<JobOptions> = {}): WhisperJob {

@@ -86,6 +86,26 @@ double language_probability(const whisper_state * used) {
 
 int32_t failures_of(const whisper_state * used) { return used->n_fail_p; }
 
+int32_t window_of(const whisper_vad_context * detector) { return detector->n_window; }
+
+int32_t memory_of(const whisper_vad_context * detector) {
+    return static_cast<int32_t>(ggml_nelements(detector->h_state) + ggml_nelements(detector->c_state));
+}
+
+bool listen_on(whisper_vad_context * detector, float * memory, const float * samples, int count) {
+    const auto for_each_part = [&](auto && move) {
+        float * at = memory;
+        for (ggml_tensor * part : {detector->h_state, detector->c_state}) {
+            move(part, at, ggml_nbytes(part));
+            at += ggml_nelements(part);
+        }
+    };
+    for_each_part([](ggml_tensor * part, const float * at, size_t bytes) { ggml_backend_tensor_set(part, at, 0, bytes); });
+    const bool heard = whisper_vad_detect_speech_no_reset(detector, samples, count);
+    for_each_part([](ggml_tensor * part, float * at, size_t bytes) { ggml_backend_tensor_get(part, at, 0, bytes); });
+    return heard;
+}
+
 int32_t language_count(const whisper_context * context) { return context->vocab.num_languages(); }
 
 std::string device_of(const whisper_context * context) {

@@ -26,6 +26,13 @@ double language_probability(const whisper_state * used);
 // How often decoding has got stuck and was tried again at a higher temperature.
 int32_t failures_of(const whisper_state * used);
 
+// Samples that the detector hears at once, and numbers that it remembers from one to the next.
+int32_t window_of(const whisper_vad_context * detector);
+int32_t memory_of(const whisper_vad_context * detector);
+
+// whisper_vad_detect_speech, going on where the memory was left, which is brought up to date.
+bool listen_on(whisper_vad_context * detector, float * memory, const float * samples, int count);
+
 int32_t language_count(const whisper_context * context);
 std::string device_of(const whisper_context * context);
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 1
+#define SVC_ABI_VERSION 2
 
 // Starts loading a model on a native thread, and the compute backends first. `config` is JSON: {path, vadPath?: of a Silero
 // model for svc_whisper_speech, libraries: folder with the compute backends, workers, threads: of each worker, gpu: bool,
@@ -31,6 +31,12 @@ SVC_API int32_t svc_whisper_info(uint8_t * out, int32_t capacity);
 // {threshold, minSpeechSeconds, minSilenceSeconds, padSeconds}. Writes JSON: [{start, end}] in samples.
 SVC_API int32_t svc_whisper_speech(const float * samples, int32_t count, const uint8_t * options, int32_t options_length,
                                    uint8_t * out, int32_t capacity);
+
+// Listens on in a sound that comes piece by piece, one of any number: how likely it is in each whole 512 of the samples that
+// somebody speaks. `memory` is what the call before it left, zeros at first, and is brought up to date: it has 256 numbers.
+// Returns how many probabilities were written, or negative.
+SVC_API int32_t svc_whisper_listen(const float * samples, int32_t count, float * memory, int32_t memory_count,
+                                   float * probabilities, int32_t capacity);
 
 // ---- jobs: one stretch of sound each ----
 

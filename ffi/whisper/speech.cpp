@@ -2,6 +2,8 @@
 
 #include "state.hpp"
 
+#include "inside.hpp"
+
 #include <algorithm>
 #include <mutex>
 
@@ -39,13 +41,27 @@ common_json listen(const float * samples, int32_t count, const whisper_vad_param
     return phrases;
 }
 
+int32_t listen_on(const float * samples, int32_t count, float * memory, float * probabilities, int32_t capacity) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const int32_t windows = count / window_of(state.vad);
+    if (windows > capacity) throw std::runtime_error("there is no room for the probabilities");
+    if (windows == 0) return 0;
+    if (!whisper::listen_on(state.vad, memory, samples, windows * window_of(state.vad))) {
+        throw std::runtime_error("the speech detector failed");
+    }
+    std::copy_n(whisper_vad_probs(state.vad), windows, probabilities);
+    return windows;
+}
+
 } // namespace
 } // namespace whisper
 
 using namespace whisper;
 
-extern "C" int32_t svc_whisper_speech(const float * samples, int32_t count, const uint8_t * options,
-                                      int32_t options_length, uint8_t * out, int32_t capacity) {
+extern "C" {
+
+int32_t svc_whisper_speech(const float * samples, int32_t count, const uint8_t * options, int32_t options_length,
+                           uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
         if (!state.vad) return fail("no speech detector is loaded");
@@ -54,3 +70,15 @@ extern "C" int32_t svc_whisper_speech(const float * samples, int32_t count, cons
         return copy_out(phrases.dump_safe(), out, capacity);
     });
 }
+
+int32_t svc_whisper_listen(const float * samples, int32_t count, float * memory, int32_t memory_count,
+                           float * probabilities, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no model is loaded");
+        if (!state.vad) return fail("no speech detector is loaded");
+        if (memory_count != memory_of(state.vad)) return fail("the memory has another size");
+        return listen_on(samples, count, memory, probabilities, capacity);
+    });
+}
+
+} // extern "C"

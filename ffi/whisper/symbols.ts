@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { WHISPER_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 1;
+export const ABI_VERSION = 2;
 
 /** Names of 0 and what follows. */
 export const enums = { svc_whisper_stage: WHISPER_STAGES } as const;
@@ -17,6 +17,7 @@ export const symbols = {
   svc_whisper_info: { args: [buffer, i32], returns: i32 },
 
   svc_whisper_speech: { args: [buffer, i32, buffer, i32, buffer, i32], returns: i32 },
+  svc_whisper_listen: { args: [buffer, i32, buffer, i32, buffer, i32], returns: i32 },
 
   svc_whisper_submit: { args: [buffer, i32, buffer, i32], returns: i32 },
   svc_whisper_wait: { args: [i32], returns: i32 },

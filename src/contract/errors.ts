@@ -22,6 +22,8 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   unsupported_media_type: invalidRequest,
   unsupported_media_input: invalidRequest,
   context_length_exceeded: invalidRequest,
+  // The public convention's code, which clients know.
+  input_audio_buffer_commit_empty: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   no_speech: { status: 422, type: "invalid_request_error" },
   payload_too_large: { status: 413, type: "payload_too_large" },
@@ -33,6 +35,7 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   not_found: { status: 404, type: "not_found_error" },
   model_not_found: { status: 404, type: "not_found_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
+  upgrade_required: { status: 426, type: "invalid_request_error" },
   rate_limit_exceeded: { status: 429, type: "rate_limit_error" },
   server_busy: { status: 503, type: "server_busy" },
   // The time is over in which the answer was of use: SDKs would ask for it twice more.

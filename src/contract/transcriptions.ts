@@ -3,7 +3,7 @@
 import { oneOf, opt, t, type Static, type TSchema } from "./schema.ts";
 
 /** More than the model can take into account. */
-const LONGEST_PROMPT = 10_000;
+export const LONGEST_PROMPT = 10_000;
 
 const common = {
   file: opt(

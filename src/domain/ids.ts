@@ -12,6 +12,10 @@ export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 export const newResponseId = (): string => `resp_${hex(32)}`;
 export const newItemId = (kind: "rs" | "msg" | "fc" | "item"): string => `${kind}_${hex(32)}`;
 
+/** Id of a live session, and of an event in it. */
+export const newSessionId = (): string => `sess_${hex(24)}`;
+export const newEventId = (): string => `event_${hex(24)}`;
+
 /** Id of a file, of a batch, and of the answer to one of its lines. */
 export const newFileId = (): string => `file-${hex(24)}`;
 export const newBatchId = (): string => `batch_${hex(24)}`;

@@ -1,11 +1,7 @@
 // Recorded speech as text.
 
-/** What is to be recognised, and how. */
-export interface TranscriptionWork {
-  /** Of the file with the recording; it is there until the work has ended. */
-  readonly path: string;
-  /** The request's field that the recording came in, for messages. */
-  readonly field: string;
+/** How speech is to be recognised. */
+export interface Recognition {
   /** Of the speech, by its two- or three-letter code; absent: it is detected. */
   readonly language?: string;
   /** Into English, whatever the language of the speech. */
@@ -16,6 +12,52 @@ export interface TranscriptionWork {
   readonly temperature: number;
   /** Times of words are wanted. */
   readonly words: boolean;
+}
+
+/** What is to be recognised, and how. */
+export interface TranscriptionWork extends Recognition {
+  /** Of the file with the recording; it is there until the work has ended. */
+  readonly path: string;
+  /** The request's field that the recording came in, for messages. */
+  readonly field: string;
+}
+
+/** The same of speech that is at hand: nothing else is in it. */
+export interface UtteranceWork extends Recognition {
+  readonly sound: RawSound;
+}
+
+/** How samples are written that have no file around them: 16 bits, little-endian, or one byte each by G.711. One channel. */
+export interface RawFormat {
+  readonly encoding: "pcm16" | "ulaw" | "alaw";
+  /** Samples a second. */
+  readonly rate: number;
+}
+
+export interface RawSound {
+  readonly format: RawFormat;
+  readonly bytes: Uint8Array;
+}
+
+/** What is listened to at once: a frame. Every format has a whole number of samples in it. */
+export const FRAME_SECONDS = 0.032;
+
+/** Sound that came next in a stream, in which speech is looked for. */
+export interface ListeningWork {
+  /** Whole frames. */
+  readonly sound: RawSound;
+  /** How many of the first frames were listened to before: those behind them follow on from their sound. */
+  readonly known: number;
+  /** As the frames before left it; absent: there were none. */
+  readonly memory?: Float32Array;
+}
+
+/** What was heard. */
+export interface Heard {
+  /** How likely it is that somebody speaks, for each new frame: 0 to 1. */
+  readonly speech: Float32Array;
+  /** For what comes next. */
+  readonly memory: Float32Array;
 }
 
 /** A word with its times. */

@@ -5,6 +5,7 @@ import type { TextPort } from "../engine/text/port.ts";
 import { BodyBudget } from "../domain/body-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { MultiplexService } from "../service/multiplex.ts";
+import { RealtimeService } from "../service/realtime.ts";
 import { TokenizerService } from "../service/tokenizer.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
@@ -31,14 +32,20 @@ import { multiplexRoutes } from "./routes/multiplex.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
+import { realtimeRoutes } from "./routes/realtime.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
+import type { SocketHandler } from "./socket.ts";
 
 export interface App {
   /** `connection` names the connection that the request came on; `bodyEnds` is called with the last bytes of the answer. */
   readonly fetch: (request: Request, connection?: string, bodyEnds?: () => void) => Promise<Response>;
+  /** What the connection of a request does that was answered with 101; undefined: it goes on with requests. */
+  readonly socketOf: (request: Request) => SocketHandler | undefined;
+  /** Sessions on such connections. */
+  readonly realtime: Pick<RealtimeService, "drain">;
   /** What runs without a request, once it is started. */
   readonly batches: Pick<BatchesService, "start" | "stop">;
   /** Every registered route with its hooks, for the API description and tests. */
@@ -65,6 +72,11 @@ export function createApp(services: AppServices): App {
 
   const multiplex = new MultiplexService(deps.generation, deps.config.parallel);
   const tokenizer = new TokenizerService({ metrics: deps.metrics.of(textSubject(deps.engine)), clock: deps.clock });
+  const realtime = new RealtimeService({
+    ...deps,
+    maxSessions: deps.config.maxRealtimeSessions,
+    maxSeconds: deps.config.maxAudioMinutes * 60,
+  });
   const jobs = createJobs(deps);
   const none = new Elysia();
   const elysia: AnyElysia = new Elysia({
@@ -83,13 +95,14 @@ export function createApp(services: AppServices): App {
     .use(cancelRoutes(deps.requests, multiplex))
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
+    .use(realtimeRoutes(deps, contexts, realtime))
     .use(speechRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps, tokenizer))
     .use(healthRoutes(deps, contexts))
-    .use(metricsRoutes(deps, jobs.levels))
+    .use(metricsRoutes(deps, { jobs: jobs.levels, sessions: () => realtime.openCount }))
     .use(docsRoutes(deps, async () => (await import("./openapi/document.ts")).describeApi(elysia)));
 
   const { apiKeys: known, keyRpm: perMinute, keyConcurrent: concurrent } = deps.config;
@@ -98,6 +111,8 @@ export function createApp(services: AppServices): App {
   const lifecycle = new Lifecycle(elysia.fetch, { ...deps, contexts, routes, policy: deps.config, apiKeys, keyLimits });
   return {
     fetch: lifecycle.fetch,
+    socketOf: (request) => contexts.of(request).socket,
+    realtime,
     batches: jobs.batches,
     routes: elysia.routes,
   };

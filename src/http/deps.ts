@@ -2,7 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { BodyBudget } from "../domain/body-budget.ts";
-import type { Clock } from "../domain/clock.ts";
+import type { Timers } from "../domain/clock.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { Pause } from "../service/batch/pause.ts";
@@ -33,7 +33,7 @@ export interface AppServices {
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly clock: Clock;
+  readonly clock: Timers;
   /** How batches wait before they try again; absent: for as long as they are told to. */
   readonly pause?: Pause;
   /** Memory for the bodies of requests; absent: as much as is usual. */

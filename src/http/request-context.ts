@@ -2,12 +2,15 @@
 
 import { isRequestId, newRequestId } from "../domain/ids.ts";
 import type { LogFields } from "../telemetry/log.ts";
+import type { SocketHandler } from "./socket.ts";
 
 export class RequestContext {
   /** More fields for the request's log line, read when the response has ended. */
   logFields: () => LogFields = () => ({});
   /** Set by a streaming response: resolves when its body is closed. */
   bodyEnded: Promise<void> | undefined;
+  /** Set where the answer is 101: what the connection does from then on. */
+  socket: SocketHandler | undefined;
   /** Set where work goes on after the answer: resolves when it has ended. */
   workEnded: Promise<void> | undefined;
   /** Gives back what the request took of the limits of its API key. */

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { RequestService } from "../service/request.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
+import { socketHandling, type SocketHandler } from "./socket.ts";
 
 /** The server cannot listen; `message` is for the operator. */
 export class ListenError extends Error {
@@ -47,7 +48,8 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
     async stop() {
       const closed = server.stop();
       await app.batches.stop();
-      const drained = requests.drain().then(() => idle(server));
+      const sessions = app.realtime.drain();
+      const drained = Promise.all([requests.drain(), sessions]).then(() => idle(server));
       await atMost(config.drainTimeoutMs, drained);
       requests.cancelAll();
       await atMost(LAST_BYTES_MS, drained);
@@ -60,7 +62,7 @@ export function listen(app: App, config: Config, requests: Pick<RequestService, 
 function serve(app: App, config: Config) {
   const { host, port, tls } = config;
   try {
-    return Bun.serve({
+    return Bun.serve<SocketHandler>({
       hostname: host,
       port,
       reusePort: false,
@@ -69,12 +71,19 @@ function serve(app: App, config: Config) {
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: bunBodyLimit(config),
       development: false,
-      fetch(request, bun) {
+      websocket: socketHandling,
+      async fetch(request, bun) {
         const peer = bun.requestIP(request);
         // A long prefill is silence, not a dead connection.
         bun.timeout(request, 0);
         const ended = () => bun.timeout(request, IDLE_SECONDS);
-        return app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined, ended);
+        const response = await app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined, ended);
+        const data = app.socketOf(request);
+        if (!data) return response;
+        if (bun.upgrade(request, { data, headers: response.headers })) return undefined;
+        // Its client has left meanwhile.
+        data.closed();
+        return new Response(null, { status: 400 });
       },
     });
   } catch (error) {
@@ -103,7 +112,7 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Waits for all requests, until the last byte of each answer is sent. */
-async function idle(server: Pick<Bun.Server<undefined>, "pendingRequests">): Promise<void> {
-  while (server.pendingRequests > 0) await Bun.sleep(5);
+/** Waits for all requests, until the last byte of each answer is sent, and for all sockets. */
+async function idle(server: Pick<Bun.Server<SocketHandler>, "pendingRequests" | "pendingWebSockets">): Promise<void> {
+  while (server.pendingRequests > 0 || server.pendingWebSockets > 0) await Bun.sleep(5);
 }

@@ -172,6 +172,16 @@ export class RequestService {
     return entry !== undefined;
   }
 
+  /**
+   * Has what lives beside its requests, as a connection does that makes them, end like one of them: by its id, and at last
+   * with the server. Returns what is to be called when it has ended. Throws SvcError `shutting_down`.
+   */
+  attach(id: string, stop: (cause: CancelCause) => void): () => void {
+    if (this.draining) throw shuttingDown();
+    const registration = this.registry.add(id, (_key, cause) => stop(cause));
+    return () => this.registry.remove(registration);
+  }
+
   /** Refuses new requests from now on; resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;

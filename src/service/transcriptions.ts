@@ -1,7 +1,15 @@
 // Recordings as text: where the recording is, which model reads it, and when its file is deleted.
 
 import { SvcError } from "../domain/errors.ts";
-import type { RecordingSource, TranscriptionEvent, TranscriptionWork } from "../domain/transcription.ts";
+import type {
+  Heard,
+  ListeningWork,
+  RawSound,
+  RecordingSource,
+  Recognition,
+  TranscriptionEvent,
+} from "../domain/transcription.ts";
+import type { TranscriptionJob } from "../engine/transcription/port.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { localPath } from "../media/local-file.ts";
@@ -20,13 +28,15 @@ export interface TranscriptionDeps {
 
 export interface TranscriptionRun {
   readonly model?: string;
-  readonly work: Omit<TranscriptionWork, "path" | "field">;
+  readonly work: Recognition;
   /** Correlation id of the request. */
   readonly id: string;
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
 }
+
+type Spoken = Exclude<TranscriptionEvent, { readonly type: "started" }>;
 
 export class TranscriptionService {
   constructor(private readonly deps: TranscriptionDeps) {}
@@ -62,28 +72,56 @@ export class TranscriptionService {
    */
   async *recognise(
     recording: Recording,
-    { model, work, id, client, deadline }: TranscriptionRun,
+    run: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Exclude<TranscriptionEvent, { readonly type: "started" }>, void, void> {
+  ): AsyncGenerator<Spoken, void, void> {
     try {
-      const backend = this.deps.router.find(model, "transcription");
-      const job = {
-        work: { ...work, path: recording.path, field: recording.field },
-        ...(client !== undefined && { client }),
-      };
-      let tokens = 0;
-      const observe = (event: TranscriptionEvent) => {
-        if (event.type === "segment") tokens += event.segment.tokens.length;
-        if (event.type !== "result") return;
-        report.reason = "stop";
-        report.usage = { ...noUsage(), completionTokens: tokens };
-      };
-      const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+      const { path, field } = recording;
+      yield* this.run({ ...run.work, path, field }, run, signal, report);
     } finally {
       await recording.discard();
     }
+  }
+
+  /** Recognises what is speech from its beginning to its end. Throws the same. */
+  recogniseSpeech(
+    sound: RawSound,
+    run: TranscriptionRun,
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<Spoken, void, void> {
+    return this.run({ ...run.work, sound }, run, signal, report);
+  }
+
+  /** What goes by this name. Throws SvcError `engine_unavailable` when there is no transcription model. */
+  model(name?: string): { readonly name: string; readonly tellsSpeech: boolean } {
+    const { model, engine } = this.deps.router.find(name, "transcription");
+    return { name: model, tellsSpeech: engine.tellsSpeech };
+  }
+
+  /** Looks for speech in what came next in a stream. Throws what the engine throws, or the signal's reason. */
+  async listen(model: string, work: ListeningWork, signal: AbortSignal): Promise<Heard> {
+    return this.deps.router.find(model, "transcription").engine.listen(work, signal);
+  }
+
+  private async *run(
+    work: TranscriptionJob["work"],
+    { model, id, client, deadline }: TranscriptionRun,
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<Spoken, void, void> {
+    const backend = this.deps.router.find(model, "transcription");
+    const job = { work, ...(client !== undefined && { client }) };
+    let tokens = 0;
+    const observe = (event: TranscriptionEvent) => {
+      if (event.type === "segment") tokens += event.segment.tokens.length;
+      if (event.type !== "result") return;
+      report.reason = "stop";
+      report.usage = { ...noUsage(), completionTokens: tokens };
+    };
+    const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
+    yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
   }
 
   /** A file of the operator's: it stays. */

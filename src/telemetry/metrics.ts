@@ -59,6 +59,8 @@ export interface MetricLevels {
   readonly registered: number;
   readonly residentBytes: number;
   readonly cpuSeconds: number;
+  /** Live sessions. */
+  readonly sessions: number;
   /** Undefined: the data folder cannot be read. */
   readonly jobs: JobLevels | undefined;
 }

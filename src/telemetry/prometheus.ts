@@ -74,8 +74,9 @@ export class PrometheusMetrics implements Metrics {
     return exposition([...levels.engines, ...requests, this.server(levels)]);
   }
 
-  private server({ version, registered, residentBytes, cpuSeconds, jobs }: MetricLevels): MetricTable {
+  private server({ version, registered, sessions, residentBytes, cpuSeconds, jobs }: MetricLevels): MetricTable {
     const metrics = [
+      gauge("svc_realtime_sessions", "Open sessions of /v1/realtime.", sessions),
       gauge("svc_cancel_registry_entries", "Requests that can be cancelled by id.", registered),
       this.answered.metric("svc_http_requests_total", "Requests answered, by route and status."),
       this.answeredByKey.metric(

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { dice, type Dice } from "../support/dice.ts";
+import { sentence, wordErrors, wordsOf } from "./sentences.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { withServer, type TestServer } from "../support/server.ts";
@@ -23,73 +24,6 @@ const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
 const { values } = parseArgs({ options: { sentences: { type: "string" }, threads: { type: "string" } } });
 const sentences = Number(values.sentences ?? 50);
 const threads = Number(values.threads ?? 2);
-
-const WORDS = {
-  who: [
-    "The teacher",
-    "My neighbor",
-    "An old sailor",
-    "The new driver",
-    "Her brother",
-    "The doctor",
-    "Our cook",
-    "A young painter",
-  ],
-  does: [
-    "carried",
-    "found",
-    "painted",
-    "repaired",
-    "described",
-    "bought",
-    "opened",
-    "remembered",
-    "washed",
-    "measured",
-  ],
-  what: [
-    "the wooden table",
-    "a small yellow boat",
-    "three heavy boxes",
-    "the kitchen window",
-    "a letter from Paris",
-    "the broken clock",
-    "seven fresh apples",
-    "the long report",
-  ],
-  when: [
-    "before breakfast",
-    "on Monday morning",
-    "after the storm",
-    "near the river",
-    "without any help",
-    "in the quiet garden",
-    "during the winter",
-    "with great care",
-  ],
-};
-
-function sentence(roll: Dice): string {
-  const [who, does, what, when] = Object.values(WORDS).map((list) => list[roll(list.length)] ?? "");
-  return `${who} ${does} ${what} ${when}.`;
-}
-
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
-
-/** Words that are wrong, missing or too many. */
-function wordErrors(said: readonly string[], heard: readonly string[]): number {
-  let row = heard.map((_, at) => at + 1);
-  row.unshift(0);
-  for (const [at, word] of said.entries()) {
-    const next = [at + 1];
-    for (const [other, one] of heard.entries()) {
-      const changed = (row[other] ?? 0) + (one === word ? 0 : 1);
-      next.push(Math.min(changed, (row[other + 1] ?? 0) + 1, (next[other] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
 
 function wav(samples: Int16Array): Uint8Array {
   const head = Buffer.alloc(44);

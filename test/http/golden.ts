@@ -16,10 +16,13 @@ export async function expectGolden(name: string, text: string): Promise<void> {
 function withoutChance(text: string): string {
   const seen = new Map<string, string>();
   return text
-    .replace(/\b(chatcmpl-|cmpl-|msg_|resp_|rs_|fc_|item_|toolu_|call_)[0-9a-f]{24,32}\b/g, (id, prefix: string) => {
-      if (!seen.has(id)) seen.set(id, `${prefix}${seen.size === 0 ? "ID" : `ID${seen.size}`}`);
-      return seen.get(id) ?? id;
-    })
+    .replace(
+      /\b(chatcmpl-|cmpl-|msg_|resp_|rs_|fc_|item_|event_|sess_|toolu_|call_)[0-9a-f]{24,32}\b/g,
+      (id, prefix: string) => {
+        if (!seen.has(id)) seen.set(id, `${prefix}${seen.size === 0 ? "ID" : `ID${seen.size}`}`);
+        return seen.get(id) ?? id;
+      },
+    )
     .replace(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
     .replace(/"created_at":"[\dT:.-]+Z"/g, '"created_at":"1970-01-01T00:00:00.000Z"');
 }

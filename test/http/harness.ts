@@ -44,6 +44,7 @@ export const testConfig: Config = {
   transcriptionModels: [],
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
+  maxRealtimeSessions: 4,
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
@@ -300,9 +301,9 @@ export function serve(
   };
 }
 
-/** Waits until `condition` holds; throws after two seconds. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 2000;
+/** Waits until `condition` holds; throws after two seconds, or as many milliseconds as are given. */
+export async function until(condition: () => boolean, patienceMs = 2000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error("condition did not come true");
     await Bun.sleep(2);

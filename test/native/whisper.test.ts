@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { WhisperError } from "../../ffi/whisper/api.ts";
+import { LISTENING_MEMORY, LISTENING_WINDOW, WhisperError } from "../../ffi/whisper/api.ts";
 import { MODEL as CHAT_MODEL } from "./harness.ts";
 import {
   expectInOrder,
@@ -124,11 +124,41 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(noise(seconds(5)))).toEqual([]);
   });
 
+  test("is heard piece by piece as in one, whatever else is listened to in between", async () => {
+    await load(rig);
+    const { whisper } = rig;
+    const whole = whisper.listen(jfk, new Float32Array(LISTENING_MEMORY));
+    expect(whole).toHaveLength(Math.floor(jfk.length / LISTENING_WINDOW));
+    expect(whole.filter((probability) => probability > 0.5).length).toBeWithin(whole.length / 2, whole.length);
+
+    const memories = [new Float32Array(LISTENING_MEMORY), new Float32Array(LISTENING_MEMORY)] as const;
+    const other = noise(seconds(11));
+    const heard: number[][] = [[], []];
+    for (let at = 0; at + LISTENING_WINDOW <= jfk.length; at += 3 * LISTENING_WINDOW) {
+      const to = at + 3 * LISTENING_WINDOW;
+      heard[0]?.push(...whisper.listen(jfk.subarray(at, to), memories[0]));
+      whisper.speech(jfk.subarray(0, seconds(1)));
+      heard[1]?.push(...whisper.listen(other.subarray(at, to), memories[1]));
+    }
+    expect(heard[0]).toEqual([...whole]);
+    expect(Math.max(...(heard[1] ?? []))).toBeLessThan(0.5);
+  });
+
+  test("is listened to in whole windows, with a memory of its size", async () => {
+    await load(rig);
+    const memory = new Float32Array(LISTENING_MEMORY);
+    expect(rig.whisper.listen(jfk.subarray(0, LISTENING_WINDOW - 1), memory)).toHaveLength(0);
+    expect(rig.whisper.listen(new Float32Array(0), memory)).toHaveLength(0);
+    expect(memory.every((value) => value === 0)).toBe(true);
+    expect(() => rig.whisper.listen(jfk, new Float32Array(1))).toThrow(WhisperError);
+  });
+
   test("is not looked for without a detector", async () => {
     const { whisper } = rig;
     whisper.loadStart({ path: MODEL, workers: 1, threads: 1, gpu: false, flashAttention: true });
     while (whisper.loadPoll().state === "loading") await Bun.sleep(1);
     expect(() => whisper.speech(jfk)).toThrow(WhisperError);
+    expect(() => whisper.listen(jfk, new Float32Array(LISTENING_MEMORY))).toThrow(WhisperError);
   });
 });
 

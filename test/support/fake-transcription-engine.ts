@@ -1,6 +1,14 @@
 // A transcription engine in memory, for tests of everything above its port: segments that a test wrote.
 
-import type { SpeechSegment, TranscriptionEvent, TranscriptionWork } from "../../src/domain/transcription.ts";
+import type {
+  Heard,
+  ListeningWork,
+  SpeechSegment,
+  TranscriptionEvent,
+  TranscriptionWork,
+  UtteranceWork,
+} from "../../src/domain/transcription.ts";
+import { FRAME_SECONDS } from "../../src/domain/transcription.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "../../src/engine/transcription/port.ts";
 
 const spoken: readonly SpeechSegment[] = [
@@ -35,6 +43,15 @@ export class FakeTranscriber implements TranscriptionPort {
   state: TranscriptionStatus["state"] = "unloaded";
   /** What was asked, with the content of the recording, in order. */
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
+  /** Utterances in place of recordings, in order. */
+  readonly utterances: UtteranceWork[] = [];
+  /** Whose they were. */
+  readonly clients: (string | undefined)[] = [];
+  tellsSpeech = true;
+  /** Pieces of streams that were listened to, in order. */
+  readonly heard: ListeningWork[] = [];
+  /** Settled by a test, listening waits for it. */
+  ear: Promise<unknown> = Promise.resolve();
   segments = spoken;
   /** Segments that were taken. */
   told = 0;
@@ -57,9 +74,11 @@ export class FakeTranscriber implements TranscriptionPort {
     };
   }
 
-  async *run({ work }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+  async *run({ work, client }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
     this.state = "ready";
-    this.asked.push({ ...work, content: await Bun.file(work.path).text() });
+    this.clients.push(client);
+    if ("sound" in work) this.utterances.push(work);
+    else this.asked.push({ ...work, content: await Bun.file(work.path).text() });
     if (this.refusal) throw this.refusal;
     yield { type: "accepted" };
     yield { type: "started" };
@@ -72,6 +91,20 @@ export class FakeTranscriber implements TranscriptionPort {
     }
     signal.throwIfAborted();
     yield { type: "result", result: { language: work.language ?? "en", seconds: 3662.5, speechSeconds: 3.2 } };
+  }
+
+  /** Somebody speaks in a frame that has any byte but silence's in it, of 16-bit samples. */
+  async listen(work: ListeningWork, signal: AbortSignal): Promise<Heard> {
+    this.heard.push(work);
+    await this.ear;
+    signal.throwIfAborted();
+    const { bytes, format } = work.sound;
+    const frame = format.rate * FRAME_SECONDS * 2;
+    const speech = Float32Array.from({ length: bytes.length / frame - work.known }, (_, at) => {
+      const from = (work.known + at) * frame;
+      return bytes.subarray(from, from + frame).some((byte) => byte !== 0) ? 0.9 : 0.02;
+    });
+    return { speech, memory: work.memory ?? new Float32Array(1) };
   }
 
   async stop(): Promise<void> {

@@ -30,6 +30,7 @@ const waitingFor = { sequence: 11, cells: 0, prefix: 12, turn: 0, step: 13 };
 const levels: Omit<MetricLevels, "engines"> = {
   version: "1.2.3",
   registered: 9,
+  sessions: 6,
   residentBytes: 2000,
   cpuSeconds: 1.5,
   jobs: {
@@ -117,6 +118,7 @@ const EVERYTHING = {
   kv_cache_saved_tokens: 512,
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
+  realtime_sessions: 6,
   engine_up: 1,
   engine_stalled: 0,
   engine_resident_memory_bytes: 1000,
@@ -270,7 +272,7 @@ describe("the exposition", () => {
   test("names the model on everything but what belongs to the process", () => {
     const modelName = 'odd "name" \\ with\nnewline';
     for (const [name, { samples }] of start(modelName).scrape()) {
-      const process = /process|connections|http|build|cancel|svc_batch|svc_stored/.test(name);
+      const process = /process|connections|http|build|cancel|svc_batch|svc_stored|realtime/.test(name);
       for (const { labels } of samples) expect(labels["model_name"]).toBe(process ? undefined : modelName);
     }
   });

@@ -82,6 +82,10 @@ export const serverOptions = {
     to: (megabytes) => megabytes * 2 ** 20,
     help: "Maximum size of a recording, in MiB.",
   }),
+  maxRealtimeSessions: integer(0, 10_000, {
+    default: 16,
+    help: "Maximum open sessions of /v1/realtime; more get 503 server_busy.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",

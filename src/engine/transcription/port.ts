@@ -1,6 +1,13 @@
 // What services may request of a transcription engine: one model, in a process of its own.
 
-import type { TranscriptionEvent, TranscriptionModel, TranscriptionWork } from "../../domain/transcription.ts";
+import type {
+  Heard,
+  ListeningWork,
+  TranscriptionEvent,
+  TranscriptionModel,
+  TranscriptionWork,
+  UtteranceWork,
+} from "../../domain/transcription.ts";
 import type { ProcessStatus } from "../process/status.ts";
 
 export interface TranscriptionStatus extends ProcessStatus {
@@ -12,12 +19,14 @@ export interface TranscriptionStatus extends ProcessStatus {
 }
 
 export interface TranscriptionJob {
-  readonly work: TranscriptionWork;
+  readonly work: TranscriptionWork | UtteranceWork;
   /** Whose request it is: clients take turns. */
   readonly client?: string;
 }
 
 export interface TranscriptionPort {
+  /** false: it cannot tell speech from everything else, and takes all sound for speech. */
+  readonly tellsSpeech: boolean;
   status(): TranscriptionStatus;
   /**
    * Recognises a recording; loads the model first where that has to be. Throws SvcError (`invalid_value` about the recording
@@ -25,6 +34,11 @@ export interface TranscriptionPort {
    * abort: what was not computed by then is dropped.
    */
   run(job: TranscriptionJob, signal: AbortSignal): AsyncIterable<TranscriptionEvent>;
+  /**
+   * Looks for speech in what came next in a stream, at once: a millisecond's work for each third of a second, so give it a few
+   * seconds at a time. Throws SvcError (`engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason.
+   */
+  listen(work: ListeningWork, signal: AbortSignal): Promise<Heard>;
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void>;
 }

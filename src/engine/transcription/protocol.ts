@@ -1,8 +1,9 @@
 // What a transcription engine is started with and answers: the types behind `process/protocol`.
 
-import type { TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
+import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine } from "../process/protocol.ts";
+import type { TranscriptionJob } from "./port.ts";
 
 export interface RecogniserOptions extends ComputeOptions {
   readonly modelPath: string;
@@ -14,4 +15,6 @@ export interface RecogniserOptions extends ComputeOptions {
   readonly maxSeconds: number;
 }
 
-export type FromRecogniser = FromEngine<TranscriptionModel, TranscriptionEvent>;
+export type RecogniserJob = TranscriptionJob | { readonly listening: ListeningWork };
+export type RecogniserEvent = TranscriptionEvent | { readonly type: "heard"; readonly heard: Heard };
+export type FromRecogniser = FromEngine<TranscriptionModel, RecogniserEvent>;

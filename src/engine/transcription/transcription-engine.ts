@@ -1,9 +1,10 @@
 // A speech recognition model in a process of its own.
 
-import type { TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { Heard, ListeningWork, TranscriptionEvent, TranscriptionModel } from "../../domain/transcription.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { TranscriptionJob, TranscriptionPort, TranscriptionStatus } from "./port.ts";
-import type { RecogniserOptions } from "./protocol.ts";
+import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "./protocol.ts";
 
 interface KnownModel {
   readonly id: string;
@@ -13,7 +14,7 @@ interface KnownModel {
 export type TranscriptionEngineOptions = LazyEngineOptions<RecogniserOptions, KnownModel>;
 
 export class TranscriptionEngine
-  extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, TranscriptionJob, TranscriptionEvent>
+  extends LazyEngine<RecogniserOptions, KnownModel, TranscriptionModel, RecogniserJob, RecogniserEvent>
   implements TranscriptionPort
 {
   constructor(options: TranscriptionEngineOptions) {
@@ -25,12 +26,22 @@ export class TranscriptionEngine
     return this.options.engine.parallel;
   }
 
+  get tellsSpeech(): boolean {
+    return this.options.engine.vadPath !== undefined;
+  }
+
   status(): TranscriptionStatus {
     const { id: modelId, created } = this.options.model;
     return { ...this.supervisor.status(), modelId, created, ...(this.loaded && { model: this.loaded }) };
   }
 
-  run(job: TranscriptionJob, signal: AbortSignal): AsyncIterable<TranscriptionEvent> {
-    return this.supervisor.run(job, signal);
+  async *run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+    for await (const event of this.supervisor.run(job, signal)) if (event.type !== "heard") yield event;
+  }
+
+  async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
+    for await (const event of this.supervisor.run({ listening }, signal))
+      if (event.type === "heard") return event.heard;
+    throw new SvcError("internal_error", "The engine did not say what it heard.");
   }
 }

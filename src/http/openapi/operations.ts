@@ -12,6 +12,7 @@ import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
 import { ollamaOperations } from "./ollama.ts";
+import { realtimeOperations } from "./realtime.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
@@ -48,6 +49,7 @@ export const operations: Operations = {
   ...multiplexOperations,
   ...embeddingsOperations,
   ...transcriptionsOperations,
+  ...realtimeOperations,
   ...speechOperations,
   ...filesOperations,
   ...batchesOperations,

@@ -3,6 +3,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ApiKey } from "../../config/api-keys.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { protocolsOf } from "../socket.ts";
 
 const digest = (key: string): Buffer => hash("sha256", key, "buffer");
 
@@ -42,5 +43,13 @@ export class ApiKeys {
 /** Clients may send both, and only one of them is meant for this server. */
 function presented(headers: Headers): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return [bearer, headers.get("x-api-key")].filter((key): key is string => typeof key === "string" && key !== "");
+  return [bearer, headers.get("x-api-key"), ...keyProtocols(headers)].filter(
+    (key): key is string => typeof key === "string" && key !== "",
+  );
 }
+
+const KEY_PROTOCOL = /^openai-insecure-api-key\.(\S+)$/;
+
+/** What a page offers as a subprotocol of its socket, for which it can set no header. */
+const keyProtocols = (headers: Headers): (string | undefined)[] =>
+  protocolsOf(headers).map((protocol) => KEY_PROTOCOL.exec(protocol)?.[1]);

@@ -47,6 +47,7 @@ export function errorResponse(error: SvcError, requestId: string, pathname = "")
   const { retryAfterSeconds } = error.details;
   if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
   if (status === 401) headers.set("www-authenticate", "Bearer");
+  if (status === 426) headers.set("upgrade", "websocket");
   if (retry === false) headers.set("x-should-retry", "false");
   // Nobody is to wait for the rest of what this one did not send.
   if (error.code === "request_timeout") headers.set("connection", "close");

@@ -6,8 +6,15 @@ import type { AppDeps } from "../deps.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+/** What is looked up when somebody looks. */
+interface Levels {
+  readonly jobs: () => JobLevels | undefined;
+  /** Live sessions. */
+  readonly sessions: () => number;
+}
+
 /** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
-export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, jobs: () => JobLevels | undefined) => {
+export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, { jobs, sessions }: Levels) => {
   // From the start, so that the first increase of each is seen as one.
   for (const engine of engines) metrics.of(engine);
   return new Elysia({ name: "route.metrics" }).get(
@@ -20,6 +27,7 @@ export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, 
         residentBytes: process.memoryUsage.rss(),
         cpuSeconds: cpuSeconds(process.cpuUsage()),
         jobs: jobs(),
+        sessions: sessions(),
       });
       return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
     },

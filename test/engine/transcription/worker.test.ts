@@ -4,6 +4,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
+import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
@@ -11,7 +12,9 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromRecogniser[] = [];
   const closed: string[] = [];
-  const open = async ({ path }: { readonly path: string }) => {
+  const open = async (work: TranscriptionWork | UtteranceWork) => {
+    if ("sound" in work) return { windows: oneWindow(new Float32Array(work.sound.bytes.length)) };
+    const { path } = work;
     if (path === "broken") throw new SvcError("invalid_value", "'file' must be audio.", { param: "file" });
     return { windows: windowsOf(path) };
   };
@@ -36,6 +39,16 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
     worker.submit(++key, { work: { ...work, path, ...more }, ...(client !== undefined && { client }) });
     return key;
   };
+  /** An utterance of so many seconds; its samples are zero. */
+  const utter = async (seconds: number) => {
+    const sound = {
+      format: { encoding: "ulaw", rate: SAMPLE_RATE },
+      bytes: new Uint8Array(seconds * SAMPLE_RATE),
+    } as const;
+    worker.submit(++key, { work: { translate: false, temperature: 0, words: false, language: "en", sound } });
+    await settle();
+    return key;
+  };
   const submit = async (path: string, more: object = {}, client?: string) => {
     const own = queue(path, more, client);
     await settle();
@@ -53,7 +66,11 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, messages, closed, queue, submit, settle, textOf, endOf };
+  return { whisper, worker, messages, closed, queue, submit, utter, settle, textOf, endOf };
+}
+
+async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {
+  yield samples;
 }
 
 describe("one recording", () => {
@@ -148,6 +165,16 @@ describe("one recording", () => {
     expect(endOf(await submit("broken"))).toBe("invalid_value");
     expect(endOf(await submit("5", { language: "fr" }))).toBe("invalid_value");
   });
+});
+
+test("an utterance is speech from its first sample to its last: nobody listens to it again", async () => {
+  const { whisper, utter, settle, textOf, endOf } = start();
+  const key = await utter(5);
+  expect(whisper.submitted[0]?.samples).toBe(5 * SAMPLE_RATE);
+  whisper.tell(1, [" Yes."]);
+  await settle();
+  expect(textOf(key)).toEqual([" Yes."]);
+  expect(endOf(key)).toMatchObject({ result: { seconds: 5, speechSeconds: 5 } });
 });
 
 describe("several recordings", () => {

@@ -3,22 +3,18 @@
 import { openAudio } from "../../../../ffi/audio/binding.ts";
 import { openWhisper } from "../../../../ffi/whisper/binding.ts";
 import { openSound } from "../../../audio/decode/open-sound.ts";
-import type { TranscriptionEvent, TranscriptionModel } from "../../../domain/transcription.ts";
+import { rawSamples } from "../../../audio/decode/raw-sound.ts";
+import type { TranscriptionModel } from "../../../domain/transcription.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { othersShare } from "../../process/others-share.ts";
 import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
-import type { TranscriptionJob } from "../port.ts";
-import type { RecogniserOptions } from "../protocol.ts";
+import type { RecogniserEvent, RecogniserJob, RecogniserOptions } from "../protocol.ts";
+import { Listener } from "./listener.ts";
 import { TranscriptionWorker } from "./worker.ts";
 
-export const transcriptionKind: EngineKind<
-  RecogniserOptions,
-  TranscriptionModel,
-  TranscriptionJob,
-  TranscriptionEvent
-> = {
+export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel, RecogniserJob, RecogniserEvent> = {
   async load(options, send) {
     const { libraries, modelPath: path, vadPath, parallel, threads, maxSeconds, gpuLayers, flashAttention } = options;
     const whisper = openWhisper(libraries);
@@ -40,17 +36,25 @@ export const transcriptionKind: EngineKind<
         parallel,
         threads,
         othersShare,
-        open: ({ path: file, field }, signal) => openSound({ path: file }, tools, { maxSeconds, field, signal }),
+        async open(work, signal) {
+          if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)) };
+          return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
+        },
         ...(vadPath !== undefined && { listen: (samples) => whisper.speech(samples) }),
       },
       send,
     );
+    const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send);
     const { type: size, bytes, device, languages } = whisper.model();
     return {
       ready: { size, bytes, device, languages },
-      submit: (key, job) => worker.submit(key, job),
+      submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
       cancel: (key, cause) => worker.cancel(key, cause),
       run: () => worker.run(),
     };
   },
 };
+
+async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {
+  yield samples;
+}

@@ -3,12 +3,13 @@
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { TranscriptionWork } from "../../../domain/transcription.ts";
+import type { TranscriptionWork, UtteranceWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
+import { refusalOf } from "./refusal.ts";
 
 /** How often native threads are asked what they have come to. */
 const POLL_MS = 5;
@@ -21,8 +22,8 @@ export interface WorkerOptions {
   /** The share of the machine that threads beside so many of ours want at this moment. */
   readonly othersShare: (own: number) => number;
   /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
-  readonly open: (work: TranscriptionWork, signal: AbortSignal) => Promise<Sound>;
-  /** Finds speech; absent: all is taken for speech. */
+  readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
+  /** Finds speech in recordings; absent: all is taken for speech. */
   readonly listen?: (samples: Float32Array) => readonly Span[];
 }
 
@@ -86,7 +87,9 @@ export class TranscriptionWorker {
     this.checkLanguage(job);
     const sound = await this.options.open(job.work, signal);
     if (signal.aborted) return void (await sound.windows.return?.());
-    this.works.push(new RecordingWork(key, job, this.whisper, sound, this.options.listen));
+    // What is an utterance has been listened to.
+    const listen = "sound" in job.work ? undefined : this.options.listen;
+    this.works.push(new RecordingWork(key, job, this.whisper, sound, listen));
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
   }
@@ -198,14 +201,8 @@ export class TranscriptionWorker {
   private reject(key: JobKey, error: unknown): void {
     if (!this.readings.has(key) && !this.works.some((work) => work.key === key)) return;
     this.forget(key);
-    if (error instanceof SvcError) {
-      const { code, message, details } = error;
-      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
-      return;
-    }
-    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
     const message = "The model could not recognise this recording; the log has the details.";
-    this.send({ type: "rejected", key, code: "internal_error", message });
+    for (const refusal of refusalOf(key, error, message)) this.send(refusal);
   }
 }
 

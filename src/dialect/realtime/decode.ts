@@ -1,0 +1,197 @@
+// Events of clients of /v1/realtime, in both forms of the public convention, as what a live session takes.
+
+import {
+  AudioAppend,
+  BufferEvent,
+  FlatSessionUpdate,
+  SessionUpdate,
+  type TranscriptionSettings,
+  type TurnDetectionSettings,
+} from "../../contract/realtime.ts";
+import { checker, received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { JsonBounds } from "../../domain/json-bounds.ts";
+import { languageCode } from "../../domain/languages.ts";
+import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
+import type { RawFormat } from "../../domain/transcription.ts";
+import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
+
+/** An event before it is known what it says. */
+export interface ClientEvent {
+  readonly type: string;
+  /** Given by the client. */
+  readonly id: string | undefined;
+  readonly body: object;
+}
+
+/** Longer ones do not come back. */
+const LONGEST_ID = 512;
+/** Shorter texts cannot hold too much. */
+const SHORT_TEXT = 64 * 1024;
+
+/** What belongs to conversations, by the convention's names. */
+const CONVERSATION: ReadonlySet<string> = new Set([
+  "response.create",
+  "response.cancel",
+  "conversation.item.create",
+  "conversation.item.delete",
+  "conversation.item.retrieve",
+  "conversation.item.truncate",
+  "output_audio_buffer.clear",
+]);
+
+const CONVERSATION_FIELDS: Unsupported = {
+  include: notEmpty,
+  instructions: notEmpty,
+  max_output_tokens: always,
+  max_response_output_tokens: always,
+  modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
+  model: notEmpty,
+  output_audio_format: always,
+  output_modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
+  prompt: always,
+  speed: always,
+  temperature: always,
+  tool_choice: always,
+  tools: notEmpty,
+  tracing: always,
+  truncation: always,
+  voice: always,
+};
+const TRANSCRIPTION_FIELDS: Unsupported = { delay: always, keywords: notEmpty, languages: notEmpty };
+const TURN_FIELDS: Unsupported = { create_response: Boolean, interrupt_response: Boolean, idle_timeout_ms: always };
+
+/** Throws SvcError `invalid_json`, `missing_required_parameter` or `invalid_type`. */
+export function parseEvent(text: string): ClientEvent {
+  const excess = text.length > SHORT_TEXT ? new JsonBounds().push(Buffer.from(text)) : undefined;
+  if (excess) throw new SvcError("invalid_json", `The event ${excess}.`);
+  const body = jsonIn(text);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new SvcError("invalid_type", `An event must be a JSON object; got ${received(body)}.`);
+  }
+  const { type, event_id } = body as { readonly type?: unknown; readonly event_id?: unknown };
+  const id = typeof event_id === "string" && event_id.length <= LONGEST_ID ? event_id : undefined;
+  return { type: typeof type === "string" ? type : "", id, body };
+}
+
+const READERS: Readonly<Record<string, (body: object) => LiveCommand>> = {
+  "session.update": (body) => ({ type: "update", changes: isFlat(body) ? flatChanges(body) : nestedChanges(body) }),
+  "transcription_session.update": (body) => ({ type: "update", changes: flatChanges(body) }),
+  "input_audio_buffer.append": (body) => ({ type: "append", audio: checkAppend(body).audio }),
+  "input_audio_buffer.commit": (body) => (checkBuffer(body), { type: "commit" }),
+  "input_audio_buffer.clear": (body) => (checkBuffer(body), { type: "clear" }),
+};
+
+/** Throws SvcError naming the field at fault. */
+export function decodeEvent({ type, body }: ClientEvent): LiveCommand {
+  const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  if (read) return read(body);
+  if (CONVERSATION.has(type)) {
+    const message = `This route transcribes only: ${type} belongs to conversations, which it does not have.`;
+    throw new SvcError("unsupported_parameter", message, { param: "type" });
+  }
+  const message = `'type' must be one of ${Object.keys(READERS).join(", ")}.`;
+  throw new SvcError("invalid_value", message, { param: "type" });
+}
+
+/** Whether a session is in the convention's first form. */
+export function isFlat(body: object): boolean {
+  const { session } = body as { readonly session?: unknown };
+  return typeof session === "object" && session !== null && !("type" in session) && !("audio" in session);
+}
+
+const checkNested = checker(SessionUpdate);
+const checkFlat = checker(FlatSessionUpdate);
+const checkAppend = checker(AudioAppend);
+const checkBuffer = checker(BufferEvent);
+
+function nestedChanges(body: object): LiveChanges {
+  const { session } = checkNested(body);
+  if (session.type === "realtime") {
+    const message = "'session.type' must be \"transcription\": this route transcribes only.";
+    throw new SvcError("unsupported_parameter", message, { param: "session.type" });
+  }
+  refuseUnsupported(session, CONVERSATION_FIELDS);
+  if (session.audio) refuseUnsupported(session.audio, { output: always });
+  const { format, transcription, turn_detection } = session.audio?.input ?? {};
+  return {
+    ...(format && { format: formatOf(format) }),
+    ...transcriptionChanges(transcription, "session.audio.input.transcription"),
+    ...turnChanges(turn_detection),
+  };
+}
+
+function flatChanges(body: object): LiveChanges {
+  const { session } = checkFlat(body);
+  refuseUnsupported(session, CONVERSATION_FIELDS);
+  const { input_audio_format: format, input_audio_transcription: transcription, turn_detection } = session;
+  return {
+    ...(format && { format: FLAT_FORMATS[format] }),
+    ...transcriptionChanges(transcription, "session.input_audio_transcription"),
+    ...turnChanges(turn_detection),
+  };
+}
+
+const PCM_RATES: readonly number[] = [24_000, 16_000];
+const TELEPHONE_RATE = 8000;
+const FLAT_FORMATS = {
+  pcm16: { encoding: "pcm16", rate: 24_000 },
+  g711_ulaw: { encoding: "ulaw", rate: TELEPHONE_RATE },
+  g711_alaw: { encoding: "alaw", rate: TELEPHONE_RATE },
+} as const satisfies Record<string, RawFormat>;
+
+function formatOf({ type, rate }: { readonly type: string; readonly rate?: number | null }): RawFormat {
+  const rates = type === "audio/pcm" ? PCM_RATES : [TELEPHONE_RATE];
+  const chosen = rate ?? rates[0] ?? TELEPHONE_RATE;
+  if (!rates.includes(chosen)) {
+    const param = "session.audio.input.format.rate";
+    throw new SvcError("invalid_value", `'${param}' must be ${rates.join(" or ")} for ${type}; got ${chosen}.`, {
+      param,
+    });
+  }
+  return { encoding: type === "audio/pcm" ? "pcm16" : type === "audio/pcmu" ? "ulaw" : "alaw", rate: chosen };
+}
+
+function transcriptionChanges(settings: TranscriptionSettings | null | undefined, path: string): LiveChanges {
+  if (settings === undefined) return {};
+  if (settings === null) return { language: null, prompt: null };
+  refuseUnsupported(settings, TRANSCRIPTION_FIELDS);
+  const { model, language, prompt } = settings;
+  return {
+    ...(model && { model }),
+    ...(language !== undefined && { language: languageOf(language, `${path}.language`) }),
+    ...(prompt !== undefined && { prompt: prompt || null }),
+  };
+}
+
+function languageOf(name: string | null, param: string): string | null {
+  if (!name || name === "auto") return null;
+  const code = languageCode(name);
+  if (code !== undefined) return code;
+  const message = `'${param}' must be a language that speech is recognised in, as en, pt-BR or german; got ${received(name)}.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+function turnChanges(settings: TurnDetectionSettings | null | undefined): LiveChanges {
+  if (settings == null) return settings === null ? { turns: null } : {};
+  if (settings.type === "semantic_vad") {
+    const message = "'turn_detection.type' must be server_vad, or turn_detection null.";
+    throw new SvcError("unsupported_parameter", message, { param: "turn_detection.type" });
+  }
+  refuseUnsupported(settings, TURN_FIELDS);
+  const { threshold, prefix_padding_ms, silence_duration_ms } = settings;
+  const turns: Partial<TurnDetection> = {
+    ...(threshold != null && { threshold }),
+    ...(prefix_padding_ms != null && { prefixMs: prefix_padding_ms }),
+    ...(silence_duration_ms != null && { silenceMs: silence_duration_ms }),
+  };
+  return { turns };
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SvcError("invalid_json", `An event must be JSON; got a text of length ${text.length} that is not.`);
+  }
+}

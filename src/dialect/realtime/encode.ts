@@ -1,0 +1,117 @@
+// What a live session tells, as events of /v1/realtime, in both forms of the public convention.
+
+import { chatErrors } from "../../contract/errors.ts";
+import type { SvcError } from "../../domain/errors.ts";
+import { newEventId } from "../../domain/ids.ts";
+import type { LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
+import type { RawFormat } from "../../domain/transcription.ts";
+
+/** How the client speaks. */
+export interface Form {
+  /** The convention's first form. */
+  readonly isFlat: boolean;
+  /** What events about the session begin with. */
+  readonly session: "session" | "transcription_session";
+}
+
+interface ServerEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+const TRANSCRIPTION = "conversation.item.input_audio_transcription";
+
+/** The events by which the client is told of this one, each a JSON text. */
+export const encodeEvent = (event: LiveEvent, form: Form, sessionId: string): string[] =>
+  eventsOf(event, form, sessionId).map(({ type, ...rest }) =>
+    JSON.stringify({ type, event_id: newEventId(), ...rest }),
+  );
+
+function eventsOf(event: LiveEvent, form: Form, sessionId: string): ServerEvent[] {
+  switch (event.type) {
+    case "created":
+    case "updated":
+      return [{ type: `${form.session}.${event.type}`, session: sessionOf(event.settings, form, sessionId) }];
+    case "speech-started":
+      return [{ type: "input_audio_buffer.speech_started", audio_start_ms: event.atMs, item_id: event.item }];
+    case "speech-stopped":
+      return [{ type: "input_audio_buffer.speech_stopped", audio_end_ms: event.atMs, item_id: event.item }];
+    case "committed":
+      return committed(event.item, event.previous ?? null, form);
+    case "cleared":
+      return [{ type: "input_audio_buffer.cleared" }];
+    case "delta":
+      return [{ type: `${TRANSCRIPTION}.delta`, item_id: event.item, content_index: 0, delta: event.text }];
+    case "completed": {
+      const usage = { type: "duration", seconds: Math.round(event.seconds * 1000) / 1000 };
+      const { item: item_id, text: transcript } = event;
+      return [{ type: `${TRANSCRIPTION}.completed`, item_id, content_index: 0, transcript, usage }];
+    }
+    case "failed": {
+      const { param, ...error } = faultOf(event.error);
+      return [
+        {
+          type: `${TRANSCRIPTION}.failed`,
+          item_id: event.item,
+          content_index: 0,
+          error: { ...error, ...(param !== null && { param }) },
+        },
+      ];
+    }
+    case "error":
+      return [{ type: "error", error: { ...faultOf(event.error), event_id: event.cause ?? null } }];
+  }
+}
+
+const faultOf = ({ code, message, details }: SvcError) => ({
+  type: chatErrors[code].type,
+  code,
+  message,
+  param: details.param ?? null,
+});
+
+function committed(id: string, previous_item_id: string | null, { isFlat }: Form): ServerEvent[] {
+  const content = [{ type: "input_audio" }];
+  const item = { id, object: "realtime.item", type: "message", status: "completed", role: "user", content };
+  const told = (type: string) => ({ type: `conversation.item.${type}`, previous_item_id, item });
+  return [
+    { type: "input_audio_buffer.committed", previous_item_id, item_id: id },
+    ...(isFlat ? ["created"] : ["added", "done"]).map(told),
+  ];
+}
+
+function sessionOf(settings: LiveSettings, { isFlat }: Form, id: string): object {
+  const { model, language, prompt, format, turns } = settings;
+  const transcription = { model, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) };
+  const turn_detection = turns && detectionOf(turns);
+  const known = { id, object: "realtime.transcription_session" };
+  // Nothing here reduces noise: the model and the detector were trained with it.
+  const noise = null;
+  if (isFlat) {
+    return {
+      ...known,
+      input_audio_format: FLAT_FORMATS[format.encoding],
+      input_audio_transcription: transcription,
+      turn_detection,
+      input_audio_noise_reduction: noise,
+      client_secret: null,
+    };
+  }
+  const input = { format: FORMATS[format.encoding](format), transcription, noise_reduction: noise, turn_detection };
+  return { ...known, type: "transcription", audio: { input } };
+}
+
+const detectionOf = ({ threshold, prefixMs, silenceMs }: TurnDetection) => ({
+  type: "server_vad",
+  threshold,
+  prefix_padding_ms: prefixMs,
+  silence_duration_ms: silenceMs,
+});
+
+const FLAT_FORMATS = { pcm16: "pcm16", ulaw: "g711_ulaw", alaw: "g711_alaw" } as const;
+
+const FORMATS: Readonly<Record<RawFormat["encoding"], (format: RawFormat) => object>> = {
+  pcm16: ({ rate }) => ({ type: "audio/pcm", rate }),
+  ulaw: () => ({ type: "audio/pcmu" }),
+  alaw: () => ({ type: "audio/pcma" }),
+};

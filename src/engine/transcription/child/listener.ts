@@ -1,0 +1,44 @@
+// Listens to streams of sound: at once, whatever is being recognised.
+
+import { LISTENING_MEMORY, LISTENING_WINDOW, type Whisper } from "../../../../ffi/whisper/api.ts";
+import { rawSamples } from "../../../audio/decode/raw-sound.ts";
+import type { SoundTools } from "../../../audio/decode/tools.ts";
+import type { Heard, ListeningWork } from "../../../domain/transcription.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import type { FromRecogniser } from "../protocol.ts";
+import { refusalOf } from "./refusal.ts";
+
+export class Listener {
+  /** `tellsSpeech`: whether there is a detector; without one, all is taken for speech. */
+  constructor(
+    private readonly whisper: Pick<Whisper, "listen">,
+    private readonly audio: SoundTools["audio"],
+    private readonly tellsSpeech: boolean,
+    private readonly send: (message: FromRecogniser) => void,
+  ) {}
+
+  submit(key: JobKey, work: ListeningWork): void {
+    try {
+      const event = { type: "heard", heard: this.listen(work) } as const;
+      this.send({ type: "events", outputs: [], finished: [{ key, event }] });
+    } catch (error) {
+      const message = "The speech detector failed; the log has the details.";
+      for (const refusal of refusalOf(key, error, message)) this.send(refusal);
+    }
+  }
+
+  private listen({ sound, known, memory = new Float32Array(LISTENING_MEMORY) }: ListeningWork): Heard {
+    const all = rawSamples(sound, this.audio);
+    const samples = wholeWindows(all.subarray(known * LISTENING_WINDOW));
+    if (!this.tellsSpeech) return { speech: new Float32Array(samples.length / LISTENING_WINDOW).fill(1), memory };
+    return { speech: this.whisper.listen(samples, memory), memory };
+  }
+}
+
+/** A converter may keep the very last sample for what follows. */
+function wholeWindows(samples: Float32Array): Float32Array {
+  const windows = Math.round(samples.length / LISTENING_WINDOW);
+  const whole = new Float32Array(windows * LISTENING_WINDOW);
+  whole.set(samples.subarray(0, whole.length));
+  return whole;
+}

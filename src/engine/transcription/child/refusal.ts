@@ -1,0 +1,19 @@
+// What is told of a job that failed.
+
+import { SvcError } from "../../../domain/errors.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import type { FromRecogniser } from "../protocol.ts";
+
+/** The refusal of a job: an SvcError as it is, of anything else `message`, and the log has the rest. */
+export function refusalOf(key: JobKey, error: unknown, message: string): FromRecogniser[] {
+  if (error instanceof SvcError) {
+    const { param } = error.details;
+    const { code } = error;
+    return [{ type: "rejected", key, code, message: error.message, ...(param !== undefined && { param }) }];
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return [
+    { type: "log", level: "error", text },
+    { type: "rejected", key, code: "internal_error", message },
+  ];
+}

@@ -1,0 +1,58 @@
+// API description: speech as text while it is spoken. OpenAPI has no word for what goes over a socket: it is told here.
+
+import { BACKLOG_SECONDS, IDLE_MS } from "../../service/live/session.ts";
+import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turns.ts";
+import { LARGEST_MESSAGE } from "../socket.ts";
+import { badRequest, type Operations } from "./operation.ts";
+
+const description = `A WebSocket on which a client sends sound as it is spoken and gets its words: the transcription mode of
+the public Realtime convention, and nothing else of it. Messages are JSON, one event each. An API key may also come as the subprotocol
+\`openai-insecure-api-key.KEY\` beside \`realtime\`, which is how a page sends one.
+
+**From the client.** \`session.update\` with session: {type: "transcription", audio: {input: {format, transcription, turn_detection}}},
+of which what is absent stays. format: {type: "audio/pcm", rate: 24000 or 16000} (16 bits, little-endian, one channel; the default is 24000),
+{type: "audio/pcmu"} or {type: "audio/pcma"} (G.711, 8000); it cannot change once sound has come. transcription: {model, language, prompt} as of
+/v1/audio/transcriptions. turn_detection: {type: "server_vad", threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500}, or null:
+then the client says where an utterance ends. noise_reduction is taken, and always null in what is in effect.
+\`input_audio_buffer.append\` {audio: base64, whole samples}, \`input_audio_buffer.commit\`, \`input_audio_buffer.clear\`. The convention's
+first form is taken, too: \`transcription_session.update\` with input_audio_format, input_audio_transcription and turn_detection; events
+about the session and its items are in the form in which the client last spoke, or asked for by \`OpenAI-Beta: realtime=v1\`. An \`event_id\`
+comes back in the error that the event causes.
+
+**To the client.** \`session.created\`, \`session.updated\`; of an utterance \`input_audio_buffer.speech_started\`, \`.speech_stopped\` (with turn
+detection), \`.committed\`, \`conversation.item.added\` and \`.done\` (first form: \`.created\`),
+\`conversation.item.input_audio_transcription.delta\` {item_id, delta}, and at its end \`.completed\` {item_id, transcript, usage: {type: "duration", seconds}}
+or \`.failed\` {item_id, error}; \`input_audio_buffer.cleared\`; \`error\` {error: {type, code, message, param, event_id}}, behind which the
+session goes on. An utterance in which nobody speaks has the transcript "". Long ones are recognised in pieces while they go on.
+Events that belong to conversations (\`response.create\`, \`conversation.item.create\`, …) are \`error\` \`unsupported_parameter\`.
+
+**Ends.** Code 1000: cancelled by the correlation id (POST /v1/chat/completions/{id}/cancel; an item's id ends its recognition alone). 1001: the
+server shuts down, behind the last utterance. 1008: nothing came for ${IDLE_MS / 1000} seconds, --max-audio-minutes of sound have come, or
+the time of X-Svc-Deadline-Ms is over. 1009: a message above ${LARGEST_MESSAGE / 2 ** 20} MiB. 1011: the model cannot be loaded, or a failure of the
+server's. An \`error\` comes before all but 1009. A client that leaves 4 MiB unread is disconnected. Up to ${BACKLOG_SECONDS} seconds of sound may
+wait to be recognised (\`rate_limit_exceeded\`); an utterance is cut off after ${LONGEST_UTTERANCE_SECONDS} seconds, and what follows is the next one.`;
+
+export const realtimeOperations: Operations = {
+  "GET /v1/realtime": {
+    tag: "Audio",
+    summary: "Speech as text while it is spoken (WebSocket)",
+    description,
+    answers: { 101: "The connection is a WebSocket from here on." },
+    errors: {
+      400: `${badRequest} The query, or the headers of the upgrade.`,
+      426: "`upgrade_required`: the request asks for no WebSocket.",
+      503: "`server_busy`: there are as many sessions as --max-realtime-sessions allows. `engine_unavailable`: there is no transcription model. Retry-After gives the time to retry in whole seconds.",
+    },
+    queued: true,
+    requestHeaders: {
+      "X-Svc-Deadline-Ms": {
+        description: "Milliseconds after which the session ends.",
+        schema: { type: "integer", minimum: 1 },
+      },
+      "Sec-WebSocket-Protocol": {
+        description: "`realtime`, and an API key as `openai-insecure-api-key.KEY`.",
+        schema: { type: "string" },
+      },
+    },
+  },
+};

@@ -1,0 +1,112 @@
+// The utterances of one live session through the engine: piece by piece in their order, each an ordinary request.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { LiveSettings } from "../../domain/live.ts";
+import type { RawSound } from "../../domain/transcription.ts";
+import type { RequestReport } from "../request.ts";
+import type { TranscriptionService } from "../transcriptions.ts";
+import type { Utterance } from "./utterance.ts";
+
+export interface Origin {
+  /** Correlation id of the session. */
+  readonly id: string;
+  readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants anything more. */
+  readonly deadline?: number;
+}
+
+interface Piece {
+  readonly utterance: Utterance;
+  readonly sound: RawSound;
+  readonly settings: LiveSettings;
+}
+
+export interface RecogniserDeps {
+  readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech">;
+  readonly origin: Origin;
+  /** Aborted when nobody reads any more. */
+  readonly signal: AbortSignal;
+  /** A failure that nobody expected. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+export class Recogniser {
+  private readonly pieces: Piece[] = [];
+  /** Ends the work on the piece that is being recognised. */
+  private current: { readonly utterance: Utterance; readonly abort: AbortController } | undefined;
+  private readonly idle = new Set<() => void>();
+  /** Of all pieces that wait or are being recognised. */
+  waitingBytes = 0;
+  /** Of all text so far. */
+  tokens = 0;
+
+  constructor(private readonly deps: RecogniserDeps) {}
+
+  add(piece: Piece): void {
+    piece.utterance.pieceAdded();
+    this.pieces.push(piece);
+    this.waitingBytes += piece.sound.bytes.length;
+    if (this.pieces.length === 1 && !this.current) void this.run();
+  }
+
+  /** Drops an utterance, and the work on it. */
+  drop(utterance: Utterance): void {
+    utterance.drop();
+    if (this.current?.utterance === utterance) this.current.abort.abort();
+  }
+
+  /** Resolves when there is nothing to be recognised. */
+  whenIdle(): Promise<void> {
+    if (this.pieces.length === 0 && !this.current) return Promise.resolve();
+    return new Promise((resolve) => this.idle.add(resolve));
+  }
+
+  private async run(): Promise<void> {
+    for (let piece = this.pieces.shift(); piece; piece = this.pieces.shift()) {
+      const { utterance, sound } = piece;
+      const abort = new AbortController();
+      this.current = { utterance, abort };
+      const failure = utterance.isWanted ? await this.recognise(piece, abort.signal) : undefined;
+      this.current = undefined;
+      this.waitingBytes -= sound.bytes.length;
+      utterance.pieceEnded(failure);
+    }
+    for (const resolve of this.idle) resolve();
+    this.idle.clear();
+  }
+
+  private async recognise({ utterance, sound, settings }: Piece, dropped: AbortSignal): Promise<SvcError | undefined> {
+    const { transcriptions, origin, signal, onUnexpected } = this.deps;
+    const { model, prompt, language = utterance.language } = settings;
+    const work = {
+      translate: false,
+      temperature: 0,
+      words: false,
+      ...(language !== undefined && { language }),
+      ...(prompt !== undefined && { prompt }),
+    };
+    const report: RequestReport = {};
+    // By its own id an utterance is cancelled, and by the request's the session.
+    const run = { ...origin, id: utterance.id, model, work };
+    try {
+      for await (const event of transcriptions.recogniseSpeech(
+        sound,
+        run,
+        AbortSignal.any([signal, dropped]),
+        report,
+      )) {
+        if (event.type === "segment") utterance.heard(event.segment);
+        if (event.type === "result") utterance.language ??= event.result.language;
+      }
+    } catch (error) {
+      if (signal.aborted || dropped.aborted) return undefined;
+      if (!(error instanceof SvcError)) onUnexpected(error);
+      if (!(error instanceof SvcError)) return new SvcError("internal_error", "An internal error occurred.");
+      // The detector took something else for speech.
+      return error.code === "no_speech" ? undefined : error;
+    } finally {
+      this.tokens += report.usage?.completionTokens ?? 0;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,260 @@
+// A live session: takes sound and commands in their order, has the sound listened to, and ends by itself where that has to be.
+
+import type { Timers } from "../../domain/clock.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { LiveCommand, LiveEnd, LiveEvent, LiveSettings } from "../../domain/live.ts";
+import { readBase64 } from "../../media/inline.ts";
+import { Refusal } from "../../media/refusal.ts";
+import type { TranscriptionService } from "../transcriptions.ts";
+import { Recogniser, type Origin } from "./recogniser.ts";
+import { changed } from "./settings.ts";
+import { SoundBuffer } from "./sound-buffer.ts";
+import { SoundClock } from "./sound-clock.ts";
+import { Turns } from "./turns.ts";
+
+/** Sound that may wait, from when it comes to when it is text. */
+export const BACKLOG_SECONDS = 300;
+/** Sound that is listened to at once: a hundredth of a second's work. */
+const LISTENING_SECONDS = 4;
+/** A session from whose client nothing comes for so long is over. */
+export const IDLE_MS = 300_000;
+/** Commands that may wait for the sound before them. */
+const MOST_COMMANDS = 1000;
+
+export interface LiveSessionDeps {
+  readonly transcriptions: Pick<TranscriptionService, "recogniseSpeech" | "listen" | "model">;
+  readonly clock: Timers;
+  /** Sound of the whole session. */
+  readonly maxSeconds: number;
+  readonly origin: Origin;
+  readonly settings: LiveSettings;
+  readonly emit: (event: LiveEvent) => void;
+  /** Called once, at the end: nothing is emitted any more. */
+  readonly onEnd: (how: LiveEnd) => void;
+  /** A failure that nobody expected. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+interface Queued {
+  readonly command: Exclude<LiveCommand, { readonly type: "append" }>;
+  readonly cause: string | undefined;
+  /** Where in the sound it was said. */
+  readonly place: number;
+}
+
+export class LiveSession {
+  private settings: LiveSettings;
+  private readonly abort = new AbortController();
+  private readonly buffer = new SoundBuffer();
+  private readonly commands: Queued[] = [];
+  private readonly recogniser: Recogniser;
+  private time: SoundClock;
+  private turns: Turns;
+  private memory: Float32Array | undefined;
+  private lastAt: number;
+  private readonly timers = new Set<() => void>();
+  private finishing: LiveEnd | undefined;
+  private isListening = false;
+  private wake: () => void = () => {};
+
+  constructor(private readonly deps: LiveSessionDeps) {
+    const { settings, clock, origin } = deps;
+    this.settings = settings;
+    this.recogniser = new Recogniser({ ...deps, signal: this.abort.signal });
+    this.time = new SoundClock(settings.format);
+    this.turns = this.newTurns();
+    this.lastAt = clock.now();
+    this.expectSomething(IDLE_MS);
+    if (origin.deadline !== undefined) this.after(origin.deadline - clock.wall(), () => this.fail(tooLate(), "limit"));
+    void this.run();
+  }
+
+  /** Seconds of sound that came. */
+  get seconds(): number {
+    return this.time.seconds(this.buffer.end);
+  }
+
+  /** Tokens of all text so far. */
+  get tokens(): number {
+    return this.recogniser.tokens;
+  }
+
+  /** Tells the client of the session. */
+  begin(): void {
+    this.emit({ type: "created", settings: this.settings });
+  }
+
+  /**
+   * Takes what the client says; `cause` is the id that it gave that. Throws SvcError about what cannot be taken
+   * (`invalid_value`, `rate_limit_exceeded`): the session goes on.
+   */
+  handle(command: LiveCommand, cause?: string): void {
+    if (this.isOver || this.finishing) return;
+    this.lastAt = this.deps.clock.now();
+    if (command.type === "append") this.append(command.audio);
+    else this.take({ command, cause, place: this.buffer.end });
+    this.wake();
+  }
+
+  /** Takes nothing more, recognises what was said, and ends. */
+  finish(how: LiveEnd, error?: SvcError): void {
+    if (this.isOver || this.finishing) return;
+    this.finishing = how;
+    if (error) this.emit({ type: "error", error });
+    this.wake();
+  }
+
+  /** Ends at once, with an error where that is the client's to know. */
+  fail(error: SvcError, how: LiveEnd): void {
+    this.emit({ type: "error", error });
+    this.end(how);
+  }
+
+  /** Ends without a word: nobody listens. */
+  close(): void {
+    this.end("wished");
+  }
+
+  private get isOver(): boolean {
+    return this.abort.signal.aborted;
+  }
+
+  private take(queued: Queued): void {
+    // What comes next may be in the format that it says.
+    if (this.commands.length === 0 && !this.isListening && this.framesTo(queued.place) === 0) this.execute(queued);
+    else if (this.commands.length < MOST_COMMANDS) this.commands.push(queued);
+    else
+      throw new SvcError("rate_limit_exceeded", `At most ${MOST_COMMANDS} events may wait for the sound before them.`);
+  }
+
+  private append(audio: string): void {
+    const { maxSeconds } = this.deps;
+    const bytes = decoded(audio, this.time.bytes(BACKLOG_SECONDS));
+    const { sample } = this.time;
+    if (bytes.length % sample !== 0) {
+      throw faulty(`have whole samples of ${sample} bytes; got ${bytes.length} bytes`);
+    }
+    const waiting = this.buffer.end - this.turns.heard + this.recogniser.waitingBytes;
+    if (waiting + bytes.length > this.time.bytes(BACKLOG_SECONDS)) {
+      const message = `At most ${BACKLOG_SECONDS} s of sound may wait to be recognised: send it no faster than it is spoken.`;
+      throw new SvcError("rate_limit_exceeded", message, { param: "audio" });
+    }
+    if (this.time.seconds(this.buffer.end + bytes.length) > maxSeconds) {
+      const minutes = maxSeconds / 60;
+      const message = `A session may have ${minutes} minutes of sound (--max-audio-minutes): it ends here.`;
+      this.finish("limit");
+      throw new SvcError("invalid_value", message, { param: "audio" });
+    }
+    this.buffer.append(bytes);
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (!this.isOver) await this.step();
+    } catch (error) {
+      if (this.isOver) return;
+      if (!(error instanceof SvcError)) this.deps.onUnexpected(error);
+      const known = error instanceof SvcError ? error : new SvcError("internal_error", "An internal error occurred.");
+      this.fail(known, "failed");
+    }
+  }
+
+  /** Listens to what comes before the next command, or does what it says. */
+  private async step(): Promise<void> {
+    const [next] = this.commands;
+    const frames = next?.command.type === "clear" ? 0 : this.framesTo(next?.place ?? this.buffer.end);
+    if (frames > 0) return this.listen(frames);
+    if (next) {
+      this.commands.shift();
+      return this.execute(next);
+    }
+    if (!this.finishing) return new Promise((resolve) => (this.wake = resolve));
+    this.turns.finish(this.settings);
+    await this.recogniser.whenIdle();
+    this.end(this.finishing);
+  }
+
+  /** How many frames are to be listened to before that place, a few seconds at most. */
+  private framesTo(place: number): number {
+    const { time, turns } = this;
+    return Math.floor(Math.min(place - turns.heard, time.bytes(LISTENING_SECONDS)) / time.frame);
+  }
+
+  private async listen(frames: number): Promise<void> {
+    const { heard } = this.turns;
+    const { frame } = this.time;
+    const known = heard >= frame ? 1 : 0;
+    const bytes = this.buffer.slice(heard - known * frame, heard + frames * frame);
+    const sound = { format: this.settings.format, bytes };
+    const work = { sound, known, ...(this.memory && { memory: this.memory }) };
+    this.isListening = true;
+    const { speech, memory } = await this.deps.transcriptions.listen(this.settings.model, work, this.abort.signal);
+    this.isListening = false;
+    if (this.isOver) return;
+    this.memory = memory;
+    for (let at = 0; at < frames; at++) this.turns.hear(speech[at] ?? 0, this.settings);
+    this.buffer.dropBefore(this.turns.needed(this.settings));
+  }
+
+  private execute({ command, cause, place }: Queued): void {
+    try {
+      if (command.type === "commit") this.turns.commit(place, this.settings);
+      else if (command.type === "clear") this.turns.clear(place);
+      else {
+        this.settings = changed(this.settings, command.changes, this.deps.transcriptions, place > 0);
+        if (place === 0) {
+          this.time = new SoundClock(this.settings.format);
+          this.turns = this.newTurns();
+        }
+        this.emit({ type: "updated", settings: this.settings });
+      }
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      this.emit({ type: "error", error, ...(cause !== undefined && { cause }) });
+    }
+  }
+
+  private newTurns(): Turns {
+    const { buffer, time: clock, recogniser } = this;
+    return new Turns({ buffer, clock, recogniser, emit: (event) => this.emit(event) });
+  }
+
+  private emit(event: LiveEvent): void {
+    if (!this.isOver) this.deps.emit(event);
+  }
+
+  private expectSomething(ms: number): void {
+    this.after(ms, () => {
+      const left = this.lastAt + IDLE_MS - this.deps.clock.now();
+      if (left > 0) return this.expectSomething(left);
+      this.fail(new SvcError("request_timeout", `Nothing came for ${IDLE_MS / 1000} s: the session ends.`), "limit");
+    });
+  }
+
+  private after(ms: number, act: () => void): void {
+    const cancel = this.deps.clock.after(Math.max(0, ms), () => {
+      this.timers.delete(cancel);
+      act();
+    });
+    this.timers.add(cancel);
+  }
+
+  private end(how: LiveEnd): void {
+    if (this.isOver) return;
+    for (const cancel of this.timers) cancel();
+    this.abort.abort();
+    this.wake();
+    this.deps.onEnd(how);
+  }
+}
+
+const faulty = (rule: string) => new SvcError("invalid_value", `'audio' must ${rule}.`, { param: "audio" });
+const tooLate = () => new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed: the session ends.");
+
+function decoded(audio: string, limit: number): Uint8Array {
+  try {
+    return readBase64(audio, limit);
+  } catch (error) {
+    throw error instanceof Refusal ? error.at("audio") : error;
+  }
+}

@@ -1,0 +1,41 @@
+// What a live session is set to, and what its client may change.
+
+import { SvcError } from "../../domain/errors.ts";
+import { USUAL_TURNS, type LiveChanges, type LiveSettings } from "../../domain/live.ts";
+import type { TranscriptionService } from "../transcriptions.ts";
+
+type Models = Pick<TranscriptionService, "model">;
+
+/** Where nothing is said about it. Throws SvcError `engine_unavailable` when there is no transcription model. */
+export function usualSettings(model: string | undefined, models: Models): LiveSettings {
+  const { name, tellsSpeech } = models.model(model);
+  return { model: name, format: { encoding: "pcm16", rate: 24_000 }, turns: tellsSpeech ? USUAL_TURNS : null };
+}
+
+/**
+ * The settings with these changes: all of them, or none. Throws SvcError `unsupported_parameter`, `invalid_value` or
+ * `engine_unavailable`. `hasBegun`: there is sound in the session's first format.
+ */
+export function changed(before: LiveSettings, changes: LiveChanges, models: Models, hasBegun: boolean): LiveSettings {
+  const { name, tellsSpeech } = models.model(changes.model ?? before.model);
+  const format = changes.format ?? before.format;
+  const isOther = format.encoding !== before.format.encoding || format.rate !== before.format.rate;
+  if (isOther && hasBegun) {
+    const message = "The format cannot change any more: sound in another one has come already.";
+    throw new SvcError("invalid_value", message, { param: "format" });
+  }
+  const turns = changes.turns && { ...(before.turns ?? USUAL_TURNS), ...changes.turns };
+  if (turns && !tellsSpeech) {
+    const message = "'turn_detection' must be null: this server has no speech detector.";
+    throw new SvcError("unsupported_parameter", message, { param: "turn_detection" });
+  }
+  const language = changes.language === undefined ? before.language : changes.language;
+  const prompt = changes.prompt === undefined ? before.prompt : changes.prompt;
+  return {
+    model: name,
+    format,
+    ...(language != null && { language }),
+    ...(prompt != null && { prompt }),
+    turns: turns === undefined ? before.turns : turns,
+  };
+}

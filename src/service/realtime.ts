@@ -1,0 +1,100 @@
+// Live sessions: how many there may be, and how they end with the server.
+
+import type { Timers } from "../domain/clock.ts";
+import type { CancelCause } from "../domain/cancel.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { LiveEnd, LiveEvent } from "../domain/live.ts";
+import type { Origin } from "./live/recogniser.ts";
+import { LiveSession } from "./live/session.ts";
+import { usualSettings } from "./live/settings.ts";
+import type { RequestService } from "./request.ts";
+import type { TranscriptionService } from "./transcriptions.ts";
+
+/** Nobody knows when a session will end. */
+const RETRY_SECONDS = 10;
+
+export interface RealtimeDeps {
+  readonly transcriptions: TranscriptionService;
+  readonly requests: Pick<RequestService, "attach">;
+  readonly clock: Timers;
+  readonly maxSessions: number;
+  /** Sound of a session. */
+  readonly maxSeconds: number;
+}
+
+export interface LiveListener {
+  readonly emit: (event: LiveEvent) => void;
+  /** Called once, at the end: nothing is emitted any more. */
+  readonly onEnd: (how: LiveEnd) => void;
+  /** A failure that nobody expected. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+export class RealtimeService {
+  private readonly sessions = new Set<LiveSession>();
+  private readonly gone = new Set<() => void>();
+
+  constructor(private readonly deps: RealtimeDeps) {}
+
+  /** Sessions that have not ended. */
+  get openCount(): number {
+    return this.sessions.size;
+  }
+
+  /**
+   * Opens a session with a model of this name. Throws SvcError `server_busy`, `shutting_down`, or `engine_unavailable` when
+   * there is no transcription model.
+   */
+  open(origin: Origin, model: string | undefined, listener: LiveListener): LiveSession {
+    const { transcriptions, requests, clock, maxSessions, maxSeconds } = this.deps;
+    if (this.sessions.size >= maxSessions) {
+      const message = `There are ${maxSessions} sessions already, which is as many as --max-realtime-sessions allows.`;
+      throw new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
+    }
+    const settings = usualSettings(model, transcriptions);
+    const detach = requests.attach(origin.id, (cause) => session.fail(endedBy(cause), END[cause]));
+    const onEnd = (how: LiveEnd) => {
+      detach();
+      this.left(session);
+      listener.onEnd(how);
+    };
+    const session: LiveSession = new LiveSession({
+      transcriptions,
+      clock,
+      maxSeconds,
+      origin,
+      settings,
+      emit: listener.emit,
+      onEnd,
+      onUnexpected: listener.onUnexpected,
+    });
+    this.sessions.add(session);
+    return session;
+  }
+
+  /** Has all sessions recognise what was said, and end; resolves when they have. */
+  drain(): Promise<void> {
+    for (const session of this.sessions) session.finish("shutdown", endedBy("shutdown"));
+    if (this.sessions.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.gone.add(resolve));
+  }
+
+  private left(session: LiveSession): void {
+    this.sessions.delete(session);
+    if (this.sessions.size > 0) return;
+    for (const resolve of this.gone) resolve();
+    this.gone.clear();
+  }
+}
+
+const END: Readonly<Record<CancelCause, LiveEnd>> = {
+  client: "wished",
+  id: "wished",
+  deadline: "limit",
+  shutdown: "shutdown",
+};
+
+const endedBy = (cause: CancelCause): SvcError =>
+  cause === "shutdown"
+    ? new SvcError("shutting_down", "The server is shutting down.")
+    : new SvcError("request_cancelled", "The session was cancelled by its id.");

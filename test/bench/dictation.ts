@@ -1,0 +1,157 @@
+// `bun test/bench/dictation.ts`: how long after its last sound an utterance is text, through /v1/realtime, spoken by the own
+// voice at the speed of speech. Prints Markdown rows. Needs `bun build.ts media`.
+//   --utterances N (8)   --threads N (2)
+
+import { parseArgs } from "node:util";
+import { dice } from "../support/dice.ts";
+import { RealtimeClient } from "../support/realtime-client.ts";
+import { withServer, type TestServer } from "../support/server.ts";
+import { sentence, wordErrors, wordsOf } from "./sentences.ts";
+import { median } from "./stats.ts";
+
+const { values } = parseArgs({ options: { utterances: { type: "string" }, threads: { type: "string" } } });
+const utterances = Number(values.utterances ?? 8);
+const threads = Number(values.threads ?? 2);
+
+const RATE = 24_000;
+/** A tenth of a second, as microphones send it. */
+const CHUNK = RATE / 10;
+/** What is quieter is silence. */
+const LOUD = 300;
+
+interface Spoken {
+  readonly text: string;
+  /** From the first sound to the last. */
+  readonly samples: Int16Array;
+}
+
+interface Timing {
+  /** Seconds from the last sound: to the end that was noticed, and to the whole text. */
+  readonly noticed: number;
+  readonly text: number;
+  readonly errors: number;
+}
+
+async function say({ url }: TestServer, text: string): Promise<Spoken> {
+  const body = JSON.stringify({ input: text, response_format: "pcm" });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body });
+  if (!response.ok) throw new Error(await response.text());
+  const all = new Int16Array(await response.arrayBuffer());
+  const isLoud = (sample: number) => Math.abs(sample) > LOUD;
+  return { text, samples: all.slice(all.findIndex(isLoud), all.findLastIndex(isLoud) + 1) };
+}
+
+/** Sends sound at the speed of speech, until `done`; resolves when the last of `samples` is sent, with that time. */
+function speaker(client: RealtimeClient) {
+  let next = performance.now();
+  return async (samples: Int16Array): Promise<number> => {
+    for (let at = 0; at < samples.length; at += CHUNK) {
+      const chunk = samples.subarray(at, at + CHUNK);
+      next += (1000 * chunk.length) / RATE;
+      // It is sent when it has been said.
+      await Bun.sleep(Math.max(0, next - performance.now()));
+      client.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    }
+    return performance.now();
+  };
+}
+
+async function dictate(server: TestServer, all: readonly Spoken[], isCommitted: boolean): Promise<Timing[]> {
+  const client = await RealtimeClient.open(server.url);
+  client.set({ transcription: { language: "en" }, ...(isCommitted && { turn_detection: null }) });
+  const send = speaker(client);
+  const timings: Timing[] = [];
+  await send(new Int16Array(RATE));
+  for (const { text, samples } of all) {
+    const ended = await send(samples);
+    let over = false;
+    if (isCommitted) client.commit();
+    const heard = (async () => {
+      await client.next("input_audio_buffer.committed");
+      const noticed = performance.now();
+      const { transcript = "" } = await client.completed();
+      const whole = performance.now();
+      over = true;
+      const errors = wordErrors(wordsOf(text), wordsOf(transcript));
+      return { noticed: (noticed - ended) / 1000, text: (whole - ended) / 1000, errors };
+    })();
+    while (!over) await send(new Int16Array(CHUNK));
+    timings.push(await heard);
+    await send(new Int16Array(RATE / 2));
+  }
+  client.close();
+  return timings;
+}
+
+/** A recording of some hours that is recognised meanwhile, in another client's name. */
+async function beside(server: TestServer, sound: Spoken, work: () => Promise<void>): Promise<void> {
+  const samples = new Int16Array(RATE * 3600);
+  for (let at = 0; at + sound.samples.length < samples.length; at += sound.samples.length + RATE / 4) {
+    samples.set(sound.samples, at);
+  }
+  const abort = new AbortController();
+  const body = new FormData();
+  body.append("language", "en");
+  body.append("file", new Blob([wavHead(samples.byteLength), samples]));
+  const batch = fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", body, signal: abort.signal });
+  batch.catch(() => {});
+  await Bun.sleep(5000);
+  try {
+    await work();
+  } finally {
+    abort.abort();
+  }
+}
+
+function wavHead(bytes: number): Uint8Array<ArrayBuffer> {
+  const head = new DataView(new ArrayBuffer(44));
+  const text = (at: number, letters: string) =>
+    [...letters].forEach((one, i) => head.setUint8(at + i, one.charCodeAt(0)));
+  text(0, "RIFF");
+  head.setUint32(4, 36 + bytes, true);
+  text(8, "WAVEfmt ");
+  for (const [at, value] of [16, 0x0001_0001, RATE, RATE * 2, 0x0010_0002].entries())
+    head.setUint32(16 + 4 * at, value, true);
+  text(36, "data");
+  head.setUint32(40, bytes, true);
+  return new Uint8Array(head.buffer);
+}
+
+const fixed = (value: number) => value.toFixed(2);
+const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
+
+await withServer(["--threads", String(threads), "--ctx", "1024"], async (server) => {
+  const roll = dice(11);
+  const sets: [string, Spoken[]][] = [];
+  for (const clauses of [1, 4]) {
+    const spoken: Spoken[] = [];
+    for (let count = 0; count < utterances; count++) {
+      const parts = Array.from({ length: clauses }, () => sentence(roll).slice(0, -1));
+      spoken.push(await say(server, `${parts.join(" and ")}.`));
+    }
+    const seconds = median(spoken.map(({ samples }) => samples.length / RATE));
+    sets.push([`${seconds.toFixed(1)} s`, spoken]);
+  }
+  // The model is loaded, and has computed.
+  await dictate(server, sets[0]?.[1].slice(0, 1) ?? [], true);
+
+  row("utterance", "end", "beside", "end noticed after, s", "text after, s: median", "worst", "wrong words");
+  row("---", "---", "---", "---", "---", "---", "---");
+  const measure = async (name: string) => {
+    for (const [length, spoken] of sets) {
+      for (const isCommitted of [false, true]) {
+        const timings = await dictate(server, spoken, isCommitted);
+        const texts = timings.map(({ text }) => text);
+        const words = spoken.reduce((sum, { text }) => sum + wordsOf(text).length, 0);
+        const errors = timings.reduce((sum, one) => sum + one.errors, 0);
+        const noticed = fixed(median(timings.map((one) => one.noticed)));
+        const end = isCommitted ? "committed by the client" : "500 ms of silence";
+        row(length, end, name, noticed, fixed(median(texts)), fixed(Math.max(...texts)), `${errors} of ${words}`);
+      }
+    }
+  };
+  await measure("nothing");
+  const [, long] = sets[1] ?? [];
+  if (long?.[0]) await beside(server, long[0], () => measure("one long recording"));
+});

@@ -1,0 +1,303 @@
+// Who may open a session of /v1/realtime, and how one ends: by its client, by its id, by its limits, with its engine, with the server.
+
+import { describe, expect, onTestFinished, test } from "bun:test";
+import type { Config } from "../../src/config/config.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { ModelRouter } from "../../src/service/model-router.ts";
+import { RealtimeService } from "../../src/service/realtime.ts";
+import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { RealtimeClient } from "../support/realtime-client.ts";
+import { hello, serve, until, type TestServer } from "./harness.ts";
+import { RawClient } from "./raw.ts";
+
+const PATH = "/v1/realtime";
+/** 16-bit samples at 24 kHz, one second. */
+const speech = new Uint8Array(48_000).fill(1);
+const silence = new Uint8Array(48_000);
+const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
+const apiKeys = [{ name: "ada", key: "ada-key" }];
+
+type Options = Parameters<typeof RealtimeClient.open>[1];
+
+async function open(server: TestServer, options?: Options): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(server.url, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function start(overrides: Partial<Config> = {}, options?: Options) {
+  const server = serve(hello, overrides);
+  return { server, client: await open(server, options) };
+}
+
+/** A sentence and the silence behind it. */
+function say(client: RealtimeClient): void {
+  for (const sound of [speech, silence]) client.append(sound);
+}
+
+/** The head of the answer to an upgrade with these headers. */
+async function answerTo(server: TestServer, headers: readonly string[], path = PATH): Promise<string> {
+  const raw = await RawClient.connect(server.port);
+  const usual = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"];
+  const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+  const named = (line: string) => line.split(":", 1)[0];
+  const own = [...usual, key, "Host: localhost"].filter((line) => !headers.some((one) => named(one) === named(line)));
+  raw.socket.write([`GET ${path} HTTP/1.1`, ...own, ...headers, "\r\n"].join("\r\n"));
+  await until(() => raw.received.includes("\r\n\r\n"));
+  raw.leave();
+  return raw.received;
+}
+const statusOf = (head: string) => Number(head.split(" ")[1]);
+
+describe("the door", () => {
+  test("what asks for no upgrade is told so", async () => {
+    const server = serve();
+    const response = await fetch(server.url + PATH);
+    expect([response.status, response.headers.get("upgrade")]).toEqual([426, "websocket"]);
+    expect(await response.json()).toMatchObject({ error: { code: "upgrade_required", type: "invalid_request_error" } });
+    const posted = await server.post(PATH, {});
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+
+  test("the upgrade carries the request's id and a subprotocol that was offered", async () => {
+    const head = await answerTo(serve(), [
+      "X-Request-ID: mine",
+      "Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.x, openai-beta.realtime-v1",
+    ]);
+    expect(head).toStartWith("HTTP/1.1 101");
+    expect(head).toMatch(/^X-Request-ID: mine\r$/im);
+    expect(head).toMatch(/^Compat-Request-ID: mine\r$/im);
+    expect(head).toMatch(/^Sec-WebSocket-Protocol: realtime\r$/im);
+    expect(head.match(/^sec-websocket-protocol/gim)).toHaveLength(1);
+    expect(await answerTo(serve(), [])).not.toMatch(/^sec-websocket-protocol/im);
+  });
+
+  test.each<[string, readonly string[], number, string?]>([
+    ["pages of other origins", ["Origin: https://evil.example"], 403],
+    ["what other pages embed", ["Sec-Fetch-Site: cross-site"], 403],
+    ["names that are not ours", ["Host: evil.example"], 403],
+    ["a key of another length", ["Sec-WebSocket-Key: abc"], 400],
+    ["the wrong connection", ["Connection: keep-alive"], 426],
+    ["a deadline that is none", ["X-Svc-Deadline-Ms: soon"], 400],
+    ["another intent", [], 400, `${PATH}?intent=conversation`],
+    ["a call", [], 400, `${PATH}?call_id=rtc_1`],
+  ])("%s are refused", async (_, headers, status, path = PATH) => {
+    const server = serve();
+    const head = await answerTo(server, headers, path);
+    expect(statusOf(head)).toBe(status);
+    expect(head).toContain('"error":{"message":');
+    expect(server.metrics.connections).toBe(0);
+  });
+
+  test("pages of this machine and of --cors-origin may come in", async () => {
+    const server = serve(hello, { corsOrigins: ["https://app.example"] });
+    for (const origin of ["http://localhost:5173", "https://app.example"]) {
+      expect(statusOf(await answerTo(server, [`Origin: ${origin}`, "Sec-Fetch-Site: cross-site"]))).toBe(101);
+    }
+  });
+
+  test("a key is asked for, and may be a subprotocol, as pages have no other way", async () => {
+    const server = serve(hello, { apiKeys });
+    const protocol = (key: string) => `Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.${key}`;
+    expect(statusOf(await answerTo(server, []))).toBe(401);
+    expect(statusOf(await answerTo(server, [protocol("other")]))).toBe(401);
+    for (const header of ["Authorization: Bearer ada-key", "X-Api-Key: ada-key", protocol("ada-key")]) {
+      const head = await answerTo(server, [header]);
+      expect([header, statusOf(head)]).toEqual([header, 101]);
+      expect(head).not.toContain("ada-key");
+    }
+  });
+
+  test("a session counts towards the limits of its key until it ends", async () => {
+    const options = { headers: { authorization: "Bearer ada-key" } };
+    const { server, client } = await start({ apiKeys, keyConcurrent: 1 }, options);
+    expect(statusOf(await answerTo(server, ["Authorization: Bearer ada-key"]))).toBe(429);
+    client.close();
+    await until(() => server.metrics.connections === 0);
+    expect(statusOf(await answerTo(server, ["Authorization: Bearer ada-key"]))).toBe(101);
+  });
+
+  test("there are only so many sessions", async () => {
+    const { server, client } = await start({ maxRealtimeSessions: 1 });
+    const head = await answerTo(server, []);
+    expect(statusOf(head)).toBe(503);
+    expect(head).toContain("server_busy");
+    expect(head).toMatch(/^retry-after: \d+\r$/im);
+    client.close();
+    await until(() => server.metrics.connections === 0);
+    await open(server);
+  });
+
+  test("without a transcription model there are none", () => {
+    const { requests, transcriptions: known } = serve();
+    const mediaLimits = { maxAudioBytes: 1 } as never;
+    const router = new ModelRouter([]);
+    const { recordings } = known;
+    const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
+    const service = new RealtimeService({
+      transcriptions,
+      requests,
+      clock: systemClock,
+      maxSessions: 1,
+      maxSeconds: 1,
+    });
+    const listener = { emit: () => {}, onEnd: () => {}, onUnexpected: () => {} };
+    expect(() => service.open({ id: "1" }, undefined, listener)).toThrow("--transcription-model");
+    expect([service.openCount, requests.registeredCount]).toEqual([0, 0]);
+  });
+
+  test("without a speech detector the client says where utterances end", async () => {
+    const server = serve();
+    server.transcriber.tellsSpeech = false;
+    const client = await open(server);
+    expect(JSON.stringify(await client.next("session.created"))).toContain('"turn_detection":null');
+    client.set({ turn_detection: { type: "server_vad" } });
+    expect(await client.error()).toMatchObject({ code: "unsupported_parameter", param: "turn_detection" });
+  });
+});
+
+describe("a session ends", () => {
+  test("with its client, and so does the work on what it said", async () => {
+    const { server, client } = await start();
+    server.transcriber.gate = new Promise(() => {});
+    say(client);
+    await client.next("conversation.item.input_audio_transcription.delta");
+    expect([server.requests.activeCount, server.metrics.connections]).toEqual([1, 1]);
+    client.close();
+    await until(() => server.requests.activeCount === 0 && server.metrics.connections === 0);
+    expect(server.requests.registeredCount).toBe(0);
+    const line = server.log.lines.find(({ fields }) => fields["route"] === PATH);
+    expect(line?.fields).toMatchObject({ method: "GET", status: 101, finish: "wished", seconds: 2 });
+    expect(server.metrics.answered).toEqual([`${PATH} 101`]);
+    expect(server.metrics.calls).toEqual(["transcription started", "transcription finished cancelled"]);
+  });
+
+  test("when nothing has come for five minutes", async () => {
+    const { server, client } = await start();
+    server.clock.pass(200_000);
+    client.append(silence);
+    await until(() => server.transcriber.heard.length > 0);
+    server.clock.pass(200_000);
+    client.set({});
+    await client.next("session.updated");
+    server.clock.pass(301_000);
+    expect(await client.error()).toMatchObject({ code: "request_timeout", event_id: null });
+    expect(await client.closed()).toEqual({ code: 1008, reason: "the session reached a limit" });
+  });
+
+  test("at its deadline", async () => {
+    const { server, client } = await start({}, { headers: { "X-Svc-Deadline-Ms": "60000" } });
+    await client.next("session.created");
+    server.clock.pass(60_000);
+    expect(await client.error()).toMatchObject({ code: "deadline_exceeded" });
+    expect(await client.closed()).toMatchObject({ code: 1008 });
+  });
+
+  test("when it is cancelled by its id; an utterance, by its own", async () => {
+    const { server, client } = await start({}, { headers: { "X-Request-ID": "dictation" } });
+    server.transcriber.gate = new Promise(() => {});
+    say(client);
+    const { item_id } = await client.next("conversation.item.input_audio_transcription.delta");
+    const cancel = async (id: string | undefined) =>
+      (await server.post(`/v1/chat/completions/${id}/cancel`, {})).status;
+    expect(await cancel(item_id)).toBe(200);
+    const { error, item_id: failed } = await client.failed();
+    expect([failed, error]).toEqual([
+      item_id,
+      expect.objectContaining({ code: "request_cancelled", type: "cancelled" }),
+    ]);
+    expect(await cancel("dictation")).toBe(200);
+    expect(await client.error()).toMatchObject({ code: "request_cancelled" });
+    expect(await client.closed()).toMatchObject({ code: 1000 });
+    expect(await cancel("dictation")).toBe(404);
+  });
+
+  test("not when the engine dies: what it was recognising fails, and the next utterance is heard", async () => {
+    const { server, client } = await start();
+    server.transcriber.refusal = crashed;
+    say(client);
+    expect((await client.failed()).error).toEqual({
+      type: "server_error",
+      code: "engine_crashed",
+      message: crashed.message,
+    } as never);
+    server.transcriber.refusal = undefined;
+    say(client);
+    await client.completed();
+  });
+
+  test("not when the model finds no words: the text is empty", async () => {
+    const { server, client } = await start();
+    server.transcriber.refusal = new SvcError("no_speech", "Nobody speaks.");
+    say(client);
+    expect((await client.completed()).transcript).toBe("");
+  });
+
+  test("not when the queue is full: that utterance fails", async () => {
+    const { server, client } = await start({ parallel: 1, maxQueue: 0 });
+    server.transcriber.gate = new Promise(() => {});
+    say(client);
+    await client.next("conversation.item.input_audio_transcription.delta");
+    const other = await open(server);
+    say(other);
+    expect((await other.failed()).error).toMatchObject({ code: "server_busy" });
+  });
+
+  test("when nobody can listen any more", async () => {
+    const { server, client } = await start();
+    server.transcriber.ear = Promise.reject(new SvcError("engine_unavailable", "The model engine is down."));
+    server.transcriber.ear.catch(() => {});
+    client.append(speech);
+    expect(await client.error()).toMatchObject({ code: "engine_unavailable" });
+    expect(await client.closed()).toMatchObject({ code: 1011 });
+  });
+
+  test("by a bug with a sentence, and the log has the rest", async () => {
+    const { server, client } = await start();
+    server.transcriber.ear = Promise.reject(new TypeError("x is not a function"));
+    server.transcriber.ear.catch(() => {});
+    client.append(speech);
+    const { code, message } = await client.error();
+    expect([code, message]).toEqual(["internal_error", "An internal error occurred."]);
+    await client.closed();
+    const told = server.log.lines.find(({ message }) => message === "unexpected error");
+    expect([told?.level, told?.fields["name"]]).toEqual(["error", "TypeError"]);
+  });
+
+  test("with the server, which finishes what is being recognised and what was said last", async () => {
+    const { server, client } = await start({ drainTimeoutMs: 5000 });
+    const gate = Promise.withResolvers<void>();
+    server.transcriber.gate = gate.promise;
+    say(client);
+    await client.next("conversation.item.input_audio_transcription.delta");
+    const stopped = server.stop();
+    expect(await client.error()).toMatchObject({ code: "shutting_down" });
+    gate.resolve();
+    await client.completed();
+    expect(await client.closed()).toEqual({ code: 1001, reason: "the server is shutting down" });
+    await stopped;
+  });
+
+  test("with the server's patience, if it is still at work", async () => {
+    const { server, client } = await start({ drainTimeoutMs: 20 });
+    server.transcriber.gate = new Promise(() => {});
+    say(client);
+    await client.next("conversation.item.input_audio_transcription.delta");
+    await server.stop();
+    expect(await client.closed()).toMatchObject({ code: 1001 });
+    expect([server.requests.activeCount, server.requests.registeredCount, server.metrics.connections]).toEqual([
+      0, 0, 0,
+    ]);
+  });
+});
+
+test("clients take turns by who they are", async () => {
+  const server = serve(hello, { apiKeys: [...apiKeys, { name: "eve", key: "eve-key" }] });
+  for (const key of ["ada-key", "eve-key"]) {
+    const client = await open(server, { headers: { authorization: `Bearer ${key}` } });
+    say(client);
+    await client.completed();
+  }
+  expect(server.transcriber.clients).toEqual(["ada", "eve"]);
+});

@@ -1,0 +1,191 @@
+import { describe, expect, onTestFinished, test } from "bun:test";
+import type { Config } from "../../src/config/config.ts";
+import { RealtimeClient } from "../support/realtime-client.ts";
+import { expectGolden } from "./golden.ts";
+import { hello, serve, until, type TestServer } from "./harness.ts";
+
+/** Of 16-bit samples at 24 kHz, in a frame of 32 ms. */
+const FRAME = 1536;
+/** Sound in which somebody speaks, or is silent, for so many frames. */
+const speech = (frames: number) => new Uint8Array(frames * FRAME).fill(1);
+const silence = (frames: number) => new Uint8Array(frames * FRAME);
+/** More than ends an utterance. */
+const PAUSE = 20;
+
+const segment = (text: string) => ({ start: 0, end: 1, text, tokens: [1], averageLogprob: -0.2, compressionRatio: 1 });
+
+const start = (overrides: Partial<Config> = {}) => {
+  const server = serve(hello, overrides);
+  server.transcriber.segments = [segment(" Hello"), segment(" there.")];
+  return server;
+};
+
+async function open(server: TestServer, options?: Parameters<typeof RealtimeClient.open>[1]): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(server.url, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const types = ({ events }: RealtimeClient) => events.map(({ type }) => type);
+
+describe("a session", () => {
+  test("tells of an utterance, from when it begins until its text is whole", async () => {
+    const server = start();
+    const client = await open(server);
+    client.set({ transcription: { model: "whisper-1", language: "de-AT", prompt: "Wien" } });
+    client.append(silence(50));
+    client.append(speech(30));
+    client.append(silence(PAUSE));
+    await client.completed();
+    client.append(speech(10));
+    client.append(silence(PAUSE));
+    await client.completed();
+    await expectGolden("realtime.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+    const [first] = server.transcriber.utterances;
+    expect(first).toMatchObject({ language: "de", prompt: "Wien", translate: false, temperature: 0 });
+    // What is before it, and what fades behind it.
+    expect(first?.sound.bytes.length).toBeWithin(40 * FRAME, 50 * FRAME);
+  });
+
+  test("speaks the convention's first form with whom speaks that", async () => {
+    const server = start();
+    const client = await open(server, { headers: { "OpenAI-Beta": "realtime=v1" } });
+    const session = {
+      input_audio_format: "pcm16",
+      input_audio_transcription: { model: "whisper-1", language: "en", prompt: "" },
+      turn_detection: { type: "server_vad", threshold: 0.6, prefix_padding_ms: 100, silence_duration_ms: 300 },
+      input_audio_noise_reduction: { type: "near_field" },
+      include: [],
+    };
+    client.send({ type: "transcription_session.update", session });
+    client.append(speech(30));
+    client.append(silence(PAUSE));
+    await client.completed();
+    await expectGolden("realtime-flat.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  });
+
+  test("is told where utterances end when it detects no turns", async () => {
+    const client = await open(start());
+    client.set({ turn_detection: null });
+    client.append(speech(30));
+    client.append(silence(3 * PAUSE));
+    client.append(speech(30));
+    client.commit();
+    const { transcript } = await client.completed();
+    expect(transcript).toBe("Hello there.");
+    expect(types(client)).toEqual([
+      "session.created",
+      "session.updated",
+      "input_audio_buffer.committed",
+      "conversation.item.added",
+      "conversation.item.done",
+      "conversation.item.input_audio_transcription.delta",
+      "conversation.item.input_audio_transcription.delta",
+      "conversation.item.input_audio_transcription.completed",
+    ]);
+  });
+
+  test("sends the engine nothing to recognise while nobody speaks", async () => {
+    const server = start();
+    const client = await open(server);
+    client.append(silence(500));
+    client.commit();
+    expect(await client.completed()).toMatchObject({ transcript: "", usage: { type: "duration", seconds: 16 } });
+    expect(server.transcriber.utterances).toEqual([]);
+  });
+
+  test("takes telephone sound, and 16 kHz", async () => {
+    const server = start();
+    for (const format of [{ type: "audio/pcmu" }, { type: "audio/pcma" }, { type: "audio/pcm", rate: 16_000 }]) {
+      const client = await open(server);
+      client.set({ format, turn_detection: null });
+      const updated = await client.next("session.updated");
+      expect(updated.session).toMatchObject({ audio: { input: { format } } });
+      client.append(speech(100));
+      client.commit();
+      await client.next("input_audio_buffer.committed");
+      client.close();
+    }
+    expect(server.transcriber.heard.map(({ sound }) => sound.format)).toContainEqual({ encoding: "alaw", rate: 8000 });
+  });
+
+  test("has the beginning of a long utterance recognised while it goes on", async () => {
+    const server = start();
+    const client = await open(server);
+    // Thirteen seconds, and a breath.
+    client.append(speech(406));
+    client.append(silence(12));
+    const { delta, item_id } = await client.next("conversation.item.input_audio_transcription.delta");
+    expect(delta).toBe("Hello");
+    expect(types(client)).not.toContain("input_audio_buffer.speech_stopped");
+    client.append(speech(20));
+    client.append(silence(PAUSE));
+    const whole = await client.completed();
+    expect([whole.item_id, whole.transcript]).toEqual([item_id, "Hello there. Hello there."]);
+    const pieces = server.transcriber.utterances;
+    expect(pieces).toHaveLength(2);
+    // In one language.
+    expect(pieces.map(({ language }) => language)).toEqual([undefined, "en"]);
+  });
+
+  test("cuts off who speaks on and on, and hears the rest as the next utterance", async () => {
+    const server = start();
+    const client = await open(server);
+    const minute = speech(1875);
+    for (let count = 0; count < 5; count++) {
+      client.append(minute);
+      await until(() => server.transcriber.heard.length > 0);
+    }
+    const first = await client.completed();
+    expect(first).toMatchObject({ usage: { seconds: 300 } });
+    client.append(minute);
+    client.append(silence(PAUSE));
+    const second = await client.completed();
+    expect(second.usage).toMatchObject({ seconds: expect.any(Number) });
+    expect(types(client).filter((type) => type.endsWith("speech_started"))).toHaveLength(2);
+    const longest = Math.max(...server.transcriber.utterances.map(({ sound }) => sound.bytes.length));
+    expect(longest).toBeLessThan(30 * 48_000);
+  }, 30_000);
+
+  test("forgets what was said when it is cleared", async () => {
+    const server = start();
+    const client = await open(server);
+    client.set({ turn_detection: null });
+    client.append(speech(30));
+    client.send({ type: "input_audio_buffer.clear" });
+    await client.next("input_audio_buffer.cleared");
+    client.commit({ event_id: "mine" });
+    expect(await client.error()).toMatchObject({ code: "input_audio_buffer_commit_empty", event_id: "mine" });
+    client.append(speech(10));
+    client.commit();
+    await client.completed();
+    expect(server.transcriber.utterances).toHaveLength(1);
+  });
+
+  test("changes what it is told to, and leaves the rest", async () => {
+    const client = await open(start());
+    client.set({
+      transcription: { language: "fr", prompt: "Paris" },
+      turn_detection: { type: "server_vad", threshold: 0.7 },
+    });
+    client.set({
+      transcription: { prompt: null },
+      turn_detection: { silence_duration_ms: 800 },
+      noise_reduction: { type: "far_field" },
+    });
+    await client.next("session.updated");
+    const { session } = await client.next("session.updated");
+    expect(session).toMatchObject({
+      audio: {
+        input: {
+          transcription: { model: "fake-whisper", language: "fr" },
+          turn_detection: { type: "server_vad", threshold: 0.7, prefix_padding_ms: 300, silence_duration_ms: 800 },
+          noise_reduction: null,
+        },
+      },
+    });
+    client.send({ type: "session.update", session: { turn_detection: null, input_audio_format: "g711_ulaw" } });
+    const flat = await client.next("session.updated");
+    expect(flat.session).toMatchObject({ input_audio_format: "g711_ulaw", turn_detection: null });
+  });
+});
