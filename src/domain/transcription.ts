@@ -76,3 +76,10 @@ export type TranscriptionEvent =
   | { readonly type: "started" }
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
+
+/** The text of a whole recording. It begins with no space, whatever the model puts in front of its segments. */
+export const wholeText = (segments: readonly Pick<SpeechSegment, "text">[]): string =>
+  segments
+    .map(({ text }) => text)
+    .join("")
+    .trim();

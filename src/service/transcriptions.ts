@@ -26,6 +26,8 @@ export interface TranscriptionRun {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** Nobody waits for it. */
+  readonly background?: true;
 }
 
 export class TranscriptionService {
@@ -36,11 +38,16 @@ export class TranscriptionService {
     return this.deps.recordings;
   }
 
+  /** The model that recognises where none is named. Throws SvcError `engine_unavailable` when there is none. */
+  get usualModel(): string {
+    return this.deps.router.find(undefined, "transcription").model;
+  }
+
   /**
-   * Takes a recording from where a request says it is. Throws SvcError `invalid_value`, `payload_too_large` or
-   * `storage_full`, or the signal's reason.
+   * Takes a recording from where a request says it is; `field`: where base64 stands in it. Throws SvcError `invalid_value`,
+   * `payload_too_large` or `storage_full`, or the signal's reason.
    */
-  async recording(source: RecordingSource | undefined, signal: AbortSignal): Promise<Recording> {
+  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<Recording> {
     const { recordings } = this.deps;
     if (!source) {
       const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
@@ -49,9 +56,9 @@ export class TranscriptionService {
     if (source.kind === "path") return this.local(source.path);
     try {
       const bytes = await inlineBytes(source.data, recordings.largest, signal);
-      return await recordings.receive([bytes], "data");
+      return await recordings.receive([bytes], field);
     } catch (error) {
-      throw error instanceof Refusal ? error.at("data") : error;
+      throw error instanceof Refusal ? error.at(field) : error;
     }
   }
 
@@ -62,7 +69,7 @@ export class TranscriptionService {
    */
   async *recognise(
     recording: Recording,
-    { model, work, id, client, deadline }: TranscriptionRun,
+    { model, work, id, client, deadline, background }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<Exclude<TranscriptionEvent, { readonly type: "started" }>, void, void> {
@@ -80,7 +87,7 @@ export class TranscriptionService {
         report.usage = { ...noUsage(), completionTokens: tokens };
       };
       const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+      yield* this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
     } finally {
       await recording.discard();
     }

@@ -82,6 +82,10 @@ export const serverOptions = {
     to: (megabytes) => megabytes * 2 ** 20,
     help: "Maximum size of a recording, in MiB.",
   }),
+  transcribeInput: boolean({
+    default: false,
+    help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer says so.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",

@@ -15,7 +15,12 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
-import { encodeResponse, responseWriter, type ResponseContext } from "../../dialect/responses/encode.ts";
+import {
+  encodeResponse,
+  responseWriter,
+  withTranscribed,
+  type ResponseContext,
+} from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
@@ -107,8 +112,11 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
           report,
           requests: [asked.request],
           stream: asked.stream,
-          json: (events) => (log ? record(request, events, context, log) : encodeResponse(events, context)),
-          writer: (put) => responseWriter(put, context),
+          json: (events, known) => {
+            const told = withTranscribed(context, known);
+            return log ? record(request, events, told, log) : encodeResponse(events, told);
+          },
+          writer: (put, known) => responseWriter(put, withTranscribed(context, known)),
           framing: { terminator: DONE },
         };
         try {

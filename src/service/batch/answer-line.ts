@@ -22,5 +22,8 @@ export const chatLines =
     const { request } = decodeChat(body, settings);
     const { choices, topLogprobs } = request;
     const events = generation.generate({ ...request, ...own, background: true }, signal);
-    return encodeChat(events, answerOrigin(request.model), { choices, withLogprobs: topLogprobs !== undefined });
+    const { value } = await events.next();
+    const transcribed = value?.type === "accepted" ? value.transcribed : undefined;
+    const options = { choices, withLogprobs: topLogprobs !== undefined, transcribed };
+    return encodeChat(events, answerOrigin(request.model), options);
   };

@@ -89,7 +89,9 @@ export class RecordingWork {
 
   get result() {
     if (!this.hasText) {
-      throw new SvcError("no_speech", "Nobody speaks in the recording, or nothing that the model understands.");
+      const { field: param } = this.job.work;
+      const message = `'${param}' has no speech: nobody speaks in it, or nothing that the model understands.`;
+      throw new SvcError("no_speech", message, { param });
     }
     const speechSeconds = this.speechSamples / SAMPLE_RATE;
     return { language: this.language ?? "en", seconds: this.finder.length / SAMPLE_RATE, speechSeconds };
