@@ -78,6 +78,7 @@ export class TranscriptionService {
       const job = {
         work: { ...work, path: recording.path, field: recording.field },
         ...(client !== undefined && { client }),
+        ...(background && { background }),
       };
       let tokens = 0;
       const observe = (event: TranscriptionEvent) => {

@@ -46,6 +46,7 @@ export const testConfig: Config = {
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   transcribeInput: false,
+  batchEndpoints: false,
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,

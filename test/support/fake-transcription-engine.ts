@@ -35,11 +35,15 @@ export class FakeTranscriber implements TranscriptionPort {
   state: TranscriptionStatus["state"] = "unloaded";
   /** What was asked, with the content of the recording, in order. */
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
+  /** The jobs themselves. */
+  readonly jobs: TranscriptionJob[] = [];
   segments = spoken;
   /** Segments that were taken. */
   told = 0;
   /** Thrown in place of acceptance. */
   refusal: Error | undefined;
+  /** The same, for the next jobs alone. */
+  refusals: Error[] = [];
   /** Settled by a test, the segments behind the first wait for it. */
   gate: Promise<unknown> = Promise.resolve();
 
@@ -57,10 +61,13 @@ export class FakeTranscriber implements TranscriptionPort {
     };
   }
 
-  async *run({ work }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+  async *run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+    const { work } = job;
     this.state = "ready";
+    this.jobs.push(job);
     this.asked.push({ ...work, content: await Bun.file(work.path).text() });
-    if (this.refusal) throw this.refusal;
+    const refusal = this.refusals.shift() ?? this.refusal;
+    if (refusal) throw refusal;
     yield { type: "accepted" };
     yield { type: "started" };
     const { promise: aborted, reject } = Promise.withResolvers<never>();

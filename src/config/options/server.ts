@@ -151,6 +151,10 @@ export const serverOptions = {
       help: "Batch retention after completion, in days, and never shorter than that of the output file; 0: forever.",
     }),
   },
+  batchEndpoints: boolean({
+    default: false,
+    help: "Accept batches for more than /v1/chat/completions: /v1/completions, /v1/responses, /v1/embeddings, /v1/audio/transcriptions and /v1/audio/translations.",
+  }),
   loadTimeoutMs: seconds(0, DAY_S, {
     name: "load-timeout",
     default: 300,

@@ -15,6 +15,8 @@ export interface TranscriptionJob {
   readonly work: TranscriptionWork;
   /** Whose request it is: clients take turns. */
   readonly client?: string;
+  /** Nobody waits for it: others come first. */
+  readonly background?: true;
 }
 
 export interface TranscriptionPort {

@@ -102,14 +102,20 @@ export class TranscriptionWorker {
     throw new SvcError("invalid_value", message, { param: "language" });
   }
 
-  /** Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago. */
+  /**
+   * Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago; those
+   * that nobody waits for come last.
+   */
   private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
       const own = this.works.filter((one) => one === work || isSameClient(one, work));
       const running = own.reduce((sum, one) => sum + one.running, 0);
       return { work, running, last: Math.max(...own.map((one) => one[turn])) };
     });
-    return claims.toSorted((a, b) => a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn])[0]?.work;
+    const rank = ({ work }: { readonly work: RecordingWork }) => Number(work.job.background === true);
+    return claims.toSorted(
+      (a, b) => rank(a) - rank(b) || a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn],
+    )[0]?.work;
   }
 
   private begin(work: RecordingWork): void {
