@@ -14,7 +14,7 @@ const USAGE = [
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
   { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
   {
-    call: "svc transcribe FILE… [-o DIR]",
+    call: "svc transcribe FILE… [-o PATH]",
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
   { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },

@@ -1,7 +1,12 @@
 // Recordings as text: where the recording is, which model reads it, and when its file is deleted.
 
 import { SvcError } from "../domain/errors.ts";
-import type { RecordingSource, TranscriptionEvent, TranscriptionWork } from "../domain/transcription.ts";
+import type {
+  RecordingSource,
+  TranscriptionEvent,
+  TranscriptionProgress,
+  TranscriptionWork,
+} from "../domain/transcription.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { localPath } from "../media/local-file.ts";
@@ -30,12 +35,23 @@ export interface TranscriptionRun {
   readonly background?: true;
 }
 
+/** What those who want the text are told. */
+export type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
+
 export class TranscriptionService {
+  /** By the ids of requests. */
+  private readonly progress = new Map<string, TranscriptionProgress>();
+
   constructor(private readonly deps: TranscriptionDeps) {}
 
   /** Where recordings are put that come in a form. */
   get recordings(): Recordings {
     return this.deps.recordings;
+  }
+
+  /** How far the request of this id is; undefined before it is known, and after its end. */
+  progressOf(id: string): TranscriptionProgress | undefined {
+    return this.progress.get(id);
   }
 
   /** The model that recognises where none is named. Throws SvcError `engine_unavailable` when there is none. */
@@ -72,7 +88,7 @@ export class TranscriptionService {
     { model, work, id, client, deadline, background }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Exclude<TranscriptionEvent, { readonly type: "started" }>, void, void> {
+  ): AsyncGenerator<SpokenEvent, void, void> {
     try {
       const backend = this.deps.router.find(model, "transcription");
       const job = {
@@ -88,8 +104,13 @@ export class TranscriptionService {
         report.usage = { ...noUsage(), completionTokens: tokens };
       };
       const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-      yield* this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
+      const events = this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
+      for await (const event of events) {
+        if (event.type === "progress") this.progress.set(id, event.progress);
+        else yield event;
+      }
     } finally {
+      this.progress.delete(id);
       await recording.discard();
     }
   }

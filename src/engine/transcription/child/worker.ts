@@ -3,7 +3,7 @@
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { TranscriptionWork } from "../../../domain/transcription.ts";
+import type { SpeechSegment, TranscriptionWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
@@ -146,8 +146,7 @@ export class TranscriptionWorker {
         this.owners.delete(job);
         if (next !== undefined) this.owners.set(next, work);
       }
-      const events = segments.map((segment) => ({ type: "segment", segment }) as const);
-      if (events.length > 0) this.send({ type: "events", outputs: [{ key: work.key, events }], finished: [] });
+      this.tell(work, segments);
       this.finish(work);
     });
   }
@@ -163,13 +162,26 @@ export class TranscriptionWorker {
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
     work.heard = ++this.turn;
     work.read().then(
-      () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
+      () => {
+        if (!this.works.includes(work)) return;
+        this.tell(work, []);
+        this.attempt(work, () => this.finish(work));
+      },
       (error: unknown) => {
         if (!this.works.includes(work)) return;
         this.reject(key, error);
         this.remove(work);
       },
     );
+  }
+
+  private tell(work: RecordingWork, segments: readonly SpeechSegment[]): void {
+    const progress = work.takeProgress();
+    const events = [
+      ...segments.map((segment) => ({ type: "segment", segment }) as const),
+      ...(progress ? [{ type: "progress", progress } as const] : []),
+    ];
+    if (events.length > 0) this.send({ type: "events", outputs: [{ key: work.key, events }], finished: [] });
   }
 
   private finish(work: RecordingWork): void {
