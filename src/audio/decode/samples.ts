@@ -76,9 +76,9 @@ export async function* containerSamples(
   throw reason;
 }
 
-async function* packetSamples(reader: ContainerReader, { audio }: SoundTools): AsyncGenerator<Float32Array> {
+async function* packetSamples(reader: ContainerReader, { audio, note }: SoundTools): AsyncGenerator<Float32Array> {
   const head = reader.opusHead;
-  const opus = head && (await openOpus(head));
+  const opus = head && (await openOpus(head, note));
   const rates = new Rates(audio);
   try {
     let empty = 0;

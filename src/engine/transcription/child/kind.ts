@@ -23,7 +23,8 @@ export const transcriptionKind: EngineKind<
     const { libraries, modelPath: path, vadPath, parallel, threads, maxSeconds, gpuLayers, flashAttention } = options;
     const whisper = openWhisper(libraries);
     const ffmpeg = findProgram("ffmpeg");
-    const tools = { audio: openAudio(libraries), run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
+    const note = (text: string) => send({ type: "log", level: "debug", text });
+    const tools = { audio: openAudio(libraries), run: runProgram, note, ...(ffmpeg !== undefined && { ffmpeg }) };
     whisper.listenForAborts(ABORT_FD);
     whisper.loadStart({
       path,
