@@ -23,6 +23,12 @@ const common = {
       description: "What was said before, or names and spellings that may occur; its end counts if it is long.",
     }),
   ),
+  language: opt(
+    t.String({
+      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
+    }),
+  ),
+  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
   response_format: opt(oneOf("json", "verbose_json", "text", "srt", "vtt")),
   temperature: opt(
     t.Number({
@@ -37,12 +43,6 @@ export const TranslationRequest = t.Object(common);
 
 export const TranscriptionRequest = t.Object({
   ...common,
-  language: opt(
-    t.String({
-      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
-    }),
-  ),
-  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
   timestamp_granularities: opt(
     t.Array(oneOf("segment", "word"), {
       minItems: 1,

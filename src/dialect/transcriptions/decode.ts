@@ -37,7 +37,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
     throw new SvcError("invalid_value", "'data' must be absent where 'file' is given.", { param: "data" });
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
-  const language = translate ? undefined : languageOf(asked);
+  const language = languageOf(asked);
   return {
     ...(model && { model }),
     ...(file && { source: { kind: "path", path: file } }),
