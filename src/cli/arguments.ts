@@ -126,7 +126,8 @@ function operandOf(command: StoreCommand, action: Action, [operand, surplus]: st
   const extra = command === "list" ? operand : surplus;
   if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many for svc ${command}.`);
   if (command !== "list" && !operand) {
-    const example = command === "pull" ? "owner/repository, owner/repository:QUANT or a URL" : "as svc list shows it";
+    const example =
+      command === "pull" ? "owner/repository, owner/repository:QUANT, whisper:NAME or a URL" : "as svc list shows it";
     throw new UsageError(`svc ${command} needs the name of a model: ${example}.`);
   }
   return operand;

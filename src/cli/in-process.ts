@@ -3,17 +3,24 @@
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
+import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { createRuntime, stopEngines } from "./runtime.ts";
 
-/** Sends a JSON body; throws ExitError with the answer's message when it is refused. */
-export type Ask = (path: string, body: object) => Promise<Response>;
+export interface Api {
+  /** Sends a JSON body, as the request of this id; throws ExitError with the answer's message when it is refused. */
+  readonly ask: (path: string, body: object, id?: string) => Promise<Response>;
+  /** Aborted at an interrupt. */
+  readonly signal: AbortSignal;
+  /** How far the transcription of this id is. */
+  readonly transcribed: (id: string) => TranscriptionProgress | undefined;
+}
 
 /**
  * Does `work`, which may ask; returns the exit code. Only warnings are logged, unless more was wanted. Paths may name any file
- * that the user may read. `signal`: aborted at an interrupt. Throws ExitError.
+ * that the user may read. Throws ExitError.
  */
-export async function withApi(given: Config, work: (ask: Ask, signal: AbortSignal) => Promise<void>): Promise<number> {
+export async function withApi(given: Config, work: (api: Api) => Promise<void>): Promise<number> {
   const { tls: _tls, ...plain } = given;
   const logLevel = given.logLevel === "info" ? "warn" : given.logLevel;
   const config: Config = { ...plain, apiKeys: [], mediaRoot: "/", logLevel, idleUnloadMs: 0 };
@@ -22,9 +29,10 @@ export async function withApi(given: Config, work: (ask: Ask, signal: AbortSigna
   const app = createApp({ ...runtime, version });
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
-  const ask: Ask = async (path, body) => {
-    const { signal } = interrupt;
-    const headers = { host: "localhost", "content-type": "application/json" };
+  const { signal } = interrupt;
+  const ask: Api["ask"] = async (path, body, id) => {
+    const named = id === undefined ? {} : { "x-request-id": id };
+    const headers = { host: "localhost", "content-type": "application/json", ...named };
     const request = new Request(`http://localhost${path}`, {
       method: "POST",
       headers,
@@ -37,7 +45,7 @@ export async function withApi(given: Config, work: (ask: Ask, signal: AbortSigna
     throw new ExitError("failure", error.message);
   };
   try {
-    await work(ask, interrupt.signal);
+    await work({ ask, signal, transcribed: (id) => runtime.transcriptions.progressOf(id) });
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;

@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { isRepo } from "../store/models/reference.ts";
+import { inFull } from "../store/models/short-names.ts";
 import { ExitError } from "./exit-codes.ts";
 
 export interface NamedModel {
@@ -22,7 +23,7 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   const store = new ModelStore(modelsDir);
   const found = store.find(name);
   if (!found) {
-    const hint = isRepo(name.replace(/:.*$/, ""))
+    const hint = isRepo(inFull(name).replace(/:.*$/, ""))
       ? `svc pull ${name} downloads it`
       : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
     throw new ExitError("model", `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.`);

@@ -2,8 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { HubSettings } from "../config/hub.ts";
-import { readGguf } from "../model/gguf.ts";
-import { servingOption } from "../model/serving-option.ts";
+import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -25,7 +24,7 @@ export async function pullModel(config: Config, hub: HubSettings, name: string):
       signal: interrupt.signal,
       progress: (state) => progress.show(state),
       note: (text) => progress.note(text),
-      check: readGguf,
+      check: checkModelFile,
       now: Date.now,
     });
     progress.end();

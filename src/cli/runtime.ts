@@ -20,6 +20,7 @@ import type { EmbeddingFile } from "../model/model-file.ts";
 import type { WhisperFile } from "../model/whisper-file.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
+import { InputTranscriber } from "../service/input-transcriber.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import { offeredEmbeddings, OfferedModels, offeredSpeech, offeredTranscription } from "../service/offered-models.ts";
@@ -142,7 +143,7 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
-  const router = engine ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
+  const router = engine ? localRouter(engine, parallel, sources, config.transcribeInput) : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const mediaLimits = {
@@ -151,6 +152,13 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
+  const transcriptions = new TranscriptionService({
+    router,
+    requests,
+    recordings: new Recordings(tmpdir(), config.maxAudioBytes),
+    mediaLimits,
+  });
+  const transcriber = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
@@ -167,15 +175,10 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     router,
     engines,
     engine: engine ?? new NoEngine(),
-    generation: new GenerationService({ router, requests, clock, mediaLimits }),
+    generation: new GenerationService({ router, requests, clock, mediaLimits, ...transcriber }),
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
-    transcriptions: new TranscriptionService({
-      router,
-      requests,
-      recordings: new Recordings(tmpdir(), config.maxAudioBytes),
-      mediaLimits,
-    }),
+    transcriptions,
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

@@ -6,6 +6,7 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { readPipedInput } from "./piped-input.ts";
+import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
 export interface SayFlags {
@@ -28,15 +29,16 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   const input = given === "" || given === "-" ? await readPipedInput(true) : given;
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
   const format = flags.format ?? formatOf(output);
-  return withApi(config, async (ask) => {
+  return withApi(config, async ({ ask }) => {
     const response = await ask("/v1/audio/speech", {
       input,
       response_format: format,
       ...(voice !== undefined && { voice }),
       ...(speed !== undefined && { speed: Number(speed) }),
     });
-    if (output !== undefined) await writeResult(output, await response.bytes());
-    else for await (const bytes of response.body ?? []) process.stdout.write(bytes);
+    if (output !== undefined) return writeResult(output, await response.bytes());
+    // No faster than they are read; whoever stops reading has heard enough.
+    for await (const bytes of response.body ?? []) if (!(await writeOut(bytes))) return;
   });
 }
 

@@ -2,84 +2,126 @@
 
 import { createWriteStream, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, extname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
+import { newRequestId } from "../domain/ids.ts";
 import { ExitError } from "./exit-codes.ts";
-import { withApi, type Ask } from "./in-process.ts";
+import { withApi, type Api } from "./in-process.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { transcriptFiles } from "./transcript-files.ts";
+import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
-
-const ENDINGS: Readonly<Record<string, string>> = {
-  text: "txt",
-  srt: "srt",
-  vtt: "vtt",
-  json: "json",
-  verbose_json: "json",
-};
 
 export interface TranscribeFlags {
   readonly format?: string;
   readonly language?: string;
   /** Into English. */
   readonly translate?: boolean;
-  /** Folder for the results, one file a recording; absent: they go to standard output. */
+  /** Folder for the results, one file a recording, or one result's file; absent: they go to standard output. */
   readonly output?: string;
 }
 
-/** Recognises the files one after the other; `-` is standard input. Returns the exit code. Throws ExitError. */
+const LOOK_MS = 100;
+/** Elsewhere than on a terminal, what is done sooner needs no line. */
+const PATIENCE_MS = 10_000;
+/** Of half minutes that take seconds each. */
+const RATE_MS = 60_000;
+const MEASURE = {
+  amount: (done: number, total: number | undefined) =>
+    total === undefined ? clock(done) : `${clock(done)} of ${clock(total)}`,
+  rate: (speed: number) => `${speed.toFixed(1)}× as fast`,
+};
+
+/**
+ * Recognises the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on.
+ * Returns the exit code. Throws ExitError.
+ */
 export async function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
-  const results = resultsOf(files, flags);
-  return withApi(config, async (ask, signal) => {
+  const { format, paths } = transcriptFiles(files, flags);
+  const [only, another] = files;
+  // Nothing has to be loaded to say so.
+  if (only !== undefined && another === undefined) expectThere(only, only);
+  return withApi(config, async (api) => {
+    const shown = new ProgressLine({
+      out: process.stderr,
+      format: config.logFormat,
+      measure: MEASURE,
+      patienceMs: PATIENCE_MS,
+      rateMs: RATE_MS,
+    });
+    let failed = 0;
     for (const [at, file] of files.entries()) {
       const name = file === "-" ? "standard input" : file;
-      tell(`[${at + 1}/${files.length}] ${name}`);
-      const text = await recognise(ask, file, flags, signal).catch((error: unknown) => {
-        throw error instanceof ExitError ? new ExitError(error.reason, `${name}: ${error.message}`) : error;
-      });
-      const result = results[at];
-      if (result !== undefined) await writeResult(result, text);
-      else process.stdout.write(files.length > 1 ? `${name}:\n${text}\n` : text);
+      const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
+      const path = paths[at];
+      try {
+        const text = await recognise(api, file, { ...flags, format }, shown, label);
+        if (path !== undefined) {
+          await writeResult(path, text);
+          shown.note(`${name}: ${path}`);
+        } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, format)))) return;
+      } catch (error) {
+        shown.end();
+        if (!(error instanceof ExitError) || api.signal.aborted) throw error;
+        if (files.length === 1) throw new ExitError(error.reason, told(error, name));
+        shown.note(`svc: ${told(error, name)}`);
+        failed++;
+      }
     }
-    tell("");
+    if (failed > 0) throw new ExitError("failure", `${failed} of ${files.length} recordings could not be transcribed.`);
   });
 }
 
-/** The files for the results, where there are to be any. Throws ExitError about what cannot come out well. */
-function resultsOf(files: readonly string[], { format = "text", output }: TranscribeFlags): readonly string[] {
-  const ending = Object.hasOwn(ENDINGS, format) ? ENDINGS[format] : undefined;
-  if (ending === undefined) {
-    throw new ExitError("usage", `--format must be one of ${Object.keys(ENDINGS).join(", ")}.`);
-  }
-  const missing = files.find((file) => file !== "-" && !existsSync(file));
-  if (missing !== undefined) throw new ExitError("failure", `${missing}: there is no such file.`);
-  if (output === undefined) return [];
-  const stem = (file: string) => (file === "-" ? "stdin" : basename(file, extname(file)));
-  const results = files.map((file) => join(output, `${stem(file)}.${ending}`));
-  const twice = results.find((result, at) => results.indexOf(result) !== at);
-  if (twice !== undefined) throw new ExitError("usage", `The texts of two recordings would both be ${twice}.`);
-  return results;
+const told = ({ message }: ExitError, name: string): string =>
+  message.startsWith(`${name}: `) ? message : `${name}: ${message}`;
+
+/** Among others on standard output: under its name, and JSON as one line of its own. */
+function ofSeveral(file: string, text: string, format: string): string {
+  return format.endsWith("json") ? `${JSON.stringify({ file, ...JSON.parse(text) })}\n` : `${file}:\n${text}\n`;
 }
 
-async function recognise(ask: Ask, file: string, flags: TranscribeFlags, signal: AbortSignal): Promise<string> {
+async function recognise(
+  { ask, signal, transcribed }: Api,
+  file: string,
+  { format = "text", language, translate = false }: TranscribeFlags,
+  shown: ProgressLine,
+  label: string,
+): Promise<string> {
   const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
+  const id = newRequestId();
+  shown.begin();
+  const look = () => {
+    const { seconds: done, of: total } = transcribed(id) ?? { seconds: 0 };
+    shown.show({ name: label, done, ...(total !== undefined && { total }) });
+  };
+  const timer = setInterval(look, LOOK_MS);
   try {
+    look();
     const path = folder === undefined ? resolve(file) : join(folder, "recording");
-    if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
-    const { format = "text", language, translate = false } = flags;
-    const response = await ask(`/v1/audio/${translate ? "translations" : "transcriptions"}`, {
-      file: path,
-      response_format: format,
-      ...(language !== undefined && { language }),
-    });
+    if (folder === undefined) expectThere(path, file);
+    else await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
+    const body = { file: path, response_format: format, ...(language !== undefined && { language }) };
+    const response = await ask(`/v1/audio/${translate ? "translations" : "transcriptions"}`, body, id);
     const text = await response.text();
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
+    clearInterval(timer);
+    shown.end();
     if (folder !== undefined) rmSync(folder, { recursive: true });
   }
 }
 
-/** Where somebody looks on: which file is read. */
-function tell(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}\r`);
+/** Throws ExitError. */
+function expectThere(path: string, name: string): void {
+  if (name !== "-" && !existsSync(path)) throw new ExitError("failure", `${name}: there is no such file.`);
+}
+
+/** Seconds as people read them: `0:07`, `1:02:03`. */
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const parts = [Math.floor(whole / 60) % 60, whole % 60].map((part) => String(part).padStart(2, "0"));
+  const hours = Math.floor(whole / 3600);
+  return hours > 0 ? `${hours}:${parts.join(":")}` : parts.join(":").replace(/^0/, "");
 }

@@ -4,14 +4,32 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
-/** The one endpoint that lines may name. */
+/** The endpoint that batches are for. */
 export const BATCH_ENDPOINT = "/v1/chat/completions";
+
+/** All that they may be for on a server with --batch-endpoints. */
+export const BATCH_ENDPOINTS = [
+  BATCH_ENDPOINT,
+  "/v1/completions",
+  "/v1/responses",
+  "/v1/embeddings",
+  "/v1/audio/transcriptions",
+  "/v1/audio/translations",
+] as const;
+export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
+
+const Endpoint = t.Unsafe<BatchEndpoint>(
+  t.Union(
+    BATCH_ENDPOINTS.map((endpoint) => t.Literal(endpoint)),
+    { description: `Others than ${BATCH_ENDPOINT} need --batch-endpoints.` },
+  ),
+);
 
 const Metadata = t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 });
 
 export const BatchRequest = t.Object({
   input_file_id: t.String({ minLength: 1, maxLength: 64 }),
-  endpoint: t.Literal(BATCH_ENDPOINT),
+  endpoint: Endpoint,
   completion_window: opt(
     t.String({
       description: "How long the batch may take: a number with s, m, h or d, at most 30d. Default 24h.",
@@ -78,7 +96,7 @@ export const BatchList = t.Object({
 export const BatchInputLine = t.Object({
   custom_id: t.String({ minLength: 1, maxLength: 512 }),
   method: t.Literal("POST"),
-  url: t.Literal(BATCH_ENDPOINT),
+  url: Endpoint,
   body: JsonObject,
 });
 

@@ -5,6 +5,7 @@ import { modelName } from "./model.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
+import { transcribedInputs } from "./transcriptions.ts";
 
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
@@ -213,6 +214,7 @@ export const ChatCompletion = t.Object({
   ),
   usage: Usage,
   timings: Timings,
+  ...transcribedInputs,
   ...profiles,
 });
 
@@ -233,6 +235,7 @@ export const ChatCompletionChunk = t.Object({
       finish_reason: t.Union([FinishReason, t.Literal("error"), t.Null()]),
     }),
   ),
+  ...transcribedInputs,
   usage: t.Optional(Usage),
   timings: t.Optional(Timings),
 });

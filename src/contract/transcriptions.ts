@@ -23,6 +23,12 @@ const common = {
       description: "What was said before, or names and spellings that may occur; its end counts if it is long.",
     }),
   ),
+  language: opt(
+    t.String({
+      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
+    }),
+  ),
+  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
   response_format: opt(oneOf("json", "verbose_json", "text", "srt", "vtt")),
   temperature: opt(
     t.Number({
@@ -37,12 +43,6 @@ export const TranslationRequest = t.Object(common);
 
 export const TranscriptionRequest = t.Object({
   ...common,
-  language: opt(
-    t.String({
-      description: "Of the speech, as `de`, `de-AT` or `german`; default: it is detected, once a recording.",
-    }),
-  ),
-  locale: opt(t.String({ description: "The same; `language` takes precedence." })),
   timestamp_granularities: opt(
     t.Array(oneOf("segment", "word"), {
       minItems: 1,
@@ -105,5 +105,18 @@ export const VerboseTranscription = t.Object({
   usage: Usage,
 });
 
+/** Sound in a conversation, for a model that cannot hear. */
+export const TranscribedInput = t.Object({
+  param: t.String({ description: "The field that the sound came in." }),
+  model: t.String({ description: "That recognised it." }),
+  text: t.String({ description: "What took its place in the prompt." }),
+  locale: t.String({ description: "Code of the language." }),
+  duration: t.Number({ description: "Seconds that the sound plays." }),
+});
+
+/** Of answers, with --transcribe-input. */
+export const transcribedInputs = { svc_transcriptions: t.Optional(t.Array(TranscribedInput)) };
+
+export type TranscribedInput = Static<typeof TranscribedInput>;
 export type Transcription = Static<typeof Transcription>;
 export type VerboseTranscription = Static<typeof VerboseTranscription>;

@@ -143,12 +143,27 @@ export interface GenerateRequest {
   readonly profile?: true;
 }
 
+/** Sound of a request whose model cannot hear: what was recognised, which took its place in the prompt. */
+export interface TranscribedInput {
+  /** The field that the sound came in. */
+  readonly param: string;
+  /** That recognised it. */
+  readonly model: string;
+  readonly text: string;
+  /** Code of the language. */
+  readonly language: string;
+  /** How long the sound plays. */
+  readonly seconds: number;
+}
+
 /** Rendered, tokenized, length-checked and queued: from here on the HTTP status is settled. */
 export interface AcceptedEvent {
   readonly type: "accepted";
   readonly promptTokens: number;
   /** A strict constraint is not enforced, or not all of it. */
   readonly downgraded: boolean;
+  /** In the order of the sounds; absent: there were none, or the model hears. */
+  readonly transcribed?: readonly TranscribedInput[] | undefined;
 }
 
 /** Which of several answers an event belongs to; absent where there is one. */

@@ -1,5 +1,7 @@
 // Languages that speech is recognised in, by their codes: those of Whisper's vocabulary.
 
+import { SvcError } from "./errors.ts";
+
 const NAMES: Readonly<Record<string, string>> = {
   af: "afrikaans",
   am: "amharic",
@@ -129,3 +131,15 @@ export function languageCode(name: string): string | undefined {
 
 /** The English name of a language in small letters, or its code where it has none here. */
 export const languageName = (code: string): string => NAMES[code] ?? code;
+
+/**
+ * The code of the language that a request's field names; undefined where it is to be detected. Throws SvcError `invalid_value`
+ * about one that is not known.
+ */
+export function spokenLanguage(name: string | null | undefined, param: string): string | undefined {
+  if (!name || name === "auto") return undefined;
+  const code = languageCode(name);
+  if (code !== undefined) return code;
+  const rule = "must be a language that speech is recognised in, as en, pt-BR or german";
+  throw new SvcError("invalid_value", `'${param}' ${rule}; got a string of length ${name.length}.`, { param });
+}

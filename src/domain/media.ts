@@ -3,7 +3,8 @@
 /** What a message part refers to, as the client sent it. */
 export type MediaSource =
   | { readonly kind: "image"; readonly url: string; readonly detail: "auto" | "low" | "high" }
-  | { readonly kind: "audio"; readonly data: string; readonly format?: string };
+  /** `language`: of its speech, as the client says it. */
+  | { readonly kind: "audio"; readonly data: string; readonly format?: string; readonly language?: string };
 
 /** Decoded and ready for the engine. `id` is the hash of the decoded content: equal pictures share one cache entry. */
 export type Media = ImageMedia | AudioMedia;

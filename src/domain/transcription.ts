@@ -109,12 +109,27 @@ export interface TranscriptionModel {
 export type RecordingSource =
   { readonly kind: "path"; readonly path: string } | { readonly kind: "base64"; readonly data: string };
 
+/** How far a recording has been recognised. */
+export interface TranscriptionProgress {
+  readonly seconds: number;
+  /** How long the recording plays, as far as its file tells; absent: nobody knows. */
+  readonly of?: number;
+}
+
 /**
  * `accepted`: it is audio that can be read, and waits for its turn · `started`: its first computation begins · `segment`:
- * the next piece of speech · `result`: the last event.
+ * the next piece of speech · `progress`: from time to time · `result`: the last event.
  */
 export type TranscriptionEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }
+  | { readonly type: "progress"; readonly progress: TranscriptionProgress }
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
+
+/** The text of a whole recording. It begins with no space, whatever the model puts in front of its segments. */
+export const wholeText = (segments: readonly Pick<SpeechSegment, "text">[]): string =>
+  segments
+    .map(({ text }) => text)
+    .join("")
+    .trim();

@@ -146,6 +146,7 @@ export class Gateway implements ModelSource {
       engine: new RemoteEngine({ listed, model }, upstream, this.options.clock),
       parallel: PARALLEL,
       takesMediaSources: true,
+      isDeaf: () => upstream.isDeaf(model),
     }));
   }
 

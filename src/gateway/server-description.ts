@@ -16,6 +16,8 @@ export interface RemoteModel {
   readonly contextLength?: number;
   /** Known to take pictures, or known not to. */
   readonly vision?: boolean;
+  /** Known to take sound, or known not to. */
+  readonly audio?: boolean;
 }
 
 export interface ServerDescription {
@@ -98,7 +100,8 @@ function describeSvc(entries: readonly Fields[], body: unknown): RemoteModel[] {
   return entries.map((entry) => {
     const told = details.get(text(entry["id"]))?.["capabilities"];
     const capabilities = Array.isArray(told) ? told.filter((one) => typeof one === "string") : CHAT;
-    return { ...plain(entry, capabilities), vision: capabilities.includes("vision") };
+    const [vision, audio] = [capabilities.includes("vision"), capabilities.includes("audio")];
+    return { ...plain(entry, capabilities), vision, audio };
   });
 }
 
@@ -121,6 +124,7 @@ async function describeLlama(entries: readonly Fields[], get: Get): Promise<Remo
     ...byName(entry, capabilities),
     ...(contextLength !== undefined && { contextLength }),
     ...(typeof vision === "boolean" && { vision }),
+    ...(typeof audio === "boolean" && { audio }),
   }));
 }
 
@@ -144,7 +148,7 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
       if (id === undefined) return [];
       const changed = Date.parse(text(model["modified_at"]) ?? "");
       const created = Number.isNaN(changed) ? {} : { created: Math.floor(changed / 1000) };
-      return [{ id, ...created, loaded: loaded.has(id), capabilities: capabilitiesByName(id) }];
+      return [{ id, ...created, loaded: loaded.has(id), capabilities: capabilitiesByName(id), audio: false }];
     }),
   };
 }

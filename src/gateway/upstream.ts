@@ -51,6 +51,12 @@ export class Upstream {
     });
   }
 
+  /** Whether all that have the model say that it takes no sound. */
+  isDeaf(model: string): boolean {
+    const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
+    return having.length > 0 && having.every(({ audio }) => audio === false);
+  }
+
   /** The replicas that a request for the model may go to. */
   having(model: string): readonly Replica[] {
     const having = this.replicas.filter((replica) => replica.model(model));

@@ -15,9 +15,9 @@ export interface ChatExchange {
   /** The client wants a stream, and the server gives streams. */
   readonly stream: boolean;
   /** The whole answer; throws what the generation throws. */
-  readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
+  readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
   /** Writes the answer as a stream. */
-  readonly writer: (put: Put<string>, request: Pick<StreamedRequest, "requestId">) => StreamWriter<GenerateEvent>;
+  readonly writer: (put: Put<string>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
 }
 
 /** The exchange that a body requests; its answer is begun now. Throws SvcError about the body or its model. */
@@ -28,7 +28,9 @@ export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetai
   return {
     request: profile ? { ...request, profile: true } : request,
     stream: stream && deps.config.streaming,
-    json: (events) => encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile }),
-    writer: (put, { requestId }) => chatWriter(put, origin, { choices, includeUsage, profile, requestId }),
+    json: (events, { transcribed }) =>
+      encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile, transcribed }),
+    writer: (put, { requestId, transcribed }) =>
+      chatWriter(put, origin, { choices, includeUsage, profile, requestId, transcribed }),
   };
 }

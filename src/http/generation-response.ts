@@ -24,7 +24,7 @@ export interface GenerationCall {
   readonly requests: readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
   readonly stream: boolean;
   /** The whole answer as JSON; throws what the generation throws. */
-  readonly json: (events: AsyncIterable<GenerateEvent>) => Promise<unknown>;
+  readonly json: (events: AsyncIterable<GenerateEvent>, request: StreamedRequest) => Promise<unknown>;
   /** Writes the answer as a stream. */
   readonly writer: (put: Put<Frame>, request: StreamedRequest) => StreamWriter<GenerateEvent>;
   /** Filled in while the call runs. */
@@ -42,8 +42,8 @@ export async function respond(
   const disconnect = disconnection(request);
   const { events, accepted } = await begin(deps, contexts, request, call, disconnect.signal);
   const headers = constraintHeaders(accepted);
-  if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events), { headers });
-  const known = { requestId: contexts.of(request).id, promptTokens: accepted?.promptTokens ?? 0 };
+  const known = knownOf(contexts.of(request).id, accepted);
+  if (!call.stream || !deps.config.streaming) return Response.json(await call.json(events, known), { headers });
   const open = (put: Put<Frame>) => call.writer(put, known);
   return streamResponse(deps, contexts, request, events, open, { ...call.framing, disconnect, headers });
 }
@@ -109,7 +109,7 @@ export async function respondLater(
 ): Promise<Record<string, string>> {
   const { events, accepted } = await begin(deps, contexts, request, call, new AbortController().signal);
   const context = contexts.of(request);
-  context.workEnded = call.json(events).then(
+  context.workEnded = call.json(events, knownOf(context.id, accepted)).then(
     () => {},
     (error: unknown) => {
       if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
@@ -157,6 +157,13 @@ export function requestOrigin(
     ...(isForwarded(request.headers) && { forwarded: true as const }),
   };
 }
+
+/** What the writers of an answer know of its request. */
+const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({
+  requestId,
+  promptTokens: accepted?.promptTokens ?? 0,
+  transcribed: accepted?.transcribed,
+});
 
 /** Reports to the client when its strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {

@@ -1,14 +1,12 @@
 // Files and batches over the services that all routes share.
 
-import { newChatCompletionId } from "../domain/ids.ts";
-import { chatLines } from "../service/batch/answer-line.ts";
 import { BatchesService } from "../service/batch/batches.ts";
 import { FilesService } from "../service/batch/files.ts";
 import { JobFolder } from "../service/batch/job-folder.ts";
 import { jobLevels } from "../service/batch/job-levels.ts";
 import { pause } from "../service/batch/pause.ts";
 import type { JobLevels } from "../telemetry/metrics.ts";
-import { answerOrigin } from "./answer-origin.ts";
+import { batchAnswers } from "./batch-answers.ts";
 import type { AppDeps } from "./deps.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 
@@ -36,7 +34,7 @@ export function createJobs(deps: AppDeps): Jobs {
     keepBatchSeconds,
     maxLines: lines,
     linesAtOnce: config.parallel + LINES_AHEAD,
-    answer: chatLines(deps.generation, config, (model) => answerOrigin(deps, newChatCompletionId(), model)),
+    answers: batchAnswers(deps),
     onUnexpected: (error, requestId) => logUnexpected(log, error, requestId),
   });
   return {

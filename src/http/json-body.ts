@@ -119,8 +119,8 @@ function checkMediaType(headers: Headers): void {
   }
 }
 
-/** Agents look for "too long" and then shorten the conversation. */
-function tooLarge(ceiling: number, received: string): SvcError {
+/** What is thrown about a longer body. Agents look for "too long" and then shorten the conversation. */
+export function tooLarge(ceiling: number, received: string): SvcError {
   const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.`;
   return new SvcError("payload_too_large", message);
 }

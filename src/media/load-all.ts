@@ -16,11 +16,8 @@ export interface MediaPart {
  * and is thrown: SvcError `invalid_value`, or the signal's reason. Nothing is still going on when this settles.
  */
 export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, signal: AbortSignal): Promise<Media[]> {
-  const { maxCount, parallel } = limits;
-  if (parts.length > maxCount) {
-    const message = `'messages' must hold at most ${maxCount} images and audio clips; got ${parts.length}.`;
-    throw new SvcError("invalid_value", message, { param: "messages" });
-  }
+  const { parallel } = limits;
+  checkCount(parts, limits);
   signal.throwIfAborted();
   const group = new AbortController();
   const forward = () => group.abort(signal.reason);
@@ -44,4 +41,11 @@ export async function loadAll(parts: readonly MediaPart[], limits: MediaLimits, 
   signal.removeEventListener("abort", forward);
   group.signal.throwIfAborted();
   return loaded;
+}
+
+/** Throws SvcError `invalid_value` when there are too many media. */
+export function checkCount({ length }: readonly MediaPart[], { maxCount }: Pick<MediaLimits, "maxCount">): void {
+  if (length <= maxCount) return;
+  const message = `'messages' must hold at most ${maxCount} images and audio clips; got ${length}.`;
+  throw new SvcError("invalid_value", message, { param: "messages" });
 }

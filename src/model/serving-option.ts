@@ -1,6 +1,13 @@
 // What a model file is good for.
 
+import { readGguf } from "./gguf.ts";
 import { readEmbeddingFile, readModelFile } from "./model-file.ts";
+import { isWhisperFile, readWhisperFile } from "./whisper-file.ts";
+
+/** Looks whether the file is that of a model, be it one that nothing serves. Throws ModelFileError, or what the system throws. */
+export function checkModelFile(path: string): void {
+  if (!isWhisperFile(path)) readGguf(path);
+}
 
 /** The option that serves the file. Throws ModelFileError about one that nothing serves. */
 export function servingOption(path: string): string {
@@ -8,6 +15,7 @@ export function servingOption(path: string): string {
     "--model": () => readModelFile(path),
     "--rerank-model": () => readEmbeddingFile(path, true),
     "--embedding-model": () => readEmbeddingFile(path, false),
+    "--transcription-model": () => readWhisperFile(path),
   };
   let refusal: unknown;
   for (const [option, read] of Object.entries(readings)) {

@@ -15,19 +15,24 @@ export interface WhisperFile {
 /** What files in whisper.cpp's format begin with: ggml's magic number, little-endian. */
 const MAGIC = "lmgg";
 
+/** Whether the file begins as one of whisper.cpp's. Throws what the system throws. */
+export function isWhisperFile(path: string): boolean {
+  const head = Buffer.alloc(MAGIC.length);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, head);
+  } finally {
+    closeSync(file);
+  }
+  return head.toString("latin1") === MAGIC;
+}
+
 /** Looks whether the file is one of whisper.cpp's. Throws ModelFileError. */
 export function readWhisperFile(path: string): WhisperFile {
   const name = basename(path);
   const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");
   try {
-    const head = Buffer.alloc(MAGIC.length);
-    const file = openSync(path, "r");
-    try {
-      readSync(file, head);
-    } finally {
-      closeSync(file);
-    }
-    if (head.toString("latin1") !== MAGIC) {
+    if (!isWhisperFile(path)) {
       throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
     }
     return {

@@ -65,7 +65,7 @@ export class EmbeddingService {
     origin: EmbeddingOrigin,
   ): Promise<EmbeddingResult> {
     const report: RequestReport = {};
-    const spec = { id: origin.id, backend, deadline: origin.deadline };
+    const spec = { id: origin.id, backend, deadline: origin.deadline, background: origin.background };
     const observe = (event: EmbeddingEvent) => {
       if (event.type !== "result") return;
       report.reason = "stop";

@@ -2,19 +2,22 @@
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, TranscribedInput } from "../domain/generate.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
 import { neverBegun } from "./never-begun.ts";
-import { withMedia } from "./request-media.ts";
+import type { InputTranscriber } from "./input-transcriber.ts";
+import { withMedia, type LoadedRequest } from "./request-media.ts";
 import type { LiveRequest, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 export interface GenerationDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly mediaLimits: MediaLimits;
+  /** Hears for models that cannot; absent: they are sent no sound. */
+  readonly transcriber?: InputTranscriber;
   readonly clock: { readonly now: () => number };
 }
 
@@ -59,8 +62,8 @@ export class GenerationService {
   async countTokens(request: GenerateRequest, signal: AbortSignal): Promise<number> {
     const backend = this.deps.router.find(request.model, "chat");
     if (backend.surface) throw backend.surface.noTokenizer;
-    const [loaded = request] = await this.withMedia(backend, [request], signal);
-    return backend.engine.countTokens(loaded, signal);
+    const [loaded] = await this.withMedia(backend, [request], signal);
+    return backend.engine.countTokens(loaded?.request ?? request, signal);
   }
 
   /** Throws what a request for this model would be refused with at this moment. */
@@ -105,17 +108,27 @@ export class GenerationService {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
-    const adapted = loaded.map((request) => ({ ...request, adapters }));
-    return generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
+    const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
+    const events = generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
+    const transcribed = loaded.flatMap((one) => one.transcribed);
+    return transcribed.length > 0 ? telling(events, transcribed) : events;
   }
 
   private async withMedia(
-    { engine, takesMediaSources }: TextBackend,
+    backend: TextBackend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
-  ): Promise<readonly GenerateRequest[]> {
-    if (takesMediaSources) return requests;
-    const { model } = engine.status();
-    return Promise.all(requests.map((request) => withMedia(request, model, this.deps.mediaLimits, signal)));
+  ): Promise<readonly LoadedRequest[]> {
+    const { mediaLimits: limits, transcriber } = this.deps;
+    const options = { limits, ...(transcriber && { transcriber }) };
+    return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
+}
+
+/** The same events; the acceptance tells what was transcribed. */
+async function* telling(
+  events: AsyncIterable<EngineEvent>,
+  transcribed: readonly TranscribedInput[],
+): AsyncGenerator<EngineEvent, void, void> {
+  for await (const event of events) yield event.type === "accepted" ? { ...event, transcribed } : event;
 }

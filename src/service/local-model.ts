@@ -7,13 +7,13 @@ import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./
 /** What a chat model can do here, whatever it is; clients decide by it. */
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
 
-/** What depends on the model's template and projector. */
-const capabilitiesOf = ({ template, vision, audio }: ModelInfo): string[] => [
+/** What depends on the model's template and projector, or on who hears for it. */
+const capabilitiesOf = ({ template, vision, audio }: ModelInfo, transcribes: boolean): string[] => [
   ...ALWAYS,
   ...(template.tools ? ["tools"] : []),
   ...(template.thinking ? ["reasoning"] : []),
   ...(vision ? ["vision"] : []),
-  ...(audio ? ["audio"] : []),
+  ...(audio || transcribes ? ["audio"] : []),
 ];
 
 export class LocalModel implements ModelSource {
@@ -24,6 +24,8 @@ export class LocalModel implements ModelSource {
   constructor(
     private readonly engine: TextPort,
     parallel: number,
+    /** Sound in its requests is transcribed if it cannot hear. */
+    private readonly transcribes = false,
   ) {
     const { modelId, adapters } = engine.status();
     this.backend = { model: modelId, engine, parallel, subject: { kind: "text", model: modelId } };
@@ -33,7 +35,7 @@ export class LocalModel implements ModelSource {
   models(): readonly ListedModel[] {
     const status = this.engine.status();
     const { modelId: parent, adapters } = status;
-    const model = listed(status);
+    const model = listed(status, this.transcribes);
     return [model, ...adapters.map(({ name, created }) => ({ ...model, id: name, created, parent }))];
   }
 
@@ -43,19 +45,24 @@ export class LocalModel implements ModelSource {
   }
 }
 
-/** The router of a server with one engine and these sources beside it. */
-export function localRouter(engine: TextPort, parallel: number, others: readonly ModelSource[] = []): ModelRouter {
-  const local = new LocalModel(engine, parallel);
+/** The router of a server with one engine and these sources beside it. `transcribes`: as of `LocalModel`. */
+export function localRouter(
+  engine: TextPort,
+  parallel: number,
+  others: readonly ModelSource[] = [],
+  transcribes = false,
+): ModelRouter {
+  const local = new LocalModel(engine, parallel, transcribes);
   return new ModelRouter([local, ...others], { chat: local.backend });
 }
 
-function listed({ state, modelId, modelCreated, model }: TextStatus): ListedModel {
+function listed({ state, modelId, modelCreated, model }: TextStatus, transcribes: boolean): ListedModel {
   return {
     id: modelId,
     created: modelCreated,
     ownedBy: "svc",
     loaded: state === "ready",
-    capabilities: model ? capabilitiesOf(model) : ALWAYS,
+    capabilities: model ? capabilitiesOf(model, transcribes) : ALWAYS,
     ...(model && { contextLength: model.maxModelLen, file: model }),
   };
 }

@@ -23,6 +23,8 @@ export interface Backend<Engine = TextPort> {
 export interface TextBackend extends Backend {
   /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
   readonly takesMediaSources?: boolean;
+  /** With `takesMediaSources`: whether it is known to take no sound. */
+  readonly isDeaf?: () => boolean;
   /** A narrower surface than the engine's. */
   readonly surface?: {
     /** What of a request is honoured. Throws SvcError `unsupported_parameter`. */

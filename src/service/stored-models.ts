@@ -4,8 +4,7 @@ import type { HubSettings } from "../config/hub.ts";
 import { UsageError } from "../config/parse.ts";
 import type { DownloadEvent, DownloadProgress } from "../domain/download.ts";
 import { SvcError, type ErrorCode } from "../domain/errors.ts";
-import { readGguf } from "../model/gguf.ts";
-import { servingOption } from "../model/serving-option.ts";
+import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { filesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
 import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -65,7 +64,7 @@ export class StoredModels {
       signal: AbortSignal.any([signal, left.signal]),
       progress: (state) => (progress = state),
       note: (text) => pending.push({ type: "note", text }),
-      check: readGguf,
+      check: checkModelFile,
       now,
       ...(patience && { patience }),
     }).finally(() => (ended = true));
@@ -122,6 +121,6 @@ function hubReference(name: string, endpoint: string): HubReference {
     if (!(error instanceof PullError)) throw error;
   }
   throw invalid(
-    `'model' must name a repository with GGUF files as owner/repository or owner/repository:QUANT, also after hf.co/; got a string of length ${name.length}.`,
+    `'model' must name a repository with GGUF files as owner/repository or owner/repository:QUANT, also after hf.co/, or whisper:NAME; got a string of length ${name.length}.`,
   );
 }

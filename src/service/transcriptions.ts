@@ -8,6 +8,7 @@ import type {
   RecordingSource,
   Recognition,
   TranscriptionEvent,
+  TranscriptionProgress,
 } from "../domain/transcription.ts";
 import type { TranscriptionJob } from "../engine/transcription/port.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -34,11 +35,17 @@ export interface TranscriptionRun {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** Nobody waits for it. */
+  readonly background?: true;
 }
 
-type Spoken = Exclude<TranscriptionEvent, { readonly type: "started" }>;
+/** What those who want the text are told. */
+export type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
+  /** By the ids of requests. */
+  private readonly progress = new Map<string, TranscriptionProgress>();
+
   constructor(private readonly deps: TranscriptionDeps) {}
 
   /** Where recordings are put that come in a form. */
@@ -46,11 +53,16 @@ export class TranscriptionService {
     return this.deps.recordings;
   }
 
+  /** How far the request of this id is; undefined before it is known, and after its end. */
+  progressOf(id: string): TranscriptionProgress | undefined {
+    return this.progress.get(id);
+  }
+
   /**
-   * Takes a recording from where a request says it is. Throws SvcError `invalid_value`, `payload_too_large` or
-   * `storage_full`, or the signal's reason.
+   * Takes a recording from where a request says it is; `field`: where base64 stands in it. Throws SvcError `invalid_value`,
+   * `payload_too_large` or `storage_full`, or the signal's reason.
    */
-  async recording(source: RecordingSource | undefined, signal: AbortSignal): Promise<Recording> {
+  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<Recording> {
     const { recordings } = this.deps;
     if (!source) {
       const message = "'file' is required: the recording, in a form or by its path; 'data' has it in base64.";
@@ -59,9 +71,9 @@ export class TranscriptionService {
     if (source.kind === "path") return this.local(source.path);
     try {
       const bytes = await inlineBytes(source.data, recordings.largest, signal);
-      return await recordings.receive([bytes], "data");
+      return await recordings.receive([bytes], field);
     } catch (error) {
-      throw error instanceof Refusal ? error.at("data") : error;
+      throw error instanceof Refusal ? error.at(field) : error;
     }
   }
 
@@ -75,7 +87,7 @@ export class TranscriptionService {
     run: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Spoken, void, void> {
+  ): AsyncGenerator<SpokenEvent, void, void> {
     try {
       const { path, field } = recording;
       yield* this.run({ ...run.work, path, field }, run, signal, report);
@@ -90,7 +102,7 @@ export class TranscriptionService {
     run: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Spoken, void, void> {
+  ): AsyncGenerator<SpokenEvent, void, void> {
     return this.run({ ...run.work, sound }, run, signal, report);
   }
 
@@ -107,12 +119,12 @@ export class TranscriptionService {
 
   private async *run(
     work: TranscriptionJob["work"],
-    { model, id, client, deadline }: TranscriptionRun,
+    { model, id, client, deadline, background }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
-  ): AsyncGenerator<Spoken, void, void> {
+  ): AsyncGenerator<SpokenEvent, void, void> {
     const backend = this.deps.router.find(model, "transcription");
-    const job = { work, ...(client !== undefined && { client }) };
+    const job = { work, ...(client !== undefined && { client }), ...(background && { background }) };
     let tokens = 0;
     const observe = (event: TranscriptionEvent) => {
       if (event.type === "segment") tokens += event.segment.tokens.length;
@@ -121,7 +133,15 @@ export class TranscriptionService {
       report.usage = { ...noUsage(), completionTokens: tokens };
     };
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+    const events = this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
+    try {
+      for await (const event of events) {
+        if (event.type === "progress") this.progress.set(id, event.progress);
+        else yield event;
+      }
+    } finally {
+      this.progress.delete(id);
+    }
   }
 
   /** A file of the operator's: it stays. */

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childrenOf } from "../support/processes.ts";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
@@ -29,6 +30,12 @@ async function endOf(child: ReturnType<typeof start>): Promise<[number, string]>
 
 test.each([
   ["two results of one name", ["transcribe", at("a.wav"), at("a.mp3"), "-o", at("texts")], 2, "a.txt"],
+  [
+    "two recordings for one file",
+    ["transcribe", at("a.wav"), at("b.wav"), "-o", at("both.srt")],
+    2,
+    "-o must name a folder",
+  ],
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
@@ -44,6 +51,51 @@ test.skipIf(!isBuilt)("a result that cannot be written is told in one sentence",
   const [exit, text] = await endOf(start("transcribe", sound, "-o", at("taken/texts")));
   expect([exit, text]).toEqual([1, expect.stringMatching(/^svc: .*jfk\.txt cannot be written \(E\w+\)\.\n$/)]);
 });
+
+const jfk = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
+const SAID = "And so my fellow Americans, ask not what your country can do for you";
+
+test.skipIf(!isBuilt)(
+  "of several recordings, those that fail are told and the others go on",
+  async () => {
+    const child = start("transcribe", jfk, at("c.wav"), at("a.wav"), jfk, "--format", "json");
+    const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
+    const lines = out.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ file: jfk, text: expect.stringContaining(SAID) }),
+      expect.objectContaining({ file: jfk }),
+    ]);
+    expect(errors.trimEnd().split("\n")).toEqual([
+      `svc: ${at("c.wav")}: there is no such file.`,
+      expect.stringContaining(`svc: ${at("a.wav")}: 'file' must be WAV`),
+      "svc: 2 of 4 recordings could not be transcribed.",
+    ]);
+    expect(code).toBe(1);
+  },
+  60_000,
+);
+
+test.skipIf(!isBuilt)(
+  "one result goes to the file that -o names, whose ending says what it is",
+  async () => {
+    const [code, errors] = await endOf(start("transcribe", jfk, "-o", at("said.vtt")));
+    expect([code, errors]).toEqual([0, `${jfk}: ${at("said.vtt")}\n`]);
+    expect(await Bun.file(at("said.vtt")).text()).toStartWith("WEBVTT\n\n00:00:00.");
+  },
+  60_000,
+);
+
+test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
+  "speech ends when nobody reads it any more",
+  async () => {
+    const child = start("say", "The quick brown fox jumps over the lazy dog. ".repeat(500), "--format", "wav");
+    const reader = child.stdout.getReader();
+    expect(Buffer.from((await reader.read()).value ?? []).toString("latin1")).toStartWith("RIFF");
+    await reader.cancel();
+    expect(await endOf(child)).toEqual([0, ""]);
+  },
+  60_000,
+);
 
 test.skipIf(!isBuilt)("an interrupt ends the wait for standard input, and leaves nothing behind", async () => {
   const child = start("transcribe", "-");

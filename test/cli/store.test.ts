@@ -162,6 +162,62 @@ test(
   TIMEOUT_MS,
 );
 
+/** What whisper.cpp's files begin with, and a model's sizes. */
+const whisper = () => bytesContent(Buffer.concat([Buffer.from("lmgg"), crypto.getRandomValues(new Uint8Array(5000))]));
+
+test(
+  "speech recognition models by a short name, by their file and by URL; list and rm know them",
+  async () => {
+    const repo = "ggerganov/whisper.cpp";
+    const [base, tiny] = [whisper(), whisper()];
+    hub.add(repo, "ggml-base.bin", { content: base });
+    hub.add(repo, "ggml-tiny-q5_1.bin", { content: tiny });
+    const name = `${repo}:ggml-base`;
+    const pulled = await finish(["pull", "whisper:base"]);
+    expect(pulled).toMatchObject({
+      code: 0,
+      out: `${name}: 5004 bytes downloaded. Serve it: svc --transcription-model ${name}\n`,
+    });
+    expect((await finish(["pull", "whisper:base"])).out).toContain("up to date");
+    expect((await finish(["pull", `${repo}/ggml-tiny-q5_1.bin`])).code).toBe(0);
+    expect((await finish(["pull", `${hub.cdnUrl}/${repo}/ggml-base.bin`])).code).toBe(0);
+    expect((await listed()).map((model: { name: string }) => model.name)).toEqual([
+      name,
+      `${repo}:ggml-tiny-q5_1`,
+      "ggml-base",
+    ]);
+    // The hub's checksum counts.
+    hub.faults = [{ corrupt: 100 }];
+    hub.add(repo, "ggml-small.bin", { content: whisper() });
+    expect(await finish(["pull", "whisper:small"])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("wrong checksum"),
+    });
+    expect(await finish(["pull", "whisper:bse"])).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/has no "ggml-bse"[^]*ggml-base/),
+    });
+    hub.add(repo, "ggml-html.bin", { content: bytesContent(Buffer.from("<html>")) });
+    expect(await finish(["pull", "whisper:html"])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("thrown away"),
+    });
+    const offline = { HF_ENDPOINT: "http://127.0.0.1:9" };
+    expect(await finish(["--transcription-model", "whisper:large", "-s", "Hi"], offline)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("svc pull whisper:large downloads it"),
+    });
+    expect(
+      await finish(["--transcription-model", "whisper:base", "-s", "Hi", "--max-tokens", "1"], offline),
+    ).toMatchObject({
+      code: 0,
+    });
+    expect((await finish(["rm", "whisper:base"])).out).toContain(`${name} removed`);
+    expect((await listed()).map((model: { name: string }) => model.name)).not.toContain(name);
+  },
+  TIMEOUT_MS,
+);
+
 describe("refusals", () => {
   test.each([
     [["pull", "maker/none"], 5, "There is no maker/none for everybody (401)"],

@@ -5,19 +5,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomNumbers } from "../simulation/traces.ts";
-import { killBatch } from "../support/batch-kill.ts";
+import { chats, killBatch, vectors } from "../support/batch-kill.ts";
 import { withServer } from "../support/server.ts";
 
-test("every line is answered once, however often the server is killed", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));
-  try {
-    const { kills, faults } = await killBatch({ lines: 300, kills: 3, random: randomNumbers(7), dataDir });
-    expect(faults).toEqual([]);
-    expect(kills).toBeGreaterThan(0);
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}, 300_000);
+test.each([
+  ["chats", chats, 300],
+  ["vectors", vectors, 1500],
+])(
+  "every line is answered once, however often the server is killed: %s",
+  async (_, task, lines) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));
+    try {
+      const { kills, faults } = await killBatch({ lines, kills: 3, random: randomNumbers(7), dataDir, task });
+      expect(faults).toEqual([]);
+      expect(kills).toBeGreaterThan(0);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  },
+  300_000,
+);
 
 test("who chats beside a batch is answered while it waits, on a server without a queue", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));

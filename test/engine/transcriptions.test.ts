@@ -92,6 +92,24 @@ describe.skipIf(!isBuilt)("speech to text", () => {
     });
   }, 120_000);
 
+  test("answers in a conversation, for the loaded model and for svc-system", async () => {
+    await withServer([...FLAGS, "--transcribe-input"], async ({ url }) => {
+      const data = Buffer.from(await jfk.arrayBuffer()).toBase64();
+      for (const model of ["", "svc-system"]) {
+        const content = [{ type: "input_audio", input_audio: { data, format: "wav" } }];
+        const body = { model, max_tokens: 4, messages: [{ role: "user", content }] };
+        const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(body) });
+        const { svc_transcriptions, usage } = (await response.json()) as {
+          svc_transcriptions: { text: string; duration: number; locale: string }[];
+          usage: { prompt_tokens: number };
+        };
+        const [heard] = svc_transcriptions;
+        expect([wordsOf(heard?.text ?? ""), heard?.duration, heard?.locale]).toEqual([JFK_WORDS, 11, "en"]);
+        expect(usage.prompt_tokens).toBeGreaterThan(JFK_WORDS.length);
+      }
+    });
+  }, 120_000);
+
   test("a long recording is cancelled in the middle; a killed engine fails its work and is replaced", async () => {
     await withServer(FLAGS, async (server) => {
       const long = await repeated(60);

@@ -7,7 +7,7 @@ import { answeredLine, skippedLine } from "../../src/dialect/batches/output-line
 import type { ChatCompletion } from "../../src/contract/chat.ts";
 import { JobStore } from "../../src/store/job-store.ts";
 import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
-import { temporaryFolder } from "./harness.ts";
+import { temporaryFolder, type TestServer } from "./harness.ts";
 
 const LINES = 6;
 const ID = "batch_killed";
@@ -19,18 +19,28 @@ const answered = (count: number) =>
 const skipped = (index: number, code: "batch_cancelled" | "batch_expired") =>
   jsonl([skippedLine("s", `line-${index}`, code)]);
 
-/** A folder with a batch that was just made, which lasts until `expiresAt`; `work` is what the server did before its end. */
-function killedAfter(work: (store: JobStore) => void, expiresAt = 4_000_000_000): string {
+const USUAL = "/v1/chat/completions";
+
+/**
+ * A folder with a batch that was just made, of these lines, which lasts until `expiresAt`; `work` is what the server did before
+ * its end.
+ */
+function killedAfter(
+  work: (store: JobStore) => void,
+  expiresAt = 4_000_000_000,
+  endpoint = USUAL,
+  lines: readonly object[] = many(LINES),
+): string {
   const dataDir = temporaryFolder();
   const store = new JobStore(dataDir);
   const now = Math.floor(Date.now() / 1000);
-  const content = jsonl(many(LINES));
+  const content = jsonl(lines);
   writeFileSync(store.contentPath("file-input"), content);
   const input = { id: "file-input", bytes: content.length, filename: "x", createdAt: now, expiresAt: null };
   store.files.add({ ...input, purpose: "batch" });
   store.addBatch({
     id: ID,
-    endpoint: "/v1/chat/completions",
+    endpoint,
     model: "fake-model",
     inputFileId: "file-input",
     outputFileId: OUTPUT,
@@ -45,14 +55,20 @@ function killedAfter(work: (store: JobStore) => void, expiresAt = 4_000_000_000)
   return dataDir;
 }
 
-/** The batch comes to `status`, and by then only so many lines were answered after the kill. */
-async function goesOn(dataDir: string, status: string, asked: number, failed = 0): Promise<void> {
+/** The batch comes to `status`, and by then only so many lines were answered after the kill, as `count` counts them. */
+async function goesOn(
+  dataDir: string,
+  status: string,
+  asked: number,
+  failed = 0,
+  count = ({ engine }: TestServer) => engine.requests.length,
+): Promise<void> {
   const server = on(dataDir);
   const done = await untilStatus(server, ID, status);
   expect(done.request_counts).toEqual({ total: LINES, completed: LINES - failed, failed });
   expect(done.output_file_id).toBe(OUTPUT);
   expect(customIds(await output(server, done))).toEqual(customIds(many(LINES)));
-  expect(server.engine.requests).toHaveLength(asked);
+  expect(count(server)).toBe(asked);
   await server.stop();
   expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
   expect(readdirSync(join(dataDir, "files")).sort()).toEqual(["file-input", OUTPUT]);
@@ -83,6 +99,29 @@ describe("a server that is killed", () => {
       "completed",
       LINES - 3,
     ));
+
+  test.each([
+    ["/v1/completions", { prompt: "Once" }, ({ engine }: TestServer) => engine.requests.length],
+    ["/v1/responses", { input: "hi" }, ({ engine }: TestServer) => engine.requests.length],
+    ["/v1/embeddings", { input: "hi" }, ({ embedders }: TestServer) => embedders[0]?.asked.length ?? 0],
+    ["/v1/audio/transcriptions", { data: "AAAA" }, ({ transcriber }: TestServer) => transcriber.asked.length],
+  ])("in the middle of a line of the output, for %s", (endpoint, lineBody, count) =>
+    goesOn(
+      killedAfter(
+        (store) => {
+          begin(store);
+          writeFileSync(store.outputPath(ID), answered(4).slice(0, -20));
+        },
+        undefined,
+        endpoint,
+        many(LINES).map((line) => ({ ...line, url: endpoint, body: lineBody })),
+      ),
+      "completed",
+      LINES - 3,
+      0,
+      count,
+    ),
+  );
 
   test("behind the last line", () =>
     goesOn(

@@ -17,6 +17,7 @@ import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
+import { InputTranscriber } from "../../src/service/input-transcriber.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { SpeechService } from "../../src/service/speech.ts";
@@ -45,6 +46,8 @@ export const testConfig: Config = {
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
+  transcribeInput: false,
+  batchEndpoints: false,
   embeddingCtx: 2048,
   host: "127.0.0.1",
   port: 0,
@@ -231,7 +234,9 @@ export function serve(
     offeredSpeech(speaker, parallel),
   ];
   const sources = [new OfferedModels(offered), ...beside];
-  const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
+  const router = config.serveModel
+    ? localRouter(engine, parallel, sources, config.transcribeInput)
+    : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const { mediaRoot } = config;
@@ -240,7 +245,6 @@ export function serve(
     fetchPrivate: config.mediaFetchPrivate,
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
-  const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
@@ -250,6 +254,8 @@ export function serve(
     recordings: new Recordings(recordings, config.maxAudioBytes),
     mediaLimits,
   });
+  const hearing = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...hearing });
   const speech = new SpeechService({ router, requests });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);

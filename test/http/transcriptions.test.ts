@@ -127,6 +127,20 @@ describe("requests", () => {
     const answer = await (await send(server, form(fields), "/v1/audio/translations")).json();
     expect(answer).toMatchObject({ task: "translate", language: "english", locale: "en" });
     expect(server.transcriber.asked[0]).toMatchObject({ translate: true });
+    expect(server.transcriber.asked[0]?.language).toBeUndefined();
+  });
+
+  test("translations take the language of the speech, if it is told", async () => {
+    const server = serve();
+    const named = [
+      ["response_format", "verbose_json"],
+      ["language", "de-AT"],
+    ] as const;
+    const answer = await (await send(server, form(named), "/v1/audio/translations")).json();
+    expect(answer).toMatchObject({ language: "english", locale: "de" });
+    expect(server.transcriber.asked[0]).toMatchObject({ translate: true, language: "de" });
+    const refused = await send(server, form([["language", "klingon"]]), "/v1/audio/translations");
+    expect(await fault(refused)).toEqual([400, "invalid_value", "language"]);
   });
 
   test("a model of another service stands for the one that is here", async () => {

@@ -4,8 +4,51 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startServer, type TestServer } from "./server.ts";
 
+/** What the lines of a batch ask for. */
+export interface KillTask {
+  readonly endpoint: string;
+  readonly body: (index: number) => object;
+  /** Which its endpoint refuses. */
+  readonly refused: object;
+  /** Whether the body of an answer has what was asked for. */
+  readonly isAnswer: (body: AnswerBody) => boolean;
+}
+
+interface AnswerBody {
+  readonly choices?: readonly { readonly message: { readonly content: unknown } }[];
+  readonly data?: readonly { readonly embedding: readonly number[] }[];
+  readonly text?: string;
+}
+
+export const chats: KillTask = {
+  endpoint: "/v1/chat/completions",
+  body: (index) => ({
+    messages: [{ role: "user", content: `What is ${index} + ${index % 7}?` }],
+    max_tokens: 12,
+  }),
+  refused: { messages: [] },
+  isAnswer: ({ choices }) => typeof choices?.[0]?.message.content === "string",
+};
+
+export const vectors: KillTask = {
+  endpoint: "/v1/embeddings",
+  body: (index) => ({ input: `What is ${index} + ${index % 7}?` }),
+  refused: { input: "" },
+  isAnswer: ({ data }) => (data?.[0]?.embedding.length ?? 0) > 0,
+};
+
+/** Of this recording, over and over. */
+export const recordings = (data: string): KillTask => ({
+  endpoint: "/v1/audio/transcriptions",
+  body: () => ({ data, language: "en" }),
+  refused: { data: "?" },
+  isAnswer: ({ text }) => text !== undefined && text !== "",
+});
+
 export interface KillOptions {
   readonly lines: number;
+  /** Default: chats. */
+  readonly task?: KillTask;
   readonly kills: number;
   /** Numbers from 0 to 1 that decide when. */
   readonly random: () => number;
@@ -34,7 +77,7 @@ interface OutputLine {
   readonly custom_id: string;
   readonly response: {
     readonly status_code: number;
-    readonly body: { readonly choices: readonly [{ readonly message: { readonly content: unknown } }] };
+    readonly body: AnswerBody;
   };
 }
 
@@ -42,26 +85,23 @@ interface OutputLine {
 const LONGEST_LIFE_MS = 3000;
 const PATIENCE_MS = 600_000;
 
-/** A line of the batch; every tenth is refused. */
-export const inputLine = (index: number) => ({
+/** A line of the batch; every tenth is refused: its failure is an answer as well. */
+export const inputLine = (index: number, { endpoint, body, refused }: KillTask = chats) => ({
   custom_id: `line-${index}`,
   method: "POST",
-  url: "/v1/chat/completions",
-  // Every tenth is refused: its failure is an answer as well.
-  body: {
-    messages: index % 10 === 9 ? [] : [{ role: "user", content: `What is ${index} + ${index % 7}?` }],
-    max_tokens: 12,
-  },
+  url: endpoint,
+  body: index % 10 === 9 ? refused : body(index),
 });
 
 /** Runs a batch through the kills and looks at what is left on disk and on the wire. */
 export async function killBatch(options: KillOptions): Promise<KillOutcome> {
-  const { lines, kills, random, dataDir, log = () => {} } = options;
-  const flags = ["--data-dir", dataDir, "--ctx", "4096", "--threads", "1", ...(options.flags ?? [])];
+  const { lines, kills, random, dataDir, task = chats, log = () => {} } = options;
+  const usual = ["--data-dir", dataDir, "--ctx", "4096", "--threads", "1", "--batch-endpoints"];
+  const flags = [...usual, ...(options.flags ?? [])];
   const start = () => startServer(flags, options.command);
   let server = await start();
-  const content = Array.from({ length: lines }, (_, index) => `${JSON.stringify(inputLine(index))}\n`).join("");
-  const { id } = await createBatch(server, content);
+  const content = Array.from({ length: lines }, (_, index) => `${JSON.stringify(inputLine(index, task))}\n`).join("");
+  const { id } = await createBatch(server, content, task.endpoint);
   let done = 0;
   for (; done < kills; done++) {
     const batch = await getBatch(server, id);
@@ -79,18 +119,22 @@ export async function killBatch(options: KillOptions): Promise<KillOutcome> {
     batch = await getBatch(server, id);
   }
   const output = await (await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`)).text();
-  const faults = [...outputFaults(output, lines), ...countFaults(batch, lines), ...orphans(dataDir)];
+  const faults = [...outputFaults(output, lines, task), ...countFaults(batch, lines), ...orphans(dataDir)];
   await server.stop();
   return { kills: done, faults };
 }
 
-export async function createBatch({ url }: Pick<TestServer, "url">, content: string): Promise<Batch> {
+export async function createBatch(
+  { url }: Pick<TestServer, "url">,
+  content: string,
+  endpoint = chats.endpoint,
+): Promise<Batch> {
   const upload = await fetch(`${url}/v1/files`, { method: "POST", body: content });
   const { id: input_file_id } = (await upload.json()) as { id: string };
   const response = await fetch(`${url}/v1/batches`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ input_file_id, endpoint: "/v1/chat/completions" }),
+    body: JSON.stringify({ input_file_id, endpoint }),
   });
   return (await response.json()) as Batch;
 }
@@ -98,13 +142,12 @@ export async function createBatch({ url }: Pick<TestServer, "url">, content: str
 export const getBatch = async ({ url }: Pick<TestServer, "url">, id: string): Promise<Batch> =>
   (await (await fetch(`${url}/v1/batches/${id}`)).json()) as Batch;
 
-/** Every line once, in JSON of the expected layout; those that are not refused with a text. */
-function outputFaults(output: string, lines: number): string[] {
+/** Every line once, in JSON of the expected layout; those that are not refused with what was asked for. */
+function outputFaults(output: string, lines: number, { isAnswer }: KillTask): string[] {
   return lineFaults(output, lines, (line, text) => {
     const refused = Number(line.custom_id.slice("line-".length)) % 10 === 9;
     if (line.response.status_code !== (refused ? 400 : 200)) return `${line.custom_id}: ${text.slice(0, 200)}`;
-    const hasText = refused || typeof line.response.body.choices[0].message.content === "string";
-    return hasText ? undefined : `${line.custom_id} has no text`;
+    return refused || isAnswer(line.response.body) ? undefined : `${line.custom_id} has no answer`;
   });
 }
 

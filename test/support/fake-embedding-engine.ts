@@ -1,7 +1,12 @@
 // An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
 
 import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
-import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
+import type {
+  EmbeddingEvent,
+  EmbeddingOrigin,
+  EmbeddingPort,
+  EmbeddingStatus,
+} from "../../src/engine/embedding/port.ts";
 
 export const FAKE_DIMENSIONS = 4;
 /** Inputs of more characters or ids are cut. */
@@ -11,6 +16,8 @@ export class FakeEmbedder implements EmbeddingPort {
   state: EmbeddingStatus["state"] = "unloaded";
   /** What was asked, in order. */
   readonly asked: EmbeddingWork[] = [];
+  /** And by whom. */
+  readonly origins: Partial<EmbeddingOrigin>[] = [];
   /** Settled by a test, answers wait for it. */
   gate: Promise<unknown> = Promise.resolve();
 
@@ -34,9 +41,14 @@ export class FakeEmbedder implements EmbeddingPort {
     };
   }
 
-  async *run(work: EmbeddingWork, signal: AbortSignal): AsyncGenerator<EmbeddingEvent, void, void> {
+  async *run(
+    work: EmbeddingWork,
+    signal: AbortSignal,
+    origin: Partial<EmbeddingOrigin> = {},
+  ): AsyncGenerator<EmbeddingEvent, void, void> {
     this.state = "ready";
     this.asked.push(work);
+    this.origins.push(origin);
     yield { type: "accepted" };
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });

@@ -52,11 +52,15 @@ export class FakeTranscriber implements TranscriptionPort {
   readonly heard: ListeningWork[] = [];
   /** Settled by a test, listening waits for it. */
   ear: Promise<unknown> = Promise.resolve();
+  /** The jobs themselves. */
+  readonly jobs: TranscriptionJob[] = [];
   segments = spoken;
   /** Segments that were taken. */
   told = 0;
   /** Thrown in place of acceptance. */
   refusal: Error | undefined;
+  /** The same, for the next jobs alone. */
+  refusals: Error[] = [];
   /** Settled by a test, the segments behind the first wait for it. */
   gate: Promise<unknown> = Promise.resolve();
 
@@ -74,12 +78,15 @@ export class FakeTranscriber implements TranscriptionPort {
     };
   }
 
-  async *run({ work, client }: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+  async *run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+    const { work, client } = job;
     this.state = "ready";
+    this.jobs.push(job);
     this.clients.push(client);
     if ("sound" in work) this.utterances.push(work);
     else this.asked.push({ ...work, content: await Bun.file(work.path).text() });
-    if (this.refusal) throw this.refusal;
+    const refusal = this.refusals.shift() ?? this.refusal;
+    if (refusal) throw refusal;
     yield { type: "accepted" };
     yield { type: "started" };
     const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -21,9 +21,12 @@ const usage = within("usage", [
   "peak_memory_gib",
 ]);
 
+/** With --transcribe-input. */
+const transcribed = "svc_transcriptions";
+
 /** Sent by the API's own service too, though its types leave them out or say that they are never null. */
 const resource = {
-  extensions: ["store", "presence_penalty", "frequency_penalty"],
+  extensions: ["store", "presence_penalty", "frequency_penalty", transcribed],
   values: { user: [null] },
   absent: { output_text: "" },
 } as const satisfies Deviations;
@@ -34,11 +37,11 @@ const profiles = ["svc_profile", "svc_profile_extended"];
 
 export const deviations = {
   ChatCompletion: {
-    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles],
+    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles, transcribed],
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage],
+    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, transcribed],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.

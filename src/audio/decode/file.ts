@@ -4,6 +4,8 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 export interface SoundBytes {
   readonly size: number;
+  /** Where the last read ended. */
+  readonly position: number;
   /** Fills `out` from `offset` of the file on, and returns how many bytes there were. */
   read(offset: number, out: Uint8Array): number;
   close(): void;
@@ -13,9 +15,17 @@ export interface SoundBytes {
 export function openBytes(path: string): SoundBytes {
   // Without O_NONBLOCK a named pipe would hang until somebody writes to it.
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  let position = 0;
   return {
     size: fstatSync(fd).size,
-    read: (offset, out) => readSync(fd, out, 0, out.length, offset),
+    get position() {
+      return position;
+    },
+    read(offset, out) {
+      const count = readSync(fd, out, 0, out.length, offset);
+      position = offset + count;
+      return count;
+    },
     close: () => closeSync(fd),
   };
 }

@@ -5,7 +5,7 @@ import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
 import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
 import { HEAD_BYTES, SOUND_FORMATS, soundFormat, tagBytes, type SoundFormat } from "./format.ts";
 import { refusal, UnsupportedSound } from "./refusal.ts";
-import { containerSamples, ffmpegSamples, nativeSamples } from "./samples.ts";
+import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
 import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
 
 /** Samples of a window, but for the last: about four seconds. */
@@ -22,6 +22,8 @@ export interface SoundLimits {
 
 export interface Sound {
   readonly format: SoundFormat;
+  /** How much of it has been read, from 0 to 1, as far as the file tells; undefined: nobody knows. */
+  readonly share: () => number | undefined;
   /**
    * Samples between -1 and 1, in order; each window is the reader's to keep. To be read to the end or left by `return`, which
    * closes the file. Throws SvcError `invalid_value` when the sound is longer than the limit, or the signal's reason.
@@ -50,14 +52,12 @@ export async function openSound(
     file.close();
     throw error;
   }
-  const windows = inWindows(
-    readable(samplesOf(file, source.path, format, tools, limits), format, limits),
-    file,
-    limits,
-  );
+  const state: ReadingState = { share: undefined };
+  const samples = samplesOf(file, source.path, format, tools, limits, state);
+  const windows = inWindows(readable(samples, format, limits), file, limits);
   const first = await windows.next();
   if (first.done) throw refusal(limits.field, "have sound in it", `${NAMES[format]} without samples`);
-  return { format, windows: withFirst(first.value, windows) };
+  return { format, share: () => state.share, windows: withFirst(first.value, windows) };
 }
 
 const NAMES: Readonly<Record<SoundFormat, string>> = {
@@ -86,16 +86,18 @@ async function* samplesOf(
   format: SoundFormat,
   tools: SoundTools,
   limits: SoundLimits,
+  state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  if (!isContainer(format)) return yield* nativeSamples(path, tools);
+  if (!isContainer(format)) return yield* nativeSamples(path, tools, state);
   let some = false;
   try {
-    for await (const samples of containerSamples(file, format, tools)) {
+    for await (const samples of containerSamples(file, format, tools, state)) {
       some ||= samples.length > 0;
       yield samples;
     }
   } catch (error) {
     if (some || !(error instanceof UnsupportedSound)) throw error;
+    state.share = undefined;
     yield* ffmpegSamples(path, format, tools, limits);
   }
 }

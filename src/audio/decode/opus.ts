@@ -17,8 +17,11 @@ export interface OpusPackets {
   close(): void;
 }
 
-/** `head`: the identification header of the track, if it has one. Throws DamagedSound when that makes no sense. */
-export async function openOpus(head: Uint8Array): Promise<OpusPackets> {
+/**
+ * `head`: the identification header of the track, if it has one. `note` is told of damaged packets, at the end. Throws
+ * DamagedSound when the header makes no sense.
+ */
+export async function openOpus(head: Uint8Array, note: (text: string) => void = () => {}): Promise<OpusPackets> {
   const layout = layoutOf(head);
   const decoder = new opus.OpusDecoder({ sampleRate: SAMPLE_RATE, ...layout });
   await decoder.ready;
@@ -26,15 +29,31 @@ export async function openOpus(head: Uint8Array): Promise<OpusPackets> {
   return {
     decode(packet, trimStart, trimEnd) {
       const fits = packet.length <= LONGEST_PACKET * layout.channels;
-      const { channelData, samplesDecoded, errors } = decoder.decodeFrame(fits ? packet : new Uint8Array(0));
+      const { channelData, samplesDecoded, errors } = quietly(() =>
+        decoder.decodeFrame(fits ? packet : new Uint8Array(0)),
+      );
       if (!fits || errors.length > 0) damaged++;
       if (damaged > MOST_DAMAGED) throw new DamagedSound("damaged Opus packets");
       const from = Math.round(trimStart * SAMPLE_RATE);
       const to = samplesDecoded - Math.round(trimEnd * SAMPLE_RATE);
       return mixed(channelData, Math.min(from, samplesDecoded), Math.max(to, 0));
     },
-    close: () => decoder.free(),
+    close() {
+      if (damaged > 0) note(`${damaged} Opus packets are damaged`);
+      decoder.free();
+    },
   };
+}
+
+/** The package prints a line about each packet that it cannot decode, beside telling of it. */
+function quietly<T>(decode: () => T): T {
+  const print = console.error;
+  console.error = () => {};
+  try {
+    return decode();
+  } finally {
+    console.error = print;
+  }
 }
 
 interface Layout {

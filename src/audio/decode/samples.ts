@@ -22,14 +22,27 @@ const DEMUXERS: Readonly<Record<Container, string>> = {
   caf: "caf",
 };
 
+/** How far a file has been read. */
+export interface ReadingState {
+  /** From 0 to 1, by what the file says or by its bytes; undefined: nothing tells. */
+  share: number | undefined;
+}
+
 /** WAV, MP3 or FLAC. Throws what the native library throws. */
-export async function* nativeSamples(path: string, { audio }: SoundTools): AsyncGenerator<Float32Array> {
+export async function* nativeSamples(
+  path: string,
+  { audio }: SoundTools,
+  state: ReadingState,
+): AsyncGenerator<Float32Array> {
   const sound = audio.open(path);
+  const expected = (sound.info.seconds ?? 0) * SAMPLE_RATE;
   const block = new Float32Array(BLOCK_FRAMES);
   try {
-    for (;;) {
+    for (let total = 0; ;) {
       const length = sound.read(block);
       if (length === 0) return;
+      total += length;
+      state.share = expected > 0 ? Math.min(1, total / expected) : undefined;
       yield block.subarray(0, length);
     }
   } finally {
@@ -42,6 +55,7 @@ export async function* containerSamples(
   file: SoundBytes,
   container: Container,
   tools: SoundTools,
+  state: ReadingState,
 ): AsyncGenerator<Float32Array> {
   let some = false;
   let reason: unknown;
@@ -50,6 +64,7 @@ export async function* containerSamples(
     try {
       for await (const samples of packetSamples(new ContainerReader(file, container, isSeekable), tools)) {
         some ||= samples.length > 0;
+        state.share = Math.min(1, file.position / file.size);
         yield samples;
       }
       return;
@@ -61,9 +76,9 @@ export async function* containerSamples(
   throw reason;
 }
 
-async function* packetSamples(reader: ContainerReader, { audio }: SoundTools): AsyncGenerator<Float32Array> {
+async function* packetSamples(reader: ContainerReader, { audio, note }: SoundTools): AsyncGenerator<Float32Array> {
   const head = reader.opusHead;
-  const opus = head && (await openOpus(head));
+  const opus = head && (await openOpus(head, note));
   const rates = new Rates(audio);
   try {
     let empty = 0;

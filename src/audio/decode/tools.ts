@@ -16,4 +16,6 @@ export interface SoundTools {
   readonly run: RunProgram;
   /** Path of the host's ffmpeg, for what nothing here decodes; absent: there is none. */
   readonly ffmpeg?: string;
+  /** Takes a line for the operator about a file that plays all the same. */
+  readonly note?: (text: string) => void;
 }

@@ -86,6 +86,10 @@ export const serverOptions = {
     default: 16,
     help: "Maximum open sessions of /v1/realtime; more get 503 server_busy.",
   }),
+  transcribeInput: boolean({
+    default: false,
+    help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer says so.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
@@ -151,6 +155,10 @@ export const serverOptions = {
       help: "Batch retention after completion, in days, and never shorter than that of the output file; 0: forever.",
     }),
   },
+  batchEndpoints: boolean({
+    default: false,
+    help: "Accept batches for more than /v1/chat/completions: /v1/completions, /v1/responses, /v1/embeddings, /v1/audio/transcriptions and /v1/audio/translations.",
+  }),
   loadTimeoutMs: seconds(0, DAY_S, {
     name: "load-timeout",
     default: 300,

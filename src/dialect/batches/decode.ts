@@ -1,12 +1,12 @@
 // What creates a batch, and the lines of its input.
 
-import { BatchInputLine, BatchRequest } from "../../contract/batches.ts";
+import { BATCH_ENDPOINT, BatchInputLine, BatchRequest, type BatchEndpoint } from "../../contract/batches.ts";
 import { checker } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 
 export interface BatchCall {
   readonly inputFileId: string;
-  readonly endpoint: string;
+  readonly endpoint: BatchEndpoint;
   /** As the request gave it. */
   readonly window: string;
   readonly windowSeconds: number;
@@ -27,9 +27,13 @@ const LONGEST_KEY = 64;
 const checkBatch = checker(BatchRequest);
 const checkLine = checker(BatchInputLine);
 
-/** Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeBatch(body: unknown): BatchCall {
+/** `more`: endpoints beyond the usual one are taken. Throws SvcError with a code of the 400 family, naming the field. */
+export function decodeBatch(body: unknown, more: boolean): BatchCall {
   const asked = checkBatch(body);
+  if (!more && asked.endpoint !== BATCH_ENDPOINT) {
+    const message = `'endpoint' must be "${BATCH_ENDPOINT}"; the server's option --batch-endpoints allows others.`;
+    throw new SvcError("invalid_value", message, { param: "endpoint" });
+  }
   const window = asked.completion_window ?? "24h";
   const [key] = Object.keys(asked.metadata ?? {}).filter(({ length }) => length > LONGEST_KEY);
   if (key !== undefined) {
@@ -55,8 +59,11 @@ function secondsOf(window: string): number {
   throw new SvcError("invalid_value", message, { param });
 }
 
-/** Throws SvcError naming the field of the line. What is in the body is not looked at. */
-export function decodeInputLine(value: unknown): InputLine {
-  const { custom_id, body } = checkLine(value);
+/** A line of a batch for this endpoint. Throws SvcError naming its field. What is in the body is not looked at. */
+export function decodeInputLine(value: unknown, endpoint: string): InputLine {
+  const { custom_id, url, body } = checkLine(value);
+  if (url !== endpoint) {
+    throw new SvcError("invalid_value", `'url' must be "${endpoint}", the endpoint of the batch.`, { param: "url" });
+  }
   return { customId: custom_id, body };
 }

@@ -1,7 +1,6 @@
 // The lines of a batch's output: one for each line of its input, answered or not.
 
 import type { BatchOutputLine } from "../../contract/batches.ts";
-import type { ChatCompletion } from "../../contract/chat.ts";
 import { chatErrors, errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { BatchUsage } from "../../store/batch-records.ts";
@@ -20,8 +19,8 @@ export interface OutputTally {
   readonly usage: BatchUsage;
 }
 
-/** A line that was answered. */
-export const answeredLine = ({ id, customId, requestId }: LineIds, body: ChatCompletion): BatchOutputLine => ({
+/** A line that was answered, with the endpoint's own answer. */
+export const answeredLine = ({ id, customId, requestId }: LineIds, body: unknown): BatchOutputLine => ({
   id,
   custom_id: customId,
   response: { status_code: 200, request_id: requestId, body },
@@ -55,15 +54,22 @@ export const skippedLine = (id: string, customId: string, code: keyof typeof REA
 
 /** Counts an output line, written now or by an earlier process. */
 export function tallyLine({ custom_id, response, error }: BatchOutputLine): OutputTally {
-  const usage = error ? undefined : (response?.body as ChatCompletion | undefined)?.usage;
+  return { customId: custom_id, failed: error !== null, usage: usageIn(error ? undefined : response?.body) };
+}
+
+/** Tokens as the endpoints' answers count them; some call prompts and completions input and output, and some count no tokens. */
+function usageIn(body: unknown): BatchUsage {
+  const usage = fieldsOf(fieldsOf(body)["usage"]);
+  const [prompt, completion] = "input_tokens" in usage ? ["input", "output"] : ["prompt", "completion"];
+  const details = (kind: string | undefined) => fieldsOf(usage[`${kind}_tokens_details`]);
   return {
-    customId: custom_id,
-    failed: error !== null,
-    usage: {
-      promptTokens: usage?.prompt_tokens ?? 0,
-      cachedTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-      completionTokens: usage?.completion_tokens ?? 0,
-      reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
-    },
+    promptTokens: count(usage[`${prompt}_tokens`]),
+    cachedTokens: count(details(prompt)["cached_tokens"]),
+    completionTokens: count(usage[`${completion}_tokens`]),
+    reasoningTokens: count(details(completion)["reasoning_tokens"]),
   };
 }
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+const count = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -6,12 +6,13 @@ import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/gener
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { encodeTranscribed } from "../fields/transcribed.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId"> {
+export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "transcribed"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
@@ -20,14 +21,15 @@ export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId"> {
 }
 
 /**
- * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested. A
- * failure becomes an error-marked chunk.
+ * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested. The first
+ * chunk tells what was transcribed. A failure becomes an error-marked chunk.
  */
 export function chatWriter(
   put: Put<string>,
   origin: AnswerOrigin,
-  { choices, includeUsage, profile: detail, requestId }: ChatStreamOptions,
+  options: ChatStreamOptions,
 ): StreamWriter<GenerateEvent> {
+  const { choices, includeUsage, profile: detail, requestId } = options;
   // All but the delta is the same in every chunk and prepared once.
   const head = chunkHead(origin, "chat.completion.chunk");
   const opened: string[] = [];
@@ -37,8 +39,10 @@ export function chatWriter(
   let profile: Profile | undefined;
   return {
     begin() {
+      const { svc_transcriptions } = encodeTranscribed(options);
+      const told = svc_transcriptions ? `,"svc_transcriptions":${JSON.stringify(svc_transcriptions)}}` : "}";
       for (let choice = 0; choice < choices; choice++) {
-        put(`${open(choice)}{"role":"assistant","content":""}${unfinished}`);
+        put(`${open(choice)}{"role":"assistant","content":""},"finish_reason":null}]${choice === 0 ? told : "}"}`);
       }
     },
     event(event) {

@@ -1,18 +1,26 @@
 // The events of one generation → the JSON answer of a chat completion.
 
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
-import type { GenerateEvent } from "../../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { encodeTranscribed } from "../fields/transcribed.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
+
+export interface ChatAnswerOptions extends Pick<AcceptedEvent, "transcribed"> {
+  /** Answers that the events belong to. */
+  readonly choices: number;
+  readonly withLogprobs: boolean;
+  readonly profile?: ProfileDetail | undefined;
+}
 
 /** Collects the whole completion, of `choices` answers. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
   origin: AnswerOrigin,
-  options: { readonly choices: number; readonly withLogprobs: boolean; readonly profile?: ProfileDetail | undefined },
+  options: ChatAnswerOptions,
 ): Promise<ChatCompletion> {
   const { choices, withLogprobs, profile } = options;
   const answers = await collectAll(events, choices);
@@ -23,6 +31,7 @@ export async function encodeChat(
     choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
+    ...encodeTranscribed(options),
     ...encodeProfile(profile, usage, finishes.findLast((finish) => finish.profile)?.profile),
   };
 }

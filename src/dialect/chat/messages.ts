@@ -79,10 +79,10 @@ function decodePart(part: WirePart, path: string): ContentPart {
     }
     case "input_audio": {
       if (part.input_audio == null) throw missing("input_audio", "an object");
-      const { data, format } = part.input_audio;
+      const { data, format, language } = part.input_audio;
       return {
         type: "media",
-        source: { kind: "audio", data, ...(format != null && { format }) },
+        source: { kind: "audio", data, ...(format != null && { format }), ...(language != null && { language }) },
         param: `${path}.input_audio.data`,
       };
     }

@@ -2,7 +2,8 @@
 
 import type { ResponseResource } from "../../contract/responses.ts";
 import type { SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { AcceptedEvent, ChatMessage, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import { encodeTranscribed } from "../fields/transcribed.ts";
 import { withoutFinish } from "../stream/collect.ts";
 import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
 import { typedError } from "../stream/typed-error.ts";
@@ -25,6 +26,12 @@ export interface ResponseContext {
   /** Called once, before the client reads of the end. */
   readonly onEnd: (end: ResponseEnd) => void;
 }
+
+/** The context once it is known what of the input was transcribed: the resource tells. */
+export const withTranscribed = (context: ResponseContext, known: Pick<AcceptedEvent, "transcribed">) => ({
+  ...context,
+  resource: { ...context.resource, ...encodeTranscribed(known) },
+});
 
 /** Collects the whole response. Throws what the generation throws. */
 export async function encodeResponse(

@@ -147,7 +147,7 @@ interface Part {
   readonly detail?: unknown;
   readonly file_data?: unknown;
   readonly filename?: unknown;
-  readonly input_audio?: { readonly data?: unknown; readonly format?: unknown };
+  readonly input_audio?: { readonly data?: unknown; readonly format?: unknown; readonly language?: unknown };
 }
 
 function decodePart(value: unknown, path: string): ContentPart[] {
@@ -173,7 +173,9 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     }
     case "input_audio": {
       const param = `${path}.input_audio.data`;
-      return [{ type: "media", source: { kind: "audio", data: need(part.input_audio?.data, param) }, param }];
+      const { data, language } = part.input_audio ?? {};
+      const spoken = language == null ? {} : { language: need(language, `${path}.input_audio.language`) };
+      return [{ type: "media", source: { kind: "audio", data: need(data, param), ...spoken }, param }];
     }
     case "input_file":
       return [{ type: "text", text: decodeFile(part, path) }];

@@ -1,6 +1,7 @@
 // What every stream keeps to, whatever its dialect: it ends exactly once, its terminator is last, and it never throws.
 
 import type { SvcError } from "../../domain/errors.ts";
+import type { AcceptedEvent } from "../../domain/generate.ts";
 import { typedError } from "./typed-error.ts";
 
 /** Terminator of streams whose chunks are data alone, and of the Responses API's. */
@@ -29,10 +30,9 @@ export interface StreamWriter<Event> {
 }
 
 /** What a writer may need to know of the request whose answer it writes. */
-export interface StreamedRequest {
+export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "transcribed"> {
   /** Correlation id. */
   readonly requestId: string;
-  readonly promptTokens: number;
 }
 
 export interface StreamOptions<Chunk> {

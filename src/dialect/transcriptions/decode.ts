@@ -1,9 +1,9 @@
 // Requests of /v1/audio/transcriptions and /v1/audio/translations, from JSON and from forms.
 
-import { checker, received } from "../../contract/schema.ts";
+import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { languageCode } from "../../domain/languages.ts";
+import { spokenLanguage } from "../../domain/languages.ts";
 import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
@@ -37,7 +37,7 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
     throw new SvcError("invalid_value", "'data' must be absent where 'file' is given.", { param: "data" });
   }
   const wanted = asked.timestamp_granularities ?? ["segment"];
-  const language = translate ? undefined : languageOf(asked);
+  const language = languageOf(asked);
   return {
     ...(model && { model }),
     ...(file && { source: { kind: "path", path: file } }),
@@ -55,14 +55,8 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   };
 }
 
-function languageOf({ language, locale }: TranscriptionRequest): string | undefined {
-  const [param, name] = language ? (["language", language] as const) : (["locale", locale] as const);
-  if (!name || name === "auto") return undefined;
-  const code = languageCode(name);
-  if (code !== undefined) return code;
-  const message = `'${param}' must be a language that speech is recognised in, as en, pt-BR or german; got ${received(name)}.`;
-  throw new SvcError("invalid_value", message, { param });
-}
+const languageOf = ({ language, locale }: TranscriptionRequest): string | undefined =>
+  language ? spokenLanguage(language, "language") : spokenLanguage(locale, "locale");
 
 /** Fields of a form as the JSON body that they would be. Throws SvcError about one that cannot be read as its type. */
 export function formBody(fields: Iterable<readonly [name: string, value: string]>): object {

@@ -3,7 +3,12 @@
 import type { Transcription, VerboseTranscription } from "../../contract/transcriptions.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { languageName } from "../../domain/languages.ts";
-import type { SpeechSegment, TranscriptionEvent, TranscriptionResult } from "../../domain/transcription.ts";
+import {
+  wholeText,
+  type SpeechSegment,
+  type TranscriptionEvent,
+  type TranscriptionResult,
+} from "../../domain/transcription.ts";
 import type { TranscriptionCall } from "./decode.ts";
 
 /** A whole recording's. */
@@ -27,13 +32,6 @@ export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): 
   }
   throw new SvcError("internal_error", "The recognition ended without a result.");
 }
-
-/** Begins with no space, whatever the model puts in front of its segments. */
-export const wholeText = (segments: readonly SpeechSegment[]): string =>
-  segments
-    .map(({ text }) => text)
-    .join("")
-    .trim();
 
 /** The answer in the format that was requested. */
 export function encodeTranscription(recognised: Recognised, call: TranscriptionCall): EncodedTranscription {
@@ -96,7 +94,7 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
 const durationUsage = ({ seconds }: TranscriptionResult) => ({ type: "duration", seconds: rounded(seconds) }) as const;
 
 /** Milliseconds are more than models know. */
-const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
 const srtCue = ({ start, end, text }: SpeechSegment, at: number): string =>
   `${at + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;

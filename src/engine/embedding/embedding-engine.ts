@@ -34,7 +34,10 @@ export class EmbeddingEngine
     };
   }
 
-  run(work: EmbeddingWork, signal: AbortSignal, { client }: Partial<EmbeddingOrigin> = {}) {
-    return this.supervisor.run({ work, ...(client !== undefined && { client }) }, signal);
+  run(work: EmbeddingWork, signal: AbortSignal, { client, background }: Partial<EmbeddingOrigin> = {}) {
+    return this.supervisor.run(
+      { work, ...(client !== undefined && { client }), ...(background && { background }) },
+      signal,
+    );
   }
 }

@@ -24,6 +24,8 @@ export interface EmbeddingOrigin {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** Nobody waits for it: others come first. */
+  readonly background?: true;
   /** Another svc passed the request on. */
   readonly forwarded?: boolean;
 }
@@ -31,6 +33,7 @@ export interface EmbeddingOrigin {
 export interface EmbeddingJob {
   readonly work: EmbeddingWork;
   readonly client?: string;
+  readonly background?: true;
 }
 
 /** `accepted`: it waits for its turn · `started`: its first computation begins · `result`: the last event. */

@@ -22,6 +22,8 @@ export interface TranscriptionJob {
   readonly work: TranscriptionWork | UtteranceWork;
   /** Whose request it is: clients take turns. */
   readonly client?: string;
+  /** Nobody waits for it: others come first. */
+  readonly background?: true;
 }
 
 export interface TranscriptionPort {

@@ -9,7 +9,10 @@ export const batchesOperations: Operations = {
     tag: "Batches",
     summary: "Answer the lines of a file",
     description: `Each line of the file is a request: \`{custom_id, method: "POST", url: "/v1/chat/completions", body}\`, with a custom_id of 1
-to 512 characters, unique in the file. body is a request of the chat route; its stream is ignored. Its model may be an
+to 512 characters, unique in the file. body is a request of the chat route; its stream is ignored. On a server with
+--batch-endpoints, a batch and all its lines may name another endpoint: /v1/completions, /v1/responses (nothing is stored or
+continued), /v1/embeddings, /v1/audio/transcriptions or /v1/audio/translations (JSON bodies; an answer that is text is a JSON
+string). usage counts the tokens of those that have some. Its model may be an
 upstream's, as \`name/model\`; while that upstream is unreachable, the line waits and does not hold up other batches. Lines
 without a model are answered by the batch's own.
 

@@ -1,7 +1,7 @@
 // API description: chat completions, and how they are cancelled.
 
 import { ProfileDetail } from "../../contract/chat.ts";
-import { constraintHeader, generationErrors, question, type Operations } from "./operation.ts";
+import { constraintHeader, conversationErrors, question, type Operations } from "./operation.ts";
 
 export const chatOperations: Operations = {
   "POST /v1/chat/completions": {
@@ -45,6 +45,13 @@ public addresses, or with --media-fetch-private to loopback and private ones, to
 addresses; an image that cannot be had within 10 s and 3 redirects is a 400 \`invalid_value\` without the cause.
 input_audio takes WAV, MP3 and FLAC in base64, at most 25 MB and 30 minutes; language is ignored. At most 32 a request.
 
+**Sound for models that cannot hear.** On a server with --transcribe-input, input_audio to such a model is recognised by the
+transcription model, and the text takes its place in the prompt: every format of POST /v1/audio/transcriptions, as large and
+long as --max-audio-mb and --max-audio-minutes allow, in the language that \`language\` names or that is detected. The answer
+has svc_transcriptions, and of a stream the first chunk: for each sound its field, the text, and how long it plays. Sound that
+is sent again is remembered. usage counts the prompt with the text; the transcription model's metrics count the recognition.
+Sound without speech is a 422 \`no_speech\`.
+
 **Sampling.** Beside the API's fields llama.cpp's own are honoured: see the schema. n answers share one computation of the
 prompt; with a seed, the first is what a request for one gets. ignore_eos and min_tokens yield to a grammar that is complete.
 
@@ -68,7 +75,7 @@ A cancelled request that was not a stream answers 200 with the text so far and f
         schema: ProfileDetail,
       },
     },
-    errors: generationErrors,
+    errors: conversationErrors,
     example: { ...question, stream: true, max_tokens: 100 },
     stream: `Each event is a chat.completion.chunk: the role, pieces of reasoning_content, content and tool_calls (index, id, type and
 name once, then arguments as they are written), an empty delta with finish_reason, all of it for each choice; usage (unless

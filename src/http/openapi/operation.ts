@@ -71,6 +71,12 @@ export const generationErrors = {
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
 };
 
+/** The same of routes whose messages may hold sound. */
+export const conversationErrors = {
+  ...generationErrors,
+  422: "`no_speech`: sound was to be transcribed, and nobody speaks in it.",
+};
+
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
   503: "`storage_unavailable`: the folder or database under --data-dir cannot be used, or has lost the requested file.",

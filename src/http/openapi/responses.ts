@@ -1,6 +1,6 @@
 // API description: the OpenAI-compatible Responses API.
 
-import { badRequest, constraintHeader, countingErrors, generationErrors, type Operations } from "./operation.ts";
+import { badRequest, constraintHeader, countingErrors, conversationErrors, type Operations } from "./operation.ts";
 
 const NOT_STORED = "previous_response_id or an item_reference is not stored.";
 
@@ -10,7 +10,8 @@ export const responsesOperations: Operations = {
     summary: "Answer (OpenAI-compatible Responses API)",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file of text), function_call,
 function_call_output, reasoning, item_reference to an item of a stored response (its type is optional, and repeated references
-to one item add nothing). instructions are a system message of this turn alone. Consecutive turns of the user are one turn to
+to one item add nothing). On a server with --transcribe-input, input_audio ({data, language}) to a model that cannot hear is
+transcribed as POST /v1/chat/completions describes it, and the response has svc_transcriptions. instructions are a system message of this turn alone. Consecutive turns of the user are one turn to
 the model; a system message after the first answer becomes part of the turn that it follows.
 
 Tools are functions, alone or in namespaces: the model sees the latter as namespace__name, and its calls have both names
@@ -28,8 +29,8 @@ Log probabilities need top_logprobs, or include with message.output_text.logprob
     answers: { 200: "The response, whole or as a stream." },
     headers: constraintHeader,
     errors: {
-      ...generationErrors,
-      404: `\`not_found\`: ${NOT_STORED} ${generationErrors[404]}`,
+      ...conversationErrors,
+      404: `\`not_found\`: ${NOT_STORED} ${conversationErrors[404]}`,
     },
     example: { input: "What is the capital of France?" },
     stream: `Semantic events with \`event:\` lines and sequence_number from 0: response.created, response.in_progress, for each item

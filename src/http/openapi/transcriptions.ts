@@ -42,7 +42,7 @@ export const transcriptionsOperations: Operations = {
   "POST /v1/audio/translations": {
     tag: "Audio",
     summary: "Speech of any language as English text",
-    description: description("Needs a multilingual model."),
+    description: description("Needs a multilingual model. `language` is that of the speech, as a hint."),
     answers,
     errors,
     queued: true,

@@ -6,6 +6,7 @@ import { decodeBatch } from "../../dialect/batches/decode.ts";
 import { encodeBatch, encodeBatches } from "../../dialect/batches/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { BatchesService } from "../../service/batch/batches.ts";
+import { BATCH_CAPABILITIES } from "../batch-answers.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
@@ -13,13 +14,14 @@ import { jsonAnswer, jsonRoute } from "../json-content.ts";
 const PAGE = { usual: 20, most: 100 };
 
 /** Batch jobs; what they do is done without a request. */
-export const batchRoutes = (batches: BatchesService, { bodies, router }: AppDeps) =>
+export const batchRoutes = (batches: BatchesService, { bodies, router, config }: AppDeps) =>
   new Elysia({ name: "route.batches" })
     .post(
       "/v1/batches",
       async ({ request }) => {
-        const call = decodeBatch(await bodies.read(request, bodyCeilings.batch));
-        return Response.json(encodeBatch(batches.create(call, router.usual("chat")?.model ?? "")));
+        const call = decodeBatch(await bodies.read(request, bodyCeilings.batch), config.batchEndpoints);
+        const usual = router.usual(BATCH_CAPABILITIES[call.endpoint]);
+        return Response.json(encodeBatch(batches.create(call, usual?.model ?? "")));
       },
       jsonRoute(BatchRequest, Batch),
     )

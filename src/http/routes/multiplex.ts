@@ -5,9 +5,16 @@ import { MultiplexRequest } from "../../contract/multiplex.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
 import { decodeMultiplex } from "../../dialect/multiplex/decode.ts";
 import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
-import { DONE, passThrough, streamed, type Put, type StreamWriter } from "../../dialect/stream/streamed.ts";
+import {
+  DONE,
+  passThrough,
+  streamed,
+  type Put,
+  type StreamedRequest,
+  type StreamWriter,
+} from "../../dialect/stream/streamed.ts";
 import { typedError } from "../../dialect/stream/typed-error.ts";
-import type { GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
@@ -33,10 +40,11 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
       const items = calls.map(({ customId, call }, index) => ({
         customId,
         request: { ...call.request, ...origin, id: `${id}/${index}` },
-        texts: (events: AsyncGenerator<GenerateEvent>, { downgraded }: { readonly downgraded: boolean }) => {
+        texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
-          const writer = (put: Put<string>) => itemWriter(call, (text) => put(tag(text)), id);
-          return call.stream ? streamed(events, writer, { signal, onUnexpected }) : whole(call, events, tag);
+          const known = { ...accepted, requestId: id };
+          const writer = (put: Put<string>) => itemWriter(call, (text) => put(tag(text)), known);
+          return call.stream ? streamed(events, writer, { signal, onUnexpected }) : whole(call, events, known, tag);
         },
         failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));
@@ -64,15 +72,20 @@ export const multiplexRoutes = (deps: AppDeps, contexts: RequestContexts, multip
   );
 
 /** The item's stream; the batch ends it, and writes its failure. */
-const itemWriter = (call: ChatExchange, put: Put<string>, requestId: string): StreamWriter<GenerateEvent> => ({
-  ...call.writer(put, { requestId }),
+const itemWriter = (call: ChatExchange, put: Put<string>, known: StreamedRequest): StreamWriter<GenerateEvent> => ({
+  ...call.writer(put, known),
   failure: (error) => {
     throw error;
   },
 });
 
-async function* whole(call: ChatExchange, events: AsyncGenerator<GenerateEvent>, tag: (text: string) => string) {
-  yield tag(JSON.stringify(await call.json(events)));
+async function* whole(
+  call: ChatExchange,
+  events: AsyncGenerator<GenerateEvent>,
+  known: StreamedRequest,
+  tag: (text: string) => string,
+) {
+  yield tag(JSON.stringify(await call.json(events, known)));
 }
 
 /** Known before the engine has the item; what only the engine can find is reported with the item's events. */

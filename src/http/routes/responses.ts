@@ -15,12 +15,16 @@ import {
   type History,
   type ResponsesCall,
 } from "../../dialect/responses/decode.ts";
-import { encodeResponse, responseWriter, type ResponseContext } from "../../dialect/responses/encode.ts";
+import {
+  encodeResponse,
+  responseWriter,
+  withTranscribed,
+  type ResponseContext,
+} from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { findOutputItem, inputItems, listItems } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
-import { newResource } from "../../dialect/responses/resource.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
@@ -36,13 +40,14 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContexts } from "../request-context.ts";
+import { beginResource } from "../response-resource.ts";
 
 /** Items of a page of input. */
 const PAGE = { usual: 20, most: 100 };
 
 /** The OpenAI-compatible Responses API: answers with an id of their own, which can be stored. */
 export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) => {
-  const { config, clock, router } = deps;
+  const { config, clock } = deps;
   const kept = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const history: History = {
     conversation: (id) => kept.get(id)?.conversation,
@@ -59,9 +64,7 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
   /** Begins a response; its end, and the events of its stream, are stored where the request wants that. */
   const begin = (call: ResponsesCall, report: GenerationReport, events?: EventLog<NamedEvent>): ResponseContext => {
     const id = newResponseId();
-    const { model, engine } = router.find(call.request.model, "chat");
-    const identity = { id, createdAt: seconds(), model };
-    const resource = newResource(identity, call.asked, engine.status().model?.sampling ?? config.sampling);
+    const resource = beginResource(deps, id, call);
     const input = inputItems(call.asked);
     kept.begin(id, () => report.cancel?.(), call.store ? { resource, input, ...(events && { events }) } : undefined);
     return {
@@ -107,8 +110,11 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
           report,
           requests: [asked.request],
           stream: asked.stream,
-          json: (events) => (log ? record(request, events, context, log) : encodeResponse(events, context)),
-          writer: (put) => responseWriter(put, context),
+          json: (events, known) => {
+            const told = withTranscribed(context, known);
+            return log ? record(request, events, told, log) : encodeResponse(events, told);
+          },
+          writer: (put, known) => responseWriter(put, withTranscribed(context, known)),
           framing: { terminator: DONE },
         };
         try {

@@ -13,11 +13,14 @@ import { Journal } from "../../store/journal.ts";
 import { isBlank, linesOf, parseLine } from "../../store/json-lines.ts";
 import { isMissing, storageError } from "../../store/storage-error.ts";
 import type { LineOutcome, Metrics } from "../../telemetry/metrics.ts";
+import type { AnswerLine } from "./answer-line.ts";
 import { answerLine, type LineDeps } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
-export interface BatchRunDeps extends Omit<LineDeps, "onWait"> {
+export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
+  /** By endpoint. */
+  readonly answers: Readonly<Record<string, AnswerLine>>;
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
@@ -99,9 +102,11 @@ export class BatchRun {
   private async validate(): Promise<void> {
     const { store, maxLines } = this.deps;
     const { signal } = this.ending;
-    const checked = await validateInput(store.inputPath(this.id), maxLines, signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
+    const checked = await validateInput(store.inputPath(this.id), this.record().endpoint, maxLines, signal).catch(
+      (error: unknown) => {
+        if (!signal.aborted) throw error;
+      },
+    );
     if (!checked) return;
     const { total, faults } = checked;
     store.batches.setProgress(this.id, new Tally(total).progress);
@@ -135,7 +140,10 @@ export class BatchRun {
   /** Answers every line that is not, a few at once, until none is left or the run is to end. */
   private async answerAll(journal: Journal, tally: Tally): Promise<void> {
     const { signal } = this.ending;
-    const { slots, linesAtOnce, store } = this.deps;
+    const { slots, linesAtOnce, store, answers } = this.deps;
+    const { endpoint } = this.record();
+    const answer = answers[endpoint];
+    if (!answer) throw new Error(`${endpoint} is no endpoint of batches`);
     const underWay = new Set<Promise<void>>();
     const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {
@@ -145,7 +153,7 @@ export class BatchRun {
         this.lines++;
         const place = await slots.take(signal);
         if (!place) break;
-        const work = answerLine({ ...this.deps, onWait }, line, this.id, place, signal)
+        const work = answerLine({ ...this.deps, answer, onWait }, line, this.id, place, signal)
           .then((output) => output && this.write(output, journal, tally))
           .catch((error: unknown) => this.giveUp(error))
           .finally(() => {
@@ -225,9 +233,10 @@ export class BatchRun {
 
   /** The lines of the input that the output does not have. */
   private async *unanswered(tally: Tally): AsyncGenerator<InputLine, void, void> {
+    const { endpoint } = this.record();
     for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
       if (isBlank(line)) continue;
-      const input = decodeInputLine(parseLine(line));
+      const input = decodeInputLine(parseLine(line), endpoint);
       if (!tally.has(input.customId)) yield input;
     }
   }

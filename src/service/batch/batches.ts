@@ -1,5 +1,6 @@
 // Batch jobs: made, listed, cancelled, and run a few beside each other, in this process or in another on the same folder.
 
+import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -18,7 +19,8 @@ import { Slots } from "./slots.ts";
 
 export interface BatchOptions {
   readonly folder: JobFolder;
-  readonly answer: AnswerLine;
+  /** By endpoint. */
+  readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
   /** Waits before a line is asked again. */
   readonly pause: Pause;
   readonly clock: Clock;

@@ -26,7 +26,14 @@ const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
 const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
 const RETRY_S = 1;
 /** What says nothing about the line: it is asked again. */
-const TRANSIENT = new Set<string>(["server_busy", "engine_unavailable", "upstream_unavailable", "shutting_down"]);
+const TRANSIENT = new Set<string>([
+  "server_busy",
+  "engine_unavailable",
+  "upstream_unavailable",
+  "shutting_down",
+  "storage_full",
+  "storage_unavailable",
+]);
 
 /**
  * The output of a line of the batch `client`, whatever it is; undefined when the signal is aborted first. It begins in
@@ -39,12 +46,14 @@ export async function answerLine(
   place: Place,
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
+  // Nobody would read a stream.
+  const { stream: _stream, ...asked } = body;
   let suspicions = 0;
   for (let release: Place | undefined = place; release; release = await slots.take(signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
-      return answeredLine(ids, await answer(body, { id: ids.requestId, client }, signal));
+      return answeredLine(ids, await answer(asked, { id: ids.requestId, client }, signal));
     } catch (error) {
       if (signal.aborted) return undefined;
       if (!(error instanceof SvcError)) onUnexpected(error, ids.requestId);

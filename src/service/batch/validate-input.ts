@@ -13,8 +13,13 @@ export interface Validation {
   readonly faults: readonly BatchFault[];
 }
 
-/** Counts the lines of the file at `path` and lists what is wrong with them. Throws what the system throws. */
-export async function validateInput(path: string, mostLines: number, signal: AbortSignal): Promise<Validation> {
+/** Counts the lines for `endpoint` in the file at `path` and lists what is wrong with them. Throws what the system throws. */
+export async function validateInput(
+  path: string,
+  endpoint: string,
+  mostLines: number,
+  signal: AbortSignal,
+): Promise<Validation> {
   const seen = new Set<string>();
   const faults: BatchFault[] = [];
   let total = 0;
@@ -22,17 +27,17 @@ export async function validateInput(path: string, mostLines: number, signal: Abo
     signal.throwIfAborted();
     if (isBlank(line)) continue;
     total++;
-    const fault = total > mostLines ? tooMany(mostLines) : lineFault(line, seen);
+    const fault = total > mostLines ? tooMany(mostLines) : lineFault(line, endpoint, seen);
     if (fault) faults.push(fault);
     if (faults.length === MOST_FAULTS || total > mostLines) break;
   }
   return { total, faults };
 }
 
-function lineFault(line: Line, seen: Set<string>): BatchFault | undefined {
+function lineFault(line: Line, endpoint: string, seen: Set<string>): BatchFault | undefined {
   const { number } = line;
   try {
-    const { customId } = decodeInputLine(parseLine(line));
+    const { customId } = decodeInputLine(parseLine(line), endpoint);
     if (!seen.has(customId)) {
       seen.add(customId);
       return undefined;

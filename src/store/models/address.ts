@@ -1,7 +1,7 @@
 // What can be known of a file at an address of its own before it is downloaded.
 
 import { codeOf, get, type Hub } from "./http-client.ts";
-import { baseName, isGguf, otherPart, partOf } from "./gguf-names.ts";
+import { baseName, isModelFile, otherPart, partOf } from "./gguf-names.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { isSafePath, type RemoteFile } from "./remote-file.ts";
 import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
@@ -26,7 +26,11 @@ function fileName(url: URL): string {
   } catch {
     // Then it is taken as it is.
   }
-  if (!isGguf(name)) throw new PullError(`The URL must end with the name of a .gguf file.`);
+  if (!isModelFile(name)) {
+    throw new PullError(
+      "The URL must end with the name of a .gguf file, or of one in whisper.cpp's format (ggml-….bin).",
+    );
+  }
   if (!isSafePath(name)) throw new PullError(`The name of the file in the URL is not safe as a path.`);
   return name;
 }

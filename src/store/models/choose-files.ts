@@ -1,6 +1,6 @@
 // Which files of a repository make the model that somebody asked for.
 
-import { baseName, isModel, isProjector, partOf, quantOf, stemOf } from "./gguf-names.ts";
+import { baseName, isModel, isProjector, isWhisper, partOf, quantOf, stemOf } from "./gguf-names.ts";
 import { PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
 import { shown } from "./reference.ts";
@@ -32,9 +32,11 @@ interface Variant {
  */
 export function chooseFiles(all: readonly RemoteFile[], wanted: string | undefined, repo: string): ChosenModel {
   const variants = variantsOf(all);
-  if (variants.length === 0)
-    throw new PullError(`${repo} has no GGUF file of a model; look for a repository with GGUF in its name.`);
-  const variant = wanted === undefined ? byDefault(variants) : byName(variants, wanted, repo);
+  if (variants.length === 0) {
+    const missing = "has no GGUF file of a model, nor one in whisper.cpp's format";
+    throw new PullError(`${repo} ${missing}; look for a repository with GGUF in its name.`);
+  }
+  const variant = wanted === undefined ? byDefault(variants, repo) : byName(variants, wanted, repo);
   const { files, quant, stem } = variant;
   const { parts } = partOf(files[0]?.path ?? "");
   if (files.length !== parts || files.some(({ path }, index) => partOf(path).part !== index + 1)) {
@@ -69,9 +71,16 @@ function variantsOf(all: readonly RemoteFile[]): Variant[] {
 
 const byPart = (a: RemoteFile, b: RemoteFile): number => partOf(a.path).part - partOf(b.path).part;
 
-function byDefault(variants: readonly Variant[]): Variant {
-  return variants.toSorted((a, b) => quantRank(a.quant) - quantRank(b.quant))[0] as Variant;
+function byDefault(variants: readonly Variant[], repo: string): Variant {
+  const forms = variants.filter(isForm);
+  const [best] = forms.toSorted((a, b) => quantRank(a.quant) - quantRank(b.quant));
+  if (best) return best;
+  if (variants.length === 1) return variants[0] as Variant;
+  throw new PullError(`${repo} has several models: name one.\n${listing(variants)}`);
 }
+
+/** Whether it is one of several forms of a model: Whisper's are models of different sizes. */
+const isForm = ({ files: [file] }: Variant): boolean => !isWhisper(file?.path ?? "");
 
 function byName(variants: readonly Variant[], wanted: string, repo: string): Variant {
   const name = wanted.toUpperCase();
@@ -99,8 +108,10 @@ function listing(variants: readonly Variant[]): string {
   return variants.map(line).join("\n");
 }
 
-function tagOf({ quant, stem }: Variant, variants: readonly Variant[]): string {
-  const isUnique = quant !== undefined && variants.filter((other) => other.quant === quant).length === 1;
+function tagOf(variant: Variant, variants: readonly Variant[]): string {
+  const { quant, stem } = variant;
+  const isQuant = quant !== undefined && isForm(variant);
+  const isUnique = isQuant && variants.filter((other) => other.quant === quant).length === 1;
   return isUnique ? quant : stem.replaceAll(/[^A-Za-z0-9._-]/g, "_").replace(/^[^A-Za-z0-9]+/, "") || "model";
 }
 

@@ -1,4 +1,4 @@
-// What the name of a GGUF file tells: its quantization, which part of a model it is, whether it is a projector.
+// What the name of a model's file tells: its format, its quantization, which part of a model it is, whether it is a projector.
 
 /** Bits and family, after the makers' habit to end names with them: Q4_K_M, IQ2_XXS, UD-Q4_K_XL, BF16, MXFP4_MOE. */
 const QUANT =
@@ -14,8 +14,8 @@ export function quantOf(path: string): string | undefined {
   return undefined;
 }
 
-/** The path without `.gguf` and without the number of a part: equal for all files of one model. */
-export const stemOf = (path: string): string => path.replace(/\.gguf$/i, "").replace(PART, "");
+/** The path without its ending and without the number of a part: equal for all files of one model. */
+export const stemOf = (path: string): string => path.replace(/\.(?:gguf|bin)$/i, "").replace(PART, "");
 
 /** Which of how many parts a path is; a model in one file is 1 of 1. */
 export function partOf(path: string): { readonly part: number; readonly parts: number } {
@@ -29,10 +29,16 @@ export const otherPart = (path: string, part: number): string =>
 
 export const isGguf = (path: string): boolean => /\.gguf$/i.test(path);
 
+/** A speech recognition model in whisper.cpp's format. */
+export const isWhisper = (path: string): boolean => /^ggml-.+\.bin$/i.test(baseName(path));
+
+/** In a format that is served here. */
+export const isModelFile = (path: string): boolean => isGguf(path) || isWhisper(path);
+
 /** A file that turns images or sound into embeddings for the model beside it. */
 export const isProjector = (path: string): boolean => isGguf(path) && /mmproj/i.test(baseName(path));
 
-/** Weights of a language model, as far as a name can tell. */
-export const isModel = (path: string): boolean => isGguf(path) && !/mmproj|imatrix/i.test(baseName(path));
+/** Weights of a model of its own, as far as a name can tell. */
+export const isModel = (path: string): boolean => isModelFile(path) && !/mmproj|imatrix/i.test(baseName(path));
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

@@ -1,7 +1,7 @@
 // What files a repository of the hub has.
 
 import { get, type Hub } from "./http-client.ts";
-import { isGguf } from "./gguf-names.ts";
+import { isModelFile } from "./gguf-names.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import type { HubReference } from "./reference.ts";
 import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
@@ -17,7 +17,7 @@ interface Page {
   readonly next: string | undefined;
 }
 
-/** The GGUF files of a repository, with sizes and checksums. Throws PullError. */
+/** The files of models in a repository, with sizes and checksums. Throws PullError. */
 export async function listRepository(hub: Hub, reference: HubReference, options: RetryOptions): Promise<RemoteFile[]> {
   const { repo, revision } = reference;
   const files: RemoteFile[] = [];
@@ -60,7 +60,7 @@ function nextPage({ headers }: Response, url: string): string | undefined {
 
 function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): RemoteFile | undefined {
   const { type, path, size, oid, lfs } = entry as Record<string, unknown>;
-  if (type !== "file" || typeof path !== "string" || !isGguf(path)) return undefined;
+  if (type !== "file" || typeof path !== "string" || !isModelFile(path)) return undefined;
   if (!isSafePath(path)) throw new PullError(`${repo} has a file whose name is no safe path; nothing was downloaded.`);
   const large = lfs as { oid?: unknown; size?: unknown } | undefined;
   const bytes = Number(large?.size ?? size);

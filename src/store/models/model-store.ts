@@ -18,6 +18,7 @@ import { quantRank } from "./choose-files.ts";
 import { partsOf, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
+import { inFull } from "./short-names.ts";
 
 export interface StoredFile {
   /** Relative to the folder of models. */
@@ -61,11 +62,11 @@ export class ModelStore {
   }
 
   /**
-   * The models of a name, in any case: in full, or else without its tag, its owner or both. Complete ones come first,
+   * The models of a name, in any case: in full or short, or else without its tag, its owner or both. Complete ones come first,
    * then the default order of quantizations decides.
    */
   findAll(name: string): Manifest[] {
-    const wanted = name.toLowerCase();
+    const wanted = inFull(name).toLowerCase();
     const short = (full: string) => full.slice(full.indexOf("/") + 1);
     const untagged = (full: string) => full.replace(/:.*$/, "");
     const models = this.list()

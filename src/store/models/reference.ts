@@ -1,6 +1,8 @@
 // What a person writes to name a model: a repository of the hub, a page of one, or the address of a file.
 
+import { isModelFile } from "./gguf-names.ts";
 import { PullError } from "./pull-error.ts";
+import { inFull, refusePrefixAlone } from "./short-names.ts";
 
 export interface HubReference {
   readonly kind: "hub";
@@ -24,12 +26,14 @@ const REPO_PART = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_-])?$/;
 const HUB_HOSTS = ["huggingface.co", "www.huggingface.co", "hf.co"];
 
 /**
- * Reads `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, the same after `hf.co/`, or a URL. Addresses of files
- * at the hub or at `endpoint` count as its repositories, also those of pages that show a file. Throws PullError.
+ * Reads `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, `owner/name/file.gguf`, the same after `hf.co/`, a short
+ * name, or a URL. Addresses of files at the hub or at `endpoint` count as its repositories, also those of pages that show a
+ * file. Throws PullError.
  */
 export function parseReference(text: string, endpoint: string): Reference {
   if (/^https?:\/\//i.test(text)) return parseUrl(text, endpoint);
-  const bare = text.replace(/^(hf\.co|huggingface\.co|hf):?\/{0,2}/i, "");
+  refusePrefixAlone(text);
+  const bare = withColon(inFull(text).replace(/^(hf\.co|huggingface\.co|hf):?\/{0,2}/i, ""));
   const colon = bare.indexOf(":");
   const repo = colon < 0 ? bare : bare.slice(0, colon);
   const wanted = colon < 0 ? undefined : bare.slice(colon + 1);
@@ -37,6 +41,12 @@ export function parseReference(text: string, endpoint: string): Reference {
     throw new PullError(`A model is named owner/repository, owner/repository:QUANT or by a URL, not "${shown(text)}".`);
   }
   return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };
+}
+
+/** `owner/name/path/of/file` as `owner/name:path/of/file`; others are what they are. */
+function withColon(text: string): string {
+  const [owner, name, ...path] = text.split("/");
+  return path.length > 0 && !text.includes(":") && isModelFile(text) ? `${owner}/${name}:${path.join("/")}` : text;
 }
 
 /** Whether the text is `owner/name` as the hub allows it; both parts are then safe as names of folders. */

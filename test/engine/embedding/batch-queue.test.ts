@@ -34,6 +34,18 @@ test("neither tokens nor inputs are exceeded, and a single long input is compute
   }
 });
 
+test("what nobody waits for takes the room that others leave", () => {
+  const queue = new BatchQueue(100, 3);
+  const lengths = [1, 1, 1].map((length) => new Int32Array(length));
+  queue.add(new QueuedJob(1, lengths, 1, 0, "batch", true));
+  queue.add(job(2, 1, 1));
+  queue.add(job(3, 1));
+  expect([names(queue.next()), names(queue.next())]).toEqual([
+    ["2:1", "3:0", "2:0"],
+    ["1:2", "1:1", "1:0"],
+  ]);
+});
+
 test("a turn ends where the batch is full", () => {
   const queue = new BatchQueue(100, 3);
   for (const key of [1, 2, 3, 4]) queue.add(job(key, 1));

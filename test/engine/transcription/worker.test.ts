@@ -13,15 +13,19 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const messages: FromRecogniser[] = [];
   const closed: string[] = [];
   const open = async (work: TranscriptionWork | UtteranceWork) => {
-    if ("sound" in work) return { windows: oneWindow(new Float32Array(work.sound.bytes.length)) };
+    if ("sound" in work) return { windows: oneWindow(new Float32Array(work.sound.bytes.length)), share: () => 1 };
     const { path } = work;
     if (path === "broken") throw new SvcError("invalid_value", "'file' must be audio.", { param: "file" });
-    return { windows: windowsOf(path) };
+    const state = { share: 0 };
+    return { windows: windowsOf(path, state), share: () => state.share };
   };
-  async function* windowsOf(path: string): AsyncGenerator<Float32Array, void, void> {
+  async function* windowsOf(path: string, state: { share: number }): AsyncGenerator<Float32Array, void, void> {
+    const all = parseInt(path) * SAMPLE_RATE;
     try {
-      for (let left = parseInt(path) * SAMPLE_RATE; left > 0; left -= SAMPLE_RATE * 10) {
-        yield new Float32Array(Math.min(left, SAMPLE_RATE * 10)).fill(path.endsWith("silent") ? 0 : 1);
+      for (let left = all; left > 0; left -= SAMPLE_RATE * 10) {
+        const count = Math.min(left, SAMPLE_RATE * 10);
+        state.share = 1 - (left - count) / all;
+        yield new Float32Array(count).fill(path.endsWith("silent") ? 0 : 1);
       }
     } finally {
       closed.push(path);
@@ -90,11 +94,34 @@ describe("one recording", () => {
     await settle();
     expect(textOf(key)).toEqual([" first", " and", " second", " third"]);
     expect(endOf(key)).toEqual({ type: "result", result: { language: "en", seconds: 70, speechSeconds: 70 } });
-    const starts = messages.flatMap((message) =>
-      message.type === "events" ? message.outputs.flatMap(({ events }) => events) : [],
+    const events = messages.flatMap((message) =>
+      message.type === "events" ? message.outputs.flatMap((output) => output.events) : [],
     );
-    expect(starts.map((event) => (event.type === "segment" ? event.segment.start : -1))).toEqual([0, 1, 30, 60]);
+    expect(events.flatMap((event) => (event.type === "segment" ? [event.segment.start] : []))).toEqual([0, 1, 30, 60]);
     expect(whisper.released.size).toBe(3);
+  });
+
+  test("tells how far it is: what was recognised in order, and what is silent", async () => {
+    const { whisper, submit, settle, messages } = start();
+    const told = () =>
+      messages
+        .flatMap((message) => (message.type === "events" ? message.outputs.flatMap(({ events }) => events) : []))
+        .flatMap((event) => (event.type === "progress" ? [event.progress] : []));
+    await submit("120");
+    whisper.tell(2, [" second"]);
+    await settle();
+    expect(told()).toEqual([]);
+    whisper.tell(1, [" first", " and"], { done: false });
+    await settle();
+    whisper.tell(1, []);
+    await settle();
+    // What is known of its length is what was read of it: half.
+    expect(told().map(({ seconds }) => seconds)).toEqual([2, 60]);
+    expect(told()[1]?.of).toBeCloseTo(120, 3);
+    messages.length = 0;
+    await submit("90 silent");
+    expect(told().map(({ seconds }) => seconds)).toEqual([30, 60, 90]);
+    expect(told().map(({ of = 0 }) => Math.round(of))).toEqual([90, 90, 90]);
   });
 
   test("has one language: the first stretch tells it, and the others wait for that", async () => {

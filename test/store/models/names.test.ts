@@ -14,12 +14,27 @@ describe("references", () => {
     [`${HUB}/maker/Model`, { repo: "maker/Model", revision: "main" }],
     [`${HUB}/maker/Model/tree/v2`, { repo: "maker/Model", revision: "v2" }],
     [`${HUB}/maker/M/resolve/v2/a/b%20c.gguf?download=true`, { repo: "maker/M", revision: "v2", wanted: "a/b c.gguf" }],
+    ["maker/M/a/b.gguf", { repo: "maker/M", revision: "main", wanted: "a/b.gguf" }],
+    ["whisper:base", { repo: "ggerganov/whisper.cpp", revision: "main", wanted: "ggml-base" }],
+    [
+      "Whisper:large-v3-turbo-q5_0",
+      { repo: "ggerganov/whisper.cpp", revision: "main", wanted: "ggml-large-v3-turbo-q5_0" },
+    ],
+    ["a/whisper.cpp/ggml-x.bin", { repo: "a/whisper.cpp", revision: "main", wanted: "ggml-x.bin" }],
     ["https://hf.co/maker/M/blob/main/b.gguf", { repo: "maker/M", revision: "main", wanted: "b.gguf" }],
   ])("%s", (text, expected) => expect(parseReference(text, HUB)).toEqual({ kind: "hub", ...expected }));
 
   test("other addresses are those of files", () => {
     expect(parseReference("https://example.org/a/b/resolve/main/c.gguf", HUB)).toMatchObject({ kind: "url" });
     expect(parseReference("https://mirror.org/a/b", "https://mirror.org")).toMatchObject({ kind: "hub", repo: "a/b" });
+  });
+
+  test("a short name without its end is told what there is", () => {
+    for (const name of ["whisper", "whisper:"]) {
+      expect(() => parseReference(name, HUB)).toThrow(
+        /name one\.\n  whisper:tiny +78 MB\n[^]*large-v3-turbo-q5_0 +574 MB/,
+      );
+    }
   });
 
   test.each([
@@ -88,6 +103,16 @@ describe("choice", () => {
     expect(() => choose(two, "Q8_0")).toThrow(/several models[^]*small-Q8_0[^]*x_large-Q8_0/);
     expect(choose(two, "x_large-Q8_0").files).toEqual(["x/large-Q8_0.gguf"]);
     expect(choose(two, "x/large-Q8_0.gguf").tag).toBe("x_large-Q8_0");
+  });
+
+  test("of Whisper's models, which are no forms of one model, by their names alone", () => {
+    const whispers = ["ggml-base.bin", "ggml-base-q5_1.bin", "ggml-base-encoder.mlmodelc.zip", "README.md"];
+    expect(choose(whispers, "ggml-base-q5_1")).toMatchObject({ tag: "ggml-base-q5_1", files: ["ggml-base-q5_1.bin"] });
+    expect(choose(whispers, "ggml-base.bin").tag).toBe("ggml-base");
+    expect(() => choose(whispers)).toThrow(/several models: name one\.\n  ggml-base[^]*ggml-base-q5_1/);
+    expect(choose(["x/ggml-tiny.bin"]).tag).toBe("x_ggml-tiny");
+    // What else is called so is an older format.
+    expect(choose(["ggml-model-q4_0.bin", "m-Q2_K.gguf"]).tag).toBe("Q2_K");
   });
 
   test("projectors and importance matrices are no models, and lacking parts are told", () => {

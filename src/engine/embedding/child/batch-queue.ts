@@ -1,4 +1,5 @@
-// Which inputs are computed together: clients take turns, and so do the requests of each, short inputs first.
+// Which inputs are computed together: clients take turns, and so do the requests of each, short inputs first. What nobody
+// waits for takes the room that others leave.
 
 /** The inputs of one request, as token ids, and what is known of their results. */
 export class QueuedJob {
@@ -8,13 +9,14 @@ export class QueuedJob {
   started = false;
   private left: number;
 
-  /** `client`: whose request it is; absent: nobody's in particular. */
+  /** `client`: whose request it is; absent: nobody's in particular. `background`: nobody waits for it. */
   constructor(
     readonly key: number,
     readonly inputs: readonly Int32Array[],
     private readonly dimensions: number,
     readonly truncated: number,
     readonly client?: string,
+    readonly background = false,
   ) {
     this.values = new Float32Array(inputs.length * dimensions);
     this.left = inputs.length;
@@ -64,11 +66,24 @@ export class BatchQueue {
   /** The next batch; empty when nothing waits. A request that was served goes behind the others of its client. */
   next(): BatchItem[] {
     const batch: BatchItem[] = [];
-    let room = this.tokens;
+    this.fill(
+      batch,
+      this.jobs.filter(({ background }) => !background),
+    );
+    this.fill(
+      batch,
+      this.jobs.filter(({ background }) => background),
+    );
+    this.putBehind(new Set(batch.map(({ job }) => job)));
+    return batch;
+  }
+
+  private fill(batch: BatchItem[], jobs: readonly QueuedJob[]): void {
+    let room = batch.reduce((left, { tokens }) => left - tokens.length, this.tokens);
     for (let took = true; took && batch.length < this.inputs;) {
       took = false;
       const served = new Set<string>();
-      for (const job of this.jobs) {
+      for (const job of jobs) {
         if (job.client !== undefined && served.has(job.client)) continue;
         const index = job.waiting.at(-1);
         const tokens = index === undefined ? undefined : job.inputs[index];
@@ -81,8 +96,6 @@ export class BatchQueue {
         if (job.client !== undefined) served.add(job.client);
       }
     }
-    this.putBehind(new Set(batch.map(({ job }) => job)));
-    return batch;
   }
 
   /** Clients that were not served come first, of the others the requests that were not. */

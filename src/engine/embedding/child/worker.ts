@@ -31,10 +31,10 @@ export class EmbeddingWorker {
     this.reader = new InputReader(embedder, maxTokens);
   }
 
-  submit(key: JobKey, { work, client }: EmbeddingJob): void {
+  submit(key: JobKey, { work, client, background }: EmbeddingJob): void {
     try {
       const { inputs, truncated } = this.reader.read(work);
-      this.queue.add(new QueuedJob(key, inputs, this.dimensions, truncated, client));
+      this.queue.add(new QueuedJob(key, inputs, this.dimensions, truncated, client, background));
       this.send({ type: "accepted", key, event: { type: "accepted" } });
       this.wake();
     } catch (error) {

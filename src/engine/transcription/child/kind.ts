@@ -19,7 +19,8 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
     const { libraries, modelPath: path, vadPath, parallel, threads, maxSeconds, gpuLayers, flashAttention } = options;
     const whisper = openWhisper(libraries);
     const ffmpeg = findProgram("ffmpeg");
-    const tools = { audio: openAudio(libraries), run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
+    const note = (text: string) => send({ type: "log", level: "debug", text });
+    const tools = { audio: openAudio(libraries), run: runProgram, note, ...(ffmpeg !== undefined && { ffmpeg }) };
     whisper.listenForAborts(ABORT_FD);
     whisper.loadStart({
       path,
@@ -37,7 +38,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
         threads,
         othersShare,
         async open(work, signal) {
-          if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)) };
+          if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)), share: () => 1 };
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
         },
         ...(vadPath !== undefined && { listen: (samples) => whisper.speech(samples) }),

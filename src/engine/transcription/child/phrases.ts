@@ -36,6 +36,11 @@ export class PhraseFinder {
     return this.at + this.pending.length;
   }
 
+  /** Samples whose phrases are known. */
+  get heard(): number {
+    return this.at;
+  }
+
   /** How many samples it takes before it listens again. */
   get room(): number {
     return PIECE - this.pending.length;

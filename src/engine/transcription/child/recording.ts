@@ -3,7 +3,7 @@
 import { deflateSync } from "node:zlib";
 import type { Segment, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
+import type { SpeechSegment, SpokenWord, TranscriptionProgress } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
@@ -13,7 +13,12 @@ import { StretchBuilder, type Stretch } from "./stretch.ts";
 /** A recording's samples, 16,000 a second, as they are decoded; reading throws SvcError about what cannot be. */
 export interface Sound {
   readonly windows: AsyncIterator<Float32Array, void, void>;
+  /** How much of it has been read, from 0 to 1; undefined: nobody knows. */
+  readonly share: () => number | undefined;
 }
+
+/** Progress is told when so much more is done. */
+const PROGRESS_SECONDS = 1;
 
 /** What the model says where nobody speaks: a remark in brackets, notes. */
 const REMARK = /^\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵\s]+)[\s.]*$/u;
@@ -51,6 +56,9 @@ export class RecordingWork {
   private speechSamples = 0;
   private hasText = false;
   private ended = false;
+  /** Of what was recognised, the end; in seconds, as what was told of it. */
+  private recognised = 0;
+  private toldProgress = 0;
   started = false;
   /** Number of the turn in which a stretch of it was begun last. */
   served = 0;
@@ -87,9 +95,25 @@ export class RecordingWork {
     return this.ended && this.waiting.length === 0 && this.parts.length === 0;
   }
 
+  /** How far it is, when it is worth telling. */
+  takeProgress(): TranscriptionProgress | undefined {
+    const { finder, ended } = this;
+    const isIdle = this.parts.length === 0 && this.waiting.length === 0 && this.builder.isEmpty;
+    const seconds = isIdle ? Math.max(this.recognised, finder.heard / SAMPLE_RATE) : this.recognised;
+    if (seconds < this.toldProgress + PROGRESS_SECONDS) return undefined;
+    this.toldProgress = seconds;
+    const share = ended ? 1 : this.sound.share();
+    return { seconds, ...(share && { of: Math.max(seconds, finder.length / share / SAMPLE_RATE) }) };
+  }
+
   get result() {
     if (!this.hasText) {
-      throw new SvcError("no_speech", "Nobody speaks in the recording, or nothing that the model understands.");
+      const { work } = this.job;
+      // What is spoken live has no field of a request.
+      const param = "field" in work ? work.field : undefined;
+      const what = param === undefined ? "The sound" : `'${param}'`;
+      const message = `${what} has no speech: nobody speaks in it, or nothing that the model understands.`;
+      throw new SvcError("no_speech", message, { ...(param !== undefined && { param }) });
     }
     const speechSeconds = this.speechSamples / SAMPLE_RATE;
     return { language: this.language ?? "en", seconds: this.finder.length / SAMPLE_RATE, speechSeconds };
@@ -186,6 +210,7 @@ export class RecordingWork {
     const segments: SpeechSegment[] = [];
     for (let [first] = this.parts; first; [first] = this.parts) {
       segments.push(...first.ready.splice(0));
+      this.recognised = Math.max(this.recognised, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
       if (!first.done) break;
       this.parts.shift();
     }

@@ -51,6 +51,12 @@ export class Stretch {
     return this.samples.length / SAMPLE_RATE;
   }
 
+  /** Where it ends, in seconds of the recording. */
+  get end(): number {
+    const last = this.parts.at(-1);
+    return last ? (last.start + last.length) / SAMPLE_RATE : 0;
+  }
+
   /**
    * The recording's times for two in this stretch, all in seconds: the beginning and the end of what was said. What is between
    * two phrases belongs to neither: there may be minutes of silence. A beginning there is that of the second, an end that of
@@ -71,6 +77,10 @@ export class Stretch {
 export class StretchBuilder {
   private phrases: Phrase[] = [];
   private length = 0;
+
+  get isEmpty(): boolean {
+    return this.phrases.length === 0;
+  }
 
   /** The stretch that is full, where the phrase has no room in it. */
   add(phrase: Phrase): Stretch | undefined {

@@ -3,7 +3,7 @@
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import type { CancelCause } from "../../../domain/cancel.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { TranscriptionWork, UtteranceWork } from "../../../domain/transcription.ts";
+import type { SpeechSegment, TranscriptionWork, UtteranceWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
@@ -105,14 +105,20 @@ export class TranscriptionWorker {
     throw new SvcError("invalid_value", message, { param: "language" });
   }
 
-  /** Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago. */
+  /**
+   * Of the recordings for which `can` holds, one of the client that has the least in work, or whose turn was longest ago; those
+   * that nobody waits for come last.
+   */
   private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
       const own = this.works.filter((one) => one === work || isSameClient(one, work));
       const running = own.reduce((sum, one) => sum + one.running, 0);
       return { work, running, last: Math.max(...own.map((one) => one[turn])) };
     });
-    return claims.toSorted((a, b) => a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn])[0]?.work;
+    const rank = ({ work }: { readonly work: RecordingWork }) => Number(work.job.background === true);
+    return claims.toSorted(
+      (a, b) => rank(a) - rank(b) || a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn],
+    )[0]?.work;
   }
 
   private begin(work: RecordingWork): void {
@@ -143,8 +149,7 @@ export class TranscriptionWorker {
         this.owners.delete(job);
         if (next !== undefined) this.owners.set(next, work);
       }
-      const events = segments.map((segment) => ({ type: "segment", segment }) as const);
-      if (events.length > 0) this.send({ type: "events", outputs: [{ key: work.key, events }], finished: [] });
+      this.tell(work, segments);
       this.finish(work);
     });
   }
@@ -160,13 +165,26 @@ export class TranscriptionWorker {
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
     work.heard = ++this.turn;
     work.read().then(
-      () => this.works.includes(work) && this.attempt(work, () => this.finish(work)),
+      () => {
+        if (!this.works.includes(work)) return;
+        this.tell(work, []);
+        this.attempt(work, () => this.finish(work));
+      },
       (error: unknown) => {
         if (!this.works.includes(work)) return;
         this.reject(key, error);
         this.remove(work);
       },
     );
+  }
+
+  private tell(work: RecordingWork, segments: readonly SpeechSegment[]): void {
+    const progress = work.takeProgress();
+    const events = [
+      ...segments.map((segment) => ({ type: "segment", segment }) as const),
+      ...(progress ? [{ type: "progress", progress } as const] : []),
+    ];
+    if (events.length > 0) this.send({ type: "events", outputs: [{ key: work.key, events }], finished: [] });
   }
 
   private finish(work: RecordingWork): void {

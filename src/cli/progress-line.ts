@@ -1,0 +1,135 @@
+// Work of which somebody waits for the end, made visible: a bar that is redrawn on a terminal, a line now and then elsewhere.
+
+import { createLogger } from "../telemetry/log.ts";
+
+const REDRAW_MS = 100;
+const LINE_MS = 10_000;
+const BAR = 24;
+const DEFAULT_COLUMNS = 80;
+/** The rate is that of the last seconds, if nothing else is said. */
+const RATE_MS = 5000;
+
+/** What is counted. */
+export interface Measure {
+  readonly amount: (done: number, total: number | undefined) => string;
+  /** Of so much a second. */
+  readonly rate: (speed: number) => string;
+}
+
+export interface ProgressState {
+  readonly name: string;
+  readonly done: number;
+  readonly total?: number;
+  /** What else there is to say. */
+  readonly remark?: string;
+}
+
+export interface ProgressOptions {
+  readonly out: Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+  readonly format: "text" | "json";
+  readonly measure: Measure;
+  /** Milliseconds before the first line where there is no bar. */
+  readonly patienceMs?: number;
+  /** Milliseconds over which the rate is taken; longer where the work moves on in large steps. */
+  readonly rateMs?: number;
+  readonly now?: () => number;
+}
+
+export class ProgressLine {
+  private samples: { readonly at: number; readonly done: number }[] = [];
+  private shownAt: number;
+  private drawn = false;
+  private readonly now: () => number;
+
+  constructor(private readonly options: ProgressOptions) {
+    const { now = () => performance.now(), patienceMs = 0 } = options;
+    this.now = now;
+    this.shownAt = this.isBar || patienceMs === 0 ? -Infinity : now() + patienceMs - LINE_MS;
+  }
+
+  /** Shows where the work is, unless it was shown just before. */
+  show(state: ProgressState): void {
+    const at = this.now();
+    this.sample(at, state.done);
+    if (at - this.shownAt < (this.isBar ? REDRAW_MS : LINE_MS)) return;
+    this.shownAt = at;
+    const { out, measure } = this.options;
+    const { name, done, total, remark = "" } = state;
+    const rate = this.speed > 0 ? measure.rate(this.speed) : "";
+    const parts = [percent(state) + measure.amount(done, total), rate, this.left(state), remark];
+    const text = parts.filter((part) => part !== "").join("  ");
+    if (this.isBar) {
+      out.write(`\x1b[K${fitting(`  ${name}`, bar(state), text, out.columns || DEFAULT_COLUMNS)}\r`);
+      this.drawn = true;
+    } else this.line(`${name}: ${text}`);
+  }
+
+  /** One line that stays. */
+  note(text: string): void {
+    this.end();
+    this.line(text);
+  }
+
+  /** Removes the bar. */
+  end(): void {
+    if (this.drawn) this.options.out.write("\x1b[K");
+    this.drawn = false;
+  }
+
+  /** What comes is other work: it has a rate of its own. */
+  begin(): void {
+    this.end();
+    this.samples = [];
+  }
+
+  private get isBar(): boolean {
+    const { out, format } = this.options;
+    return out.isTTY && format === "text";
+  }
+
+  private line(text: string): void {
+    const { out, format } = this.options;
+    if (format === "text") out.write(`${text}\n`);
+    else {
+      const write = (line: string) => void out.write(line);
+      createLogger({ level: "info", format: "json", write, now: Date.now }).info(text);
+    }
+  }
+
+  private sample(at: number, done: number): void {
+    if (at - (this.samples.at(-1)?.at ?? -Infinity) < REDRAW_MS) return;
+    this.samples.push({ at, done });
+    const { rateMs = RATE_MS } = this.options;
+    while (this.samples.length > 2 && at - (this.samples[0]?.at ?? at) > rateMs) this.samples.shift();
+  }
+
+  /** A second. */
+  private get speed(): number {
+    const [first, last] = [this.samples[0], this.samples.at(-1)];
+    if (!first || !last || last.at === first.at) return 0;
+    return Math.max(0, (1000 * (last.done - first.done)) / (last.at - first.at));
+  }
+
+  private left({ done, total }: ProgressState): string {
+    if (total === undefined || this.speed === 0) return "";
+    const seconds = Math.ceil((total - done) / this.speed);
+    return seconds < 60 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
+  }
+}
+
+/** A line that wraps could not be drawn over: the bar goes first, then the end. */
+function fitting(name: string, drawing: string, text: string, columns: number): string {
+  const whole = `${name} ${drawing} ${text}`;
+  return (whole.length < columns ? whole : `${name} ${text}`).slice(0, columns - 1);
+}
+
+function bar({ done, total }: ProgressState): string {
+  if (total === undefined || total === 0) return "";
+  const full = Math.min(BAR, Math.floor((BAR * done) / total));
+  return `[${"#".repeat(full)}${".".repeat(BAR - full)}]`;
+}
+
+function percent({ done, total }: ProgressState): string {
+  if (total === undefined) return "";
+  return `${total === 0 ? 100 : Math.floor((100 * done) / total)} %  `;
+}

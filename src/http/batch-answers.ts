@@ -1,0 +1,118 @@
+// What batches may be for: each endpoint with how a line is answered, by the decoding and encoding of its route.
+
+import type { BatchEndpoint } from "../contract/batches.ts";
+import { decodeChat } from "../dialect/chat/decode.ts";
+import { encodeChat } from "../dialect/chat/encode.ts";
+import { decodeCompletion } from "../dialect/completions/decode.ts";
+import { encodeCompletion } from "../dialect/completions/encode.ts";
+import { decodeEmbeddings } from "../dialect/embeddings/decode.ts";
+import { encodeEmbeddings } from "../dialect/embeddings/encode.ts";
+import { decodeResponses, type History } from "../dialect/responses/decode.ts";
+import { encodeResponse, withTranscribed } from "../dialect/responses/encode.ts";
+import { functionNames } from "../dialect/responses/functions.ts";
+import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
+import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
+import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../domain/generate.ts";
+import { newChatCompletionId, newCompletionId, newResponseId } from "../domain/ids.ts";
+import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
+import type { Capability } from "../service/model-router.ts";
+import { answerOrigin } from "./answer-origin.ts";
+import type { AppDeps } from "./deps.ts";
+import { bodyCeilings, tooLarge } from "./json-body.ts";
+import { beginResource } from "./response-resource.ts";
+
+/** What a model can do that answers lines which name none. */
+export const BATCH_CAPABILITIES: Readonly<Record<BatchEndpoint, Capability>> = {
+  "/v1/chat/completions": "chat",
+  "/v1/completions": "chat",
+  "/v1/responses": "chat",
+  "/v1/embeddings": "embeddings",
+  "/v1/audio/transcriptions": "transcription",
+  "/v1/audio/translations": "transcription",
+};
+
+export const batchAnswers = (deps: AppDeps): Readonly<Record<BatchEndpoint, AnswerLine>> => ({
+  "/v1/chat/completions": chatLine(deps),
+  "/v1/completions": completionLine(deps),
+  "/v1/responses": responseLine(deps),
+  "/v1/embeddings": embeddingLine(deps),
+  "/v1/audio/transcriptions": speechLine(deps, "transcribe"),
+  "/v1/audio/translations": speechLine(deps, "translate"),
+});
+
+const chatLine =
+  (deps: AppDeps): AnswerLine =>
+  async (body, own, signal) => {
+    const { request } = decodeChat(body, deps.config);
+    const { choices, topLogprobs, model } = request;
+    const { events, accepted } = await begin(deps, [request], own, signal);
+    const options = { choices, withLogprobs: topLogprobs !== undefined, ...accepted };
+    return encodeChat(events, answerOrigin(deps, newChatCompletionId(), model), options);
+  };
+
+const completionLine =
+  (deps: AppDeps): AnswerLine =>
+  async (body, own, signal) => {
+    const call = decodeCompletion(body, deps.config);
+    const origin = answerOrigin(deps, newCompletionId(), call.requests[0].model);
+    const { events } = await begin(deps, call.requests, own, signal);
+    return encodeCompletion(events, origin, call);
+  };
+
+/** Answers of a batch are in its output, and nowhere else. */
+const NOTHING_STORED: History = { conversation: () => undefined, item: () => undefined };
+
+const responseLine =
+  (deps: AppDeps): AnswerLine =>
+  async (body, own, signal) => {
+    const call = decodeResponses({ ...body, store: false, background: false }, deps.config, NOTHING_STORED);
+    const { clock } = deps;
+    const context = {
+      resource: beginResource(deps, newResponseId(), call),
+      names: functionNames(call.asked.tools),
+      now: () => Math.floor(clock.wall() / 1000),
+      onEnd: () => {},
+    };
+    const { events, accepted } = await begin(deps, [call.request], own, signal);
+    return encodeResponse(events, withTranscribed(context, accepted));
+  };
+
+const embeddingLine =
+  ({ embeddings }: AppDeps): AnswerLine =>
+  async (body, own, signal) => {
+    // A line may be longer than this route's bodies.
+    const bytes = Buffer.byteLength(JSON.stringify(body));
+    if (bytes > bodyCeilings.embeddings) throw tooLarge(bodyCeilings.embeddings, `${bytes} bytes`);
+    const asked = decodeEmbeddings(body);
+    const origin = { ...own, background: true as const };
+    const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);
+    return encodeEmbeddings(result, model, asked.base64);
+  };
+
+const speechLine =
+  ({ transcriptions }: AppDeps, task: "transcribe" | "translate"): AnswerLine =>
+  async (body, own, signal) => {
+    const call = decodeTranscription(body, task);
+    const { model, work } = call;
+    const recording = await transcriptions.recording(call.source, signal);
+    const run = { ...own, work, background: true as const, ...(model !== undefined && { model }) };
+    const recognised = await collectSpeech(transcriptions.recognise(recording, run, signal, {}));
+    const { type, body: text } = encodeTranscription(recognised, call);
+    return type === "application/json" ? JSON.parse(text) : text;
+  };
+
+type Requests = readonly [Omit<GenerateRequest, "id">, ...Omit<GenerateRequest, "id">[]];
+
+/** Begins a generation in the background; its events follow the acceptance. */
+async function begin(
+  { generation }: AppDeps,
+  [first, ...others]: Requests,
+  own: LineOrigin,
+  signal: AbortSignal,
+): Promise<{ events: AsyncGenerator<GenerateEvent>; accepted: Partial<AcceptedEvent> }> {
+  const inBackground = { ...own, background: true as const };
+  const requests = [{ ...first, ...inBackground }, ...others.map((other) => ({ ...other, ...inBackground }))] as const;
+  const events = generation.generate(requests, signal);
+  const { value } = await events.next();
+  return { events, accepted: value?.type === "accepted" ? value : {} };
+}

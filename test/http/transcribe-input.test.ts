@@ -1,0 +1,271 @@
+// --transcribe-input: sound in messages for a model that cannot hear.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { SvcError } from "../../src/domain/errors.ts";
+import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
+import { assembleChat } from "../support/streams/chat.ts";
+import { assembleResponse } from "../support/streams/responses.ts";
+import { expectGolden } from "./golden.ts";
+import { hello, serve, until, type TestServer } from "./harness.ts";
+
+const id = { "x-request-id": "golden" };
+const on = { transcribeInput: true };
+/** What the fake transcriber says of any recording. */
+const HEARD = "Hello there. A <b> & so on.";
+
+const sound = (content: string, more: object = {}) => ({
+  type: "input_audio",
+  input_audio: { data: Buffer.from(content).toBase64(), format: "wav", ...more },
+});
+const text = (content: string) => ({ type: "text", text: content });
+const user = (...content: unknown[]) => [{ role: "user", content }];
+const inputText = (content: string) => ({ type: "input_text", text: content });
+
+type Fault = { error: { code: string; message: string; param: string | null } };
+
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+
+const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) => messages);
+const files = ({ recordings }: TestServer) =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+describe("sound to a model that cannot hear", () => {
+  test("becomes text in its place, whatever its format, and its recording is gone", async () => {
+    const server = serve(hello, on);
+    const messages = user(text("What is said?"), sound("one", { language: "de-AT", format: "opus" }), sound("two"));
+    expect((await server.chat({ messages })).status).toBe(200);
+    expect(prompts(server)).toEqual([[{ role: "user", content: `What is said?\n${HEARD}\n${HEARD}` }]]);
+    expect(server.transcriber.asked.map(({ content, language }) => [content, language])).toEqual([
+      ["one", "de"],
+      ["two", undefined],
+    ]);
+    expect(files(server)).toEqual([]);
+    // Both models' metrics count their own.
+    expect(server.metrics.calls).toEqual([
+      "started",
+      ...["started", "finished stop"].flatMap((call) => [`transcription ${call}`]),
+      ...["started", "finished stop"].flatMap((call) => [`transcription ${call}`]),
+      "first",
+      "inter",
+      "finished stop",
+    ]);
+  });
+
+  test("is told of in the answer, whole and as a stream", async () => {
+    const server = serve(hello, on);
+    const messages = user(sound("one"));
+    await expectGolden(
+      "chat-transcribed.json",
+      await (await server.post("/v1/chat/completions", { messages }, id)).text(),
+    );
+    const stream = await (await server.post("/v1/chat/completions", { messages, stream: true }, id)).text();
+    assembleChat(stream);
+    await expectGolden("chat-transcribed.sse", stream);
+    const input = user(inputText("Hear this."), sound("two"));
+    await expectGolden("responses-transcribed.json", await (await server.post("/v1/responses", { input }, id)).text());
+    const events = await (await server.post("/v1/responses", { input, stream: true }, id)).text();
+    assembleResponse(events);
+    await expectGolden("responses-transcribed.sse", events);
+  });
+
+  test("is told of in each item of a multiplex batch", async () => {
+    const server = serve(hello, on);
+    const item = (custom_id: string, stream: boolean) => ({
+      custom_id,
+      body: { messages: user(sound("one")), stream },
+    });
+    const response = await server.post("/v1/batch/completions", { requests: [item("a", false), item("b", true)] });
+    const told = (await response.text())
+      .split("\n")
+      .filter((line) => line.startsWith("data: {"))
+      .map((line) => JSON.parse(line.slice(6)) as { custom_id: string; svc_transcriptions?: { text: string }[] })
+      .flatMap(({ custom_id, svc_transcriptions = [] }) => svc_transcriptions.map((one) => [custom_id, one.text]));
+    expect(told.toSorted()).toEqual([
+      ["a", HEARD],
+      ["b", HEARD],
+    ]);
+  });
+
+  test("is recognised once, however often a conversation sends it again", async () => {
+    const server = serve(hello, on);
+    const first = user(sound("one"));
+    await server.chat({ messages: first });
+    await server.chat({ messages: [...first, { role: "assistant", content: "Hello" }, ...user(sound("two"))] });
+    // In another language it is another text.
+    await server.chat({ messages: user(sound("one", { language: "fr" })) });
+    expect(server.transcriber.asked.map(({ content }) => content)).toEqual(["one", "two", "one"]);
+  });
+
+  test("of an earlier turn of a stored response stays apart from that of this turn", async () => {
+    const server = serve(hello, on);
+    const { id: before } = (await (await server.post("/v1/responses", { input: user(sound("one")) })).json()) as {
+      id: string;
+    };
+    server.transcriber.segments = server.transcriber.segments.slice(0, 1);
+    await server.post("/v1/responses", { input: user(sound("two")), previous_response_id: before });
+    expect(prompts(server)[1]?.map(({ content }) => content)).toEqual([HEARD, "Hello", "Hello there."]);
+  });
+
+  test("counts as its text where tokens are counted", async () => {
+    const server = serve(hello, on);
+    const input = user(sound("one"));
+    const count = async (what: unknown) =>
+      ((await (await server.post("/v1/responses/input_tokens", { input: what })).json()) as { input_tokens: number })
+        .input_tokens;
+    expect(await count(input)).toBe(await count(HEARD));
+  });
+
+  test("is not touched where the model hears", async () => {
+    const server = serve(hello, on);
+    server.engine.model = { ...fakeModel, audio: true };
+    expect(await fault(await server.chat({ messages: user(sound("no sound")) }))).toEqual([
+      400,
+      "invalid_value",
+      "messages.0.content.0.input_audio.data",
+    ]);
+    expect(server.transcriber.asked).toEqual([]);
+  });
+
+  test("makes the model one that takes sound for those who ask what it takes", async () => {
+    const listed = async (server: TestServer) =>
+      (
+        (await (await fetch(`${server.url}/v1/models`)).json()) as {
+          models: { name: string; capabilities: string[] }[];
+        }
+      ).models
+        .find(({ name }) => name === "fake-model")
+        ?.capabilities.includes("audio");
+    const modalities = async (server: TestServer) =>
+      ((await (await fetch(`${server.url}/props`)).json()) as { modalities: { audio: boolean } }).modalities.audio;
+    for (const transcribeInput of [false, true]) {
+      const server = serve(hello, { transcribeInput });
+      expect([await listed(server), await modalities(server)]).toEqual([transcribeInput, transcribeInput]);
+    }
+  });
+});
+
+describe("sound to an upstream", () => {
+  /** What it lists, and what became of the sound. */
+  async function sent(capabilities: readonly string[] | undefined) {
+    const far = fixtureServer(({ path }) => {
+      if (path === "/v1/chat/completions") return helloStream();
+      if (path !== "/v1/models") return undefined;
+      const models = capabilities && { models: [{ name: "far", capabilities }] };
+      const headers = capabilities ? { "compat-request-id": "r" } : {};
+      return Response.json({ object: "list", data: [{ id: "far" }], ...models }, { headers });
+    });
+    const { gateway } = await remote([far.url]);
+    const server = serve(hello, on, [gateway]);
+    expect((await server.chat({ model: "up/far", messages: user(sound("one")) })).status).toBe(200);
+    const messages = far.asked.at(-1)?.body["messages"] as { content: unknown }[] | undefined;
+    return messages?.[0]?.content;
+  }
+
+  test("goes there, unless it tells that it takes none", async () => {
+    const passedOn = [sound("one")];
+    expect(await sent(["chat", "audio"])).toEqual(passedOn);
+    expect(await sent(undefined)).toEqual(passedOn);
+    expect(await sent(["chat"])).toBe(HEARD);
+  });
+});
+
+describe("failures", () => {
+  const param = "messages.0.content.1.input_audio.data";
+  const messages = user(text("hi"), sound("one"));
+
+  test("without the option, the refusal names it", async () => {
+    const response = await serve().chat({ messages });
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
+    expect(error.message).toContain("--transcribe-input");
+  });
+
+  test.each([
+    ["no base64", { data: "AA AA?" }, param],
+    ["nothing", { data: "" }, param],
+    ["more than may be", { data: Buffer.alloc(100_001).toBase64() }, param],
+    ["an unknown language", { language: "klingon" }, "messages.0.content.1.input_audio.language"],
+  ])("of the sound itself name its field: %s", async (_, input_audio, field) => {
+    const server = serve(hello, on);
+    const answer = await server.chat({ messages: user(text("hi"), sound("one", input_audio)) });
+    expect(await fault(answer)).toEqual([400, "invalid_value", field]);
+    expect([prompts(server), files(server)]).toEqual([[], []]);
+  });
+
+  test("of recognition are the answer's", async () => {
+    for (const [code, status] of [
+      ["no_speech", 422],
+      ["invalid_value", 400],
+      ["engine_crashed", 500],
+      ["engine_unavailable", 503],
+    ] as const) {
+      const server = serve(hello, on);
+      server.transcriber.refusal = new SvcError(code, "It cannot be heard.", { param });
+      expect(await fault(await server.chat({ messages }))).toEqual([status, code, param]);
+      expect([prompts(server), files(server), server.requests.activeCount]).toEqual([[], [], 0]);
+    }
+  });
+
+  test("too many sounds are refused before one is recognised", async () => {
+    const server = serve(hello, on);
+    const many = Array.from({ length: 33 }, () => sound("one"));
+    expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
+    expect(server.transcriber.asked).toEqual([]);
+  });
+});
+
+describe("while sound is recognised", () => {
+  const messages = user(sound("one"));
+  const never = Promise.withResolvers<never>().promise;
+
+  const hearing = async () => {
+    const server = serve(hello, on);
+    server.transcriber.gate = never;
+    return server;
+  };
+  const begun = (server: TestServer) => until(() => server.transcriber.told === 1);
+  const isOver = async (server: TestServer) => {
+    await until(() => server.requests.activeCount === 0 && files(server).length === 0);
+    expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
+  };
+
+  test("a cancel by id ends the answer before it begins", async () => {
+    const server = await hearing();
+    const answer = server.chat({ messages }, { "x-request-id": "mine" });
+    await begun(server);
+    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
+    const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
+    expect(body.choices[0]?.finish_reason).toBe("cancelled");
+    await isOver(server);
+  });
+
+  test("a client that leaves ends it", async () => {
+    const server = await hearing();
+    const leave = new AbortController();
+    const answer = fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ messages }),
+      signal: leave.signal,
+    });
+    answer.catch(() => {});
+    await begun(server);
+    leave.abort();
+    await isOver(server);
+  });
+
+  test("a deadline that passes is the answer's", async () => {
+    const server = await hearing();
+    const answer = server.chat({ messages }, { "x-svc-deadline-ms": "5000" });
+    await begun(server);
+    server.clock.pass(5000);
+    expect(await fault(await answer)).toEqual([504, "deadline_exceeded", null]);
+    await isOver(server);
+  });
+});
