@@ -169,7 +169,12 @@ export function speechEngines(
   { libraries, embeddedVoice }: NativeFiles,
 ): SpeechEngine[] {
   if (embeddedVoice === undefined) return [];
-  const model = { id: "hibari", created: SYSTEM_ENGINE.created, voices: HIBARI_VOICES };
+  const model = {
+    id: "hibari",
+    created: SYSTEM_ENGINE.created,
+    origin: "model",
+    voices: async () => HIBARI_VOICES,
+  } as const;
   return [
     new SpeechEngine({
       engine: { libraries, voice: dirname(embeddedVoice) },
