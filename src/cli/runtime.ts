@@ -38,7 +38,6 @@ import {
   readEmbeddingFiles,
   readWhisperFiles,
   servedEngine,
-  speechEngines,
   SYSTEM_ENGINE,
   systemEngine,
   transcriptionEngines,
@@ -47,6 +46,7 @@ import {
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { filesInUse } from "./named-model.ts";
+import { speechEngines } from "./speech-engines.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {

@@ -94,12 +94,12 @@ function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[
 /** Whether a voice speaks a language, whatever the country. */
 const speaks = ({ locale }: Voice, wanted: string): boolean => readTag(locale).language === readTag(wanted).language;
 
-/** A language tag as all write it, and its language, which has several names: cmn is zh. */
+/** A language tag with what it leaves out, as all write it, and its language: fr is fr-FR, and cmn is zh. */
 function readTag(text: string): { readonly tag: string; readonly language: string } {
   const tag = text.replaceAll("_", "-").toLowerCase();
   try {
-    const locale = new Intl.Locale(tag);
-    return { tag: locale.toString(), language: locale.maximize().language };
+    const whole = new Intl.Locale(tag).maximize();
+    return { tag: whole.toString(), language: whole.language };
   } catch {
     return { tag, language: tag.split("-", 1)[0] ?? "" };
   }

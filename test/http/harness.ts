@@ -42,6 +42,7 @@ export const testConfig: Config = {
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
+  hostVoices: false,
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   embeddingCtx: 2048,

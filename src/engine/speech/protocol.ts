@@ -2,13 +2,17 @@
 
 import type { SpeechEvent } from "../../domain/speech.ts";
 import type { FromEngine } from "../process/protocol.ts";
+import type { HostProgram } from "./host/host-program.ts";
 
 export interface SpeakerOptions {
   /** The engine's working directory. */
   readonly libraries: string;
-  /** Folder with the voice's files: `voice.onnx`, and what src/speech reads. */
-  readonly voice: string;
+  readonly source: SpeakerSource;
 }
+
+/** `heart`: a folder with `voice.onnx`, and what src/speech reads. */
+export type SpeakerSource =
+  { readonly type: "heart"; readonly folder: string } | { readonly type: "program"; readonly program: HostProgram };
 
 /** What loading tells about the model. */
 export interface SpeakerModel {

@@ -14,7 +14,7 @@ const engines: SpeechEngine[] = [];
 
 function create(voice = "hum"): SpeechEngine {
   const engine = new SpeechEngine({
-    engine: { libraries: process.cwd(), voice },
+    engine: { libraries: process.cwd(), source: { type: "heart", folder: voice } },
     model: {
       id: "hum",
       created: 7,
