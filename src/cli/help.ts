@@ -17,7 +17,10 @@ const USAGE = [
     call: "svc transcribe FILE… [-o DIR]",
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
-  { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },
+  {
+    call: "svc say TEXT [-o FILE]",
+    help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
+  },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], the GGUF file at a URL, or kokoro" },
   { call: "svc list [--json]", help: "show the downloaded models" },

@@ -6,8 +6,8 @@ import { SvcError } from "../domain/errors.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { createRuntime, stopEngines } from "./runtime.ts";
 
-/** Sends a JSON body; throws ExitError with the answer's message when it is refused. */
-export type Ask = (path: string, body: object) => Promise<Response>;
+/** Sends a JSON body, or reads what is there without one; throws ExitError with the answer's message when it is refused. */
+export type Ask = (path: string, body?: object) => Promise<Response>;
 
 /**
  * Does `work`, which may ask; returns the exit code. Only warnings are logged, unless more was wanted. Paths may name any file
@@ -25,12 +25,8 @@ export async function withApi(given: Config, work: (ask: Ask, signal: AbortSigna
   const ask: Ask = async (path, body) => {
     const { signal } = interrupt;
     const headers = { host: "localhost", "content-type": "application/json" };
-    const request = new Request(`http://localhost${path}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    });
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
     const response = await app.fetch(request);
     if (response.ok) return response;
     const { error } = (await response.json()) as { error: { message: string } };

@@ -39,6 +39,7 @@ export const VoiceList = t.Object({
       locale: t.String({ description: "Language tag." }),
       gender: oneOf("male", "female", "unspecified"),
       quality: oneOf("compact", "enhanced", "premium"),
+      realtime: t.Boolean({ description: "false: what it says takes longer to compute than it plays." }),
       model: t.String({ description: "The speech model of GET /v1/models that it belongs to." }),
       aliases: t.Array(t.String(), { description: "Names of the public convention that stand for this voice." }),
     }),

@@ -38,21 +38,25 @@ const USUAL_LOCALE = "en-US";
 
 /**
  * The voice of this id, else the nearest one to a name of the public convention, else the first for the language. Programs of
- * the host speak only what no model does. `offered` is in the order of precedence. Throws SvcError `not_found` about a name,
- * `invalid_value` about a language.
+ * the host speak only what no model does. `known` is in the order of precedence. Throws SvcError `not_found` about a name,
+ * `invalid_value` about a language, or a voice that needs what the host does not have.
  */
-export function chooseVoice(offered: readonly OfferedVoice[], { name, locale }: VoiceWish): OfferedVoice {
+export function chooseVoice(known: readonly OfferedVoice[], { name, locale }: VoiceWish): OfferedVoice {
+  const offered = ready(known);
   const spoken = locale === undefined ? offered : offered.filter(({ voice }) => speaks(voice, locale));
-  if (spoken.length === 0) throw noneSpeaks(offered);
-  const own = spoken.find(({ voice }) => voice.id === name);
-  if (own) return own;
-  const nearest = standIn(spoken, name, locale);
-  if (nearest) return nearest;
-  const stranger = offered.find(({ voice }) => voice.id === name);
-  if (stranger) throw speaksOther(stranger);
+  const own = known.find(({ voice }) => voice.id === name);
+  if (own && !offered.includes(own)) throw needsProgram(own);
+  if (spoken.length === 0) throw noneSpeaks(known, locale);
+  if (own && !spoken.includes(own)) throw speaksOther(own);
+  const chosen = own ?? standIn(spoken, name, locale);
+  if (chosen) return chosen;
   const message = "'voice' names no voice of this server; GET /v1/audio/voices lists them.";
   throw new SvcError("not_found", message, { param: "voice" });
 }
+
+/** Those that can speak on this host. */
+export const ready = (known: readonly OfferedVoice[]): OfferedVoice[] =>
+  known.filter(({ voice }) => voice.needs === undefined);
 
 /** The names of the public convention that stand for each voice. */
 export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<OfferedVoice, readonly string[]> {
@@ -105,12 +109,23 @@ function readTag(text: string): { readonly tag: string; readonly language: strin
   }
 }
 
-function noneSpeaks(offered: readonly OfferedVoice[]): SvcError {
-  const known = [...new Set(offered.map(({ voice }) => voice.locale))].toSorted().join(", ");
-  return new SvcError("invalid_value", `'locale' must be a language that a voice speaks: ${known}.`, {
-    param: "locale",
-  });
+function noneSpeaks(known: readonly OfferedVoice[], locale = USUAL_LOCALE): SvcError {
+  const spoken = [...new Set(ready(known).map(({ voice }) => voice.locale))].toSorted().join(", ");
+  const needs = known.find(({ voice }) => speaks(voice, locale))?.voice.needs;
+  const remedy =
+    needs === undefined ? "" : ` With the program ${needs} on the server's host there is one for this language.`;
+  const message = `'locale' must be a language that a voice speaks: ${spoken}.${remedy}`;
+  return new SvcError("invalid_value", message, { param: "locale" });
 }
+
+const needsProgram = ({ voice }: OfferedVoice): SvcError =>
+  new SvcError(
+    "invalid_value",
+    `'voice' needs the program ${voice.needs}, which is not installed on the server's host.`,
+    {
+      param: "voice",
+    },
+  );
 
 const speaksOther = ({ voice }: OfferedVoice): SvcError =>
   new SvcError("invalid_value", `'locale' must be the language of the voice, ${voice.locale}.`, { param: "locale" });

@@ -2,7 +2,7 @@
 
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
-import { aliasesOf, chooseVoice, type OfferedVoice } from "./choose-voice.ts";
+import { aliasesOf, chooseVoice, ready, type OfferedVoice } from "./choose-voice.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
@@ -28,9 +28,9 @@ export interface SpeechRun {
 export class SpeechService {
   constructor(private readonly deps: SpeechDeps) {}
 
-  /** All voices, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
+  /** All voices that can speak, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
   async voices(): Promise<(Voice & { readonly model: string; readonly aliases: readonly string[] })[]> {
-    const offered = await this.offered();
+    const offered = ready(await this.known());
     const aliases = aliasesOf(offered);
     return offered.map((one) => ({ ...one.voice, model: one.backend.model, aliases: aliases.get(one) ?? [] }));
   }
@@ -45,7 +45,7 @@ export class SpeechService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void> {
-    const { backend, voice } = chooseVoice(await this.offered(model), { name, locale });
+    const { backend, voice } = chooseVoice(await this.known(model), { name, locale });
     const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
     const observe = (event: SpeechEvent) => {
       if (event.type !== "result") return;
@@ -56,8 +56,8 @@ export class SpeechService {
     yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
   }
 
-  /** The voices of one model, or of all, in the order of their precedence. */
-  private async offered(model?: string): Promise<OfferedVoice[]> {
+  /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */
+  private async known(model?: string): Promise<OfferedVoice[]> {
     const backends = this.deps.router.findAll(model, "speech");
     const voices = await Promise.all(backends.map(({ engine }) => engine.voices()));
     return backends.flatMap((backend, at) => (voices[at] ?? []).map((voice) => ({ voice, backend })));

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Voice } from "../../src/domain/speech.ts";
-import { aliasesOf, chooseVoice, type OfferedVoice, type VoiceWish } from "../../src/service/choose-voice.ts";
+import { aliasesOf, chooseVoice, ready, type OfferedVoice, type VoiceWish } from "../../src/service/choose-voice.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 
 /** Voices as `id locale gender` in words, all of one source. */
@@ -89,4 +89,25 @@ test.each<[VoiceWish, string]>([
   [{ locale: "*" }, "invalid_value locale"],
 ])("%p is refused: %s", (wish, refusal) => {
   expect(chosen([...heart, ...program], wish)).toBe(refusal);
+});
+
+test("a voice that needs a program is not chosen, and asking for it or its language tells which", () => {
+  const [voice] = source("model", "ff_siwis fr-FR female");
+  const french = { ...voice!, voice: { ...voice!.voice, needs: "espeak-ng" } };
+  const all = [...heart, french];
+  const refusal = (wish: VoiceWish): string => {
+    try {
+      return chooseVoice(all, wish).voice.id;
+    } catch (error) {
+      return error instanceof SvcError ? `${error.code} ${error.details.param}: ${error.message}` : "?";
+    }
+  };
+  expect(ready(all)).toEqual(heart);
+  expect(refusal({ name: "ff_siwis" })).toBe(
+    "invalid_value voice: 'voice' needs the program espeak-ng, which is not installed on the server's host.",
+  );
+  expect(refusal({ locale: "fr" })).toBe(
+    "invalid_value locale: 'locale' must be a language that a voice speaks: en-US. With the program espeak-ng on the server's host there is one for this language.",
+  );
+  expect(chosen([...all, ...source("program", "p:fr fr")], { locale: "fr" })).toBe("p:fr");
 });

@@ -8,7 +8,7 @@ export class FakeSpeaker implements SpeechPort {
   readonly asked: SpeechWork[] = [];
   known: readonly Voice[] = [
     { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
-    { id: "stone", name: "Stone", locale: "en-GB", gender: "male", quality: "compact" },
+    { id: "stone", name: "Stone", locale: "en-GB", gender: "male", quality: "compact", isSlow: true },
   ];
   /** Thrown after the first sentence. */
   failure: Error | undefined;

@@ -132,6 +132,7 @@ export const layers: Layers = {
     may: [
       "src/engine/process",
       "src/engine/speech/port.ts",
+      "src/engine/speech/kokoro-voices.ts",
       "src/engine/speech/host",
       "src/speech",
       "src/audio",

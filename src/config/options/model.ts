@@ -53,9 +53,13 @@ export const modelOptions = {
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
   }),
+  kokoro: path({
+    placeholder: "DIR",
+    help: "Folder with Kokoro for /v1/audio/speech: an ONNX file, and voices/NAME.bin. Loaded on first use. Default: what svc pull kokoro downloaded.",
+  }),
   hostVoices: boolean({
     default: true,
-    help: "Offer the voices of the host's programs for /v1/audio/speech: espeak-ng, Piper, say of macOS, SAPI of Windows, as far as they are installed.",
+    help: "Use the host's programs for /v1/audio/speech, as far as they are installed: espeak-ng, Piper, say of macOS, SAPI of Windows.",
   }),
   piperVoices: path({
     placeholder: "DIR",

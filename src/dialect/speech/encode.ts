@@ -17,8 +17,8 @@ export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceL
     voices: voices
       .filter(({ locale }) => locale.toLowerCase().startsWith(wanted))
       .toSorted(order)
-      .map(({ id, name, locale, gender, quality, model, aliases }) => {
-        return { id, name, locale, gender, quality, model, aliases: [...aliases] };
+      .map(({ id, name, locale, gender, quality, isSlow = false, model, aliases }) => {
+        return { id, name, locale, gender, quality, realtime: !isSlow, model, aliases: [...aliases] };
       }),
   };
 }

@@ -12,7 +12,20 @@ export interface SpeakerOptions {
 
 /** `heart`: a folder with `voice.onnx`, and what src/speech reads. */
 export type SpeakerSource =
-  { readonly type: "heart"; readonly folder: string } | { readonly type: "program"; readonly program: HostProgram };
+  | { readonly type: "heart"; readonly folder: string }
+  | { readonly type: "kokoro"; readonly files: KokoroFiles }
+  | { readonly type: "program"; readonly program: HostProgram };
+
+export interface KokoroFiles {
+  /** The ONNX file. */
+  readonly model: string;
+  /** Folder with a file for each voice. */
+  readonly voices: string;
+  /** Folder with what src/speech reads. */
+  readonly words: string;
+  /** Reads out other languages than US English; absent: their voices cannot speak. */
+  readonly reader?: HostProgram;
+}
 
 /** What loading tells about the model. */
 export interface SpeakerModel {

@@ -28,8 +28,13 @@ async function load(source: SpeakerSource, send: (message: FromSpeaker) => void)
     if (!kind) throw new Error(`${source.program.name} is no program whose voices can be used`);
     return new ProgramSpeaker(source.program, kind);
   }
-  send({ type: "loading", file: join(source.folder, "voice.onnx") });
   // Models are computed by a large library, which programs do not need.
+  if (source.type === "kokoro") {
+    send({ type: "loading", file: source.files.model });
+    const { Kokoro } = await import("./kokoro.ts");
+    return Kokoro.load(source.files);
+  }
+  send({ type: "loading", file: join(source.folder, "voice.onnx") });
   const { Heart } = await import("./heart.ts");
   return Heart.load(source.folder);
 }
