@@ -21,7 +21,7 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries, the embedding model and the voice for runs from source
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
-  bench    native, and the programs of llama.cpp and whisper.cpp to compare with, with the same libraries (some minutes, once)`;
+  bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)`;
 
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
@@ -135,6 +135,8 @@ async function main(): Promise<void> {
     await buildLlamaServer({ sources, libraries, out });
     const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
     await buildWhisperTools(flavour);
+    const { buildKokoro } = await import("./vendor/kokoro.ts");
+    await buildKokoro();
   }
 }
 

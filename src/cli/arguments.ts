@@ -19,7 +19,7 @@ export interface CommandLine {
   readonly values: Values;
   /** The model that `pull` and `rm` are about. */
   readonly operand?: string;
-  /** `svc list --json`, `svc models --json`. */
+  /** `svc list --json`, `svc models --json`, `svc say --voices --json`. */
   readonly json: boolean;
   /** The files of `transcribe`, the words of `say`. */
   readonly operands: readonly string[];
@@ -30,7 +30,7 @@ export interface CommandLine {
 /** Options that a command has for itself, with their short forms; `true`: with a value. */
 const OWN_FLAGS: Readonly<Record<SoundCommand, Readonly<Record<string, boolean>>>> = {
   transcribe: { "--format": true, "--language": true, "--translate": false, "--output": true },
-  say: { "--format": true, "--voice": true, "--speed": true, "--output": true },
+  say: { "--format": true, "--voice": true, "--voices": false, "--locale": true, "--speed": true, "--output": true },
 };
 const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output" };
 
@@ -73,6 +73,9 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
   const plain = { explicitServe: false, values, json, operands: [], flags };
   if (word !== undefined) return { ...plain, action: word, json: false };
+  if (json && sound && flags["voices"] === undefined) {
+    throw new UsageError("--json belongs to svc list, svc models and svc say --voices.");
+  }
   if (sound) {
     const operands = positionals.slice(1);
     if (action === "serve" && sound === "transcribe" && operands.length === 0) {
@@ -86,7 +89,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   }
   const stored = STORE_COMMANDS.find((one) => one === command);
   if (json && stored !== "list" && command !== "models") {
-    throw new UsageError("--json belongs to svc list and svc models.");
+    throw new UsageError("--json belongs to svc list, svc models and svc say --voices.");
   }
   if (stored !== undefined) {
     if (action === "serve") action = stored;

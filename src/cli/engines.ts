@@ -1,19 +1,16 @@
 // The engines that a Config asks for. None is started here.
 
-import { dirname } from "node:path";
 import { nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
-import type { Voice } from "../domain/speech.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { ComputeOptions } from "../engine/process/kind.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import type { EngineOptions } from "../engine/text/protocol.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
-import { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
@@ -161,28 +158,6 @@ export function transcriptionEngines(
     return new TranscriptionEngine({ engine, model: { id, created: modified }, launch, idleMs: config.idleUnloadMs });
   });
 }
-
-/** The embedded voice, loaded on first use; none where the build left it out. */
-export function speechEngines(
-  config: Config,
-  launch: Launch,
-  { libraries, embeddedVoice }: NativeFiles,
-): SpeechEngine[] {
-  if (embeddedVoice === undefined) return [];
-  const model = { id: "hibari", created: SYSTEM_ENGINE.created, voices: HIBARI_VOICES };
-  return [
-    new SpeechEngine({
-      engine: { libraries, voice: dirname(embeddedVoice) },
-      model,
-      launch,
-      idleMs: config.idleUnloadMs,
-    }),
-  ];
-}
-
-const HIBARI_VOICES = [
-  { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
-] as const satisfies readonly Voice[];
 
 /** Each has a state of 100 MB or more in memory; beyond these, more threads for each are as good. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);

@@ -17,9 +17,15 @@ const USAGE = [
     call: "svc transcribe FILE… [-o PATH]",
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
-  { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },
+  {
+    call: "svc say TEXT [-o FILE]",
+    help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
+  },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
-  { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], whisper:NAME, or the file at a URL" },
+  {
+    call: "svc pull MODEL [options]",
+    help: "download owner/repository[:QUANT], the file at a URL, whisper:NAME, or kokoro",
+  },
   { call: "svc list [--json]", help: "show the downloaded models" },
   { call: "svc rm MODEL", help: "remove a downloaded model" },
   { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },

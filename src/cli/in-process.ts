@@ -8,8 +8,11 @@ import { ExitError, exitCodes } from "./exit-codes.ts";
 import { createRuntime, stopEngines } from "./runtime.ts";
 
 export interface Api {
-  /** Sends a JSON body, as the request of this id; throws ExitError with the answer's message when it is refused. */
-  readonly ask: (path: string, body: object, id?: string) => Promise<Response>;
+  /**
+   * Sends a JSON body, as the request of this id, or reads what is there without one; throws ExitError with the answer's message
+   * when it is refused.
+   */
+  readonly ask: (path: string, body?: object, id?: string) => Promise<Response>;
   /** Aborted at an interrupt. */
   readonly signal: AbortSignal;
   /** How far the transcription of this id is. */
@@ -33,12 +36,8 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
   const ask: Api["ask"] = async (path, body, id) => {
     const named = id === undefined ? {} : { "x-request-id": id };
     const headers = { host: "localhost", "content-type": "application/json", ...named };
-    const request = new Request(`http://localhost${path}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    });
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const request = new Request(`http://localhost${path}`, { ...sent, headers, signal });
     const response = await app.fetch(request);
     if (response.ok) return response;
     const { error } = (await response.json()) as { error: { message: string } };

@@ -68,7 +68,7 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
   }
   if (action === "say") {
     const { say } = await import("./say.ts");
-    return say(config, commandLine.operands, commandLine.flags);
+    return say(config, commandLine.operands, { ...commandLine.flags, json });
   }
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {

@@ -48,5 +48,8 @@ export function filesInUse(config: Config): string[] {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
-  return [...named.flatMap(filesOfName), ...lora.map(({ path }) => path)];
+  // It is served without being named.
+  const kokoro = store.get("kokoro");
+  const voices = kokoro ? filesOf(kokoro).map(({ path }) => store.path(path)) : [];
+  return [...named.flatMap(filesOfName), ...lora.map(({ path }) => path), ...voices];
 }

@@ -28,9 +28,10 @@ export async function pullModel(config: Config, hub: HubSettings, name: string):
       now: Date.now,
     });
     progress.end();
-    const option = optionOf(store, manifest);
+    const use =
+      reference.kind === "set" ? reference.set.use : `Serve it: svc ${optionOf(store, manifest)} ${manifest.name}`;
     const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
-    process.stdout.write(`${manifest.name}: ${what}. Serve it: svc ${option} ${manifest.name}\n`);
+    process.stdout.write(`${manifest.name}: ${what}. ${use}\n`);
     return exitCodes.ok.code;
   } catch (error) {
     progress.end();

@@ -39,7 +39,6 @@ import {
   readEmbeddingFiles,
   readWhisperFiles,
   servedEngine,
-  speechEngines,
   SYSTEM_ENGINE,
   systemEngine,
   transcriptionEngines,
@@ -47,7 +46,9 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
+import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
+import { speechEngines } from "./speech-engines.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {
@@ -79,7 +80,7 @@ export function createRuntime(config: Config): Runtime {
   const log = logger(config);
   const launch = launchWith(config, log);
   // A bad file must fail before anything is unpacked.
-  const files = { embedding: readEmbeddingFiles(config), whisper: readWhisperFiles(config) };
+  const files = givenFiles(config);
   let native: NativeFiles | undefined;
   const unpacked = () => (native ??= unpack(config, log));
   const prepared = prepareModel(config, unpacked);
@@ -93,18 +94,25 @@ export function createRuntime(config: Config): Runtime {
 /** A server that has no model of its own. */
 export function createGatewayServices(config: Config): Services {
   const launch = launchWith(config, logger(config));
-  const files = { embedding: readEmbeddingFiles(config), whisper: readWhisperFiles(config) };
+  const files = givenFiles(config);
   const native = unpack(config, launch.log);
   const system = systemEngine(config, launch, native);
   return services({ config, launch, system, ...onDemand(files, config, launch, native) });
 }
+
+/** The files of models that are loaded on first use. Throws ExitError about one that cannot be used. */
+const givenFiles = (config: Config): GivenFiles => ({
+  embedding: readEmbeddingFiles(config),
+  whisper: readWhisperFiles(config),
+  kokoro: findKokoro(config),
+});
 
 /** The engines that are loaded on first use. */
 function onDemand(files: GivenFiles, config: Config, launch: Launch, native: NativeFiles) {
   return {
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
-    speakers: speechEngines(config, launch, native),
+    speakers: speechEngines(config, files.kokoro, launch, native),
   };
 }
 
@@ -116,6 +124,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
+  readonly kokoro: FoundKokoro | undefined;
 }
 
 interface Parts {

@@ -1,4 +1,4 @@
-// `svc say TEXT`: text as speech, into a file or to standard output.
+// `svc say TEXT`: text as speech, into a file or to standard output; or which voices there are.
 
 import { extname } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -6,12 +6,17 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { readPipedInput } from "./piped-input.ts";
+import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
 export interface SayFlags {
   readonly format?: string;
   readonly voice?: string;
+  /** List the voices instead; those of `locale` where that is given. */
+  readonly voices?: true;
+  readonly json?: boolean;
+  readonly locale?: string;
   readonly speed?: string;
   /** File for the sound; absent: standard output, which must be no terminal. */
   readonly output?: string;
@@ -19,7 +24,8 @@ export interface SayFlags {
 
 /** Says the text; without one, or for `-`, that of standard input. Returns the exit code. Throws ExitError. */
 export async function say(config: Config, words: readonly string[], flags: SayFlags): Promise<number> {
-  const { output, voice, speed } = flags;
+  const { output, voice, locale, speed } = flags;
+  if (flags.voices) return listVoices(config, locale, flags.json === true);
   if (output === undefined && process.stdout.isTTY) {
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");
   }
@@ -34,11 +40,26 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
       input,
       response_format: format,
       ...(voice !== undefined && { voice }),
+      ...(locale !== undefined && { locale }),
       ...(speed !== undefined && { speed: Number(speed) }),
     });
     if (output !== undefined) return writeResult(output, await response.bytes());
     // No faster than they are read; whoever stops reading has heard enough.
     for await (const bytes of response.body ?? []) if (!(await writeOut(bytes))) return;
+  });
+}
+
+interface Listing {
+  readonly voices: readonly Readonly<Record<"id" | "locale" | "gender" | "quality" | "model", string>>[];
+}
+
+/** One line a voice, or the server's own list as JSON. */
+function listVoices(config: Config, locale = "", asJson: boolean): Promise<number> {
+  return withApi(config, async ({ ask }) => {
+    const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;
+    const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
+    const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
+    process.stdout.write(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
   });
 }
 

@@ -26,12 +26,22 @@ export function engineEnvironment(environment: Environment): Record<string, stri
   // What this process was started under, a sanitizer say, is for its engines, too.
   const kept =
     /^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_LIBRARY_PATH|LD_PRELOAD|ASAN_OPTIONS|UBSAN_OPTIONS|DYLD_.*|CUDA_.*|NVIDIA_.*|VK_.*|GGML_VK_.*|GGML_CUDA_.*|HIP_.*|ROCR_.*|NODE_ENV)$/;
-  return Object.fromEntries(
+  return keep(environment, kept);
+}
+
+/** What a program of the host is started with: where its own files are, and nobody's keys. */
+export function programEnvironment(environment: Environment): Record<string, string> {
+  const kept =
+    /^(PATH|PATHEXT|HOME|LANG|LC_.*|TMPDIR|TEMP|TMP|LD_LIBRARY_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|USERPROFILE|APPDATA|LOCALAPPDATA|PROGRAMDATA|PSMODULEPATH)$/i;
+  return keep(environment, kept);
+}
+
+const keep = (environment: Environment, names: RegExp): Record<string, string> =>
+  Object.fromEntries(
     Object.entries(environment).filter(
-      (entry): entry is [string, string] => kept.test(entry[0]) && entry[1] !== undefined,
+      (entry): entry is [string, string] => names.test(entry[0]) && entry[1] !== undefined,
     ),
   );
-}
 
 /** The user's home folder: HOME, else the password database; undefined when neither knows one. */
 export function homeFolder(environment: Environment): string | undefined {

@@ -12,11 +12,15 @@ export const SpeechRequest = t.Object({
     maxLength: LONGEST_INPUT,
     description: "What is said: plain text, sentence by sentence. Markup of any kind is text.",
   }),
-  model: opt(t.String({ description: "A speech model of GET /v1/models; another name stands for the first of them." })),
+  model: opt(
+    t.String({
+      description: "A speech model of GET /v1/models, whose voices then are all; another name stands for any.",
+    }),
+  ),
   voice: opt(
     t.Union([t.String(), t.Object({ id: t.String() })], {
       description:
-        "Id of a voice of GET /v1/audio/voices, or one of the public convention's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: alloy.",
+        "Id of a voice of GET /v1/audio/voices, or one of the public convention's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: the first voice for the language.",
     }),
   ),
   locale: opt(t.String({ description: "Language of the text, as en-US: the voice must speak it." })),
@@ -35,6 +39,8 @@ export const VoiceList = t.Object({
       locale: t.String({ description: "Language tag." }),
       gender: oneOf("male", "female", "unspecified"),
       quality: oneOf("compact", "enhanced", "premium"),
+      realtime: t.Boolean({ description: "false: what it says takes longer to compute than it plays." }),
+      model: t.String({ description: "The speech model of GET /v1/models that it belongs to." }),
       aliases: t.Array(t.String(), { description: "Names of the public convention that stand for this voice." }),
     }),
   ),

@@ -20,6 +20,10 @@ export interface Voice {
   readonly locale: string;
   readonly gender: "male" | "female" | "unspecified";
   readonly quality: "compact" | "enhanced" | "premium";
+  /** What it says takes longer to compute than it plays, on most machines. */
+  readonly isSlow?: true;
+  /** A program that has to be installed on the host before it can speak. */
+  readonly needs?: string;
 }
 
 /** What is known when everything is said. */

@@ -94,6 +94,14 @@ export class ModelRouter {
     throw this.notFound(model, capability);
   }
 
+  /** The backends that may answer a request: the one that it names, else all in the order of their precedence. Throws as `find`. */
+  findAll<C extends Capability>(model: string | undefined, capability: C): readonly Backends[C][] {
+    const named = model === undefined ? undefined : this.named(model, capability);
+    if (named) return [named];
+    const listed = this.listed(capability).flatMap(({ id }) => this.named(id, capability) ?? []);
+    return [...new Set([this.find(model, capability), ...listed])];
+  }
+
   /** What answers requests that name no model, or as `model` one that is not known here. */
   usual<C extends Capability>(capability: C, model?: string): Backends[C] | undefined {
     const active = this.active[capability];

@@ -1,10 +1,9 @@
 // Text as speech: which voice says it.
 
-import { SvcError } from "../domain/errors.ts";
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
-import type { SpeechPort } from "../engine/speech/port.ts";
-import type { Backend, ModelRouter } from "./model-router.ts";
+import { aliasesOf, chooseVoice, ready, type OfferedVoice } from "./choose-voice.ts";
+import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 export interface SpeechDeps {
@@ -13,6 +12,7 @@ export interface SpeechDeps {
 }
 
 export interface SpeechRun {
+  /** A speech model, whose voices then are all; another name: any. */
   readonly model?: string;
   readonly work: Omit<SpeechWork, "voice">;
   /** Id or name; absent: the usual one. */
@@ -25,35 +25,14 @@ export interface SpeechRun {
   readonly deadline?: number;
 }
 
-/** The public convention's voices by how they sound; each stands for the voice here that comes nearest. */
-const NAMES: Readonly<Record<string, Voice["gender"]>> = {
-  alloy: "female",
-  ash: "male",
-  ballad: "male",
-  cedar: "male",
-  coral: "female",
-  echo: "male",
-  fable: "male",
-  marin: "female",
-  nova: "female",
-  onyx: "male",
-  sage: "female",
-  shimmer: "female",
-  verse: "male",
-};
-const USUAL = "alloy";
-
 export class SpeechService {
   constructor(private readonly deps: SpeechDeps) {}
 
-  /** All voices, each with the names that stand for it. Throws SvcError `engine_unavailable` when there are none. */
-  voices(): (Voice & { readonly aliases: readonly string[] })[] {
-    const { voices } = this.deps.router.find(undefined, "speech").engine.status();
-    const standIns = Object.keys(NAMES).map((name) => [name, standIn(voices, name)?.id] as const);
-    return voices.map((voice) => ({
-      ...voice,
-      aliases: standIns.flatMap(([name, id]) => (id === voice.id ? [name] : [])),
-    }));
+  /** All voices that can speak, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
+  async voices(): Promise<(Voice & { readonly model: string; readonly aliases: readonly string[] })[]> {
+    const offered = ready(await this.known());
+    const aliases = aliasesOf(offered);
+    return offered.map((one) => ({ ...one.voice, model: one.backend.model, aliases: aliases.get(one) ?? [] }));
   }
 
   /**
@@ -61,46 +40,26 @@ export class SpeechService {
    * `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's
    * reason after an abort.
    */
-  speak(
-    { model, work, voice = USUAL, locale, id, client, deadline }: SpeechRun,
+  async *speak(
+    { model, work, voice: name, locale, id, client, deadline }: SpeechRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void> {
-    const backend = this.deps.router.find(model, "speech");
-    const chosen = chooseVoice(backend, voice, locale);
-    const job = { work: { ...work, voice: chosen.id }, ...(client !== undefined && { client }) };
+    const { backend, voice } = chooseVoice(await this.known(model), { name, locale });
+    const job = { work: { ...work, voice: voice.id }, ...(client !== undefined && { client }) };
     const observe = (event: SpeechEvent) => {
       if (event.type !== "result") return;
       report.reason = "stop";
       report.usage = noUsage(event.result.phonemes);
     };
     const begin = async (live: { readonly signal: AbortSignal }) => backend.engine.run(job, live.signal);
-    return this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+    yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
   }
-}
 
-function chooseVoice({ engine }: Backend<SpeechPort>, name: string, locale: string | undefined): Voice {
-  const { voices } = engine.status();
-  const spoken = locale === undefined ? voices : voices.filter((voice) => speaks(voice, locale));
-  if (spoken.length === 0) {
-    const known = [...new Set(voices.map((voice) => voice.locale))].join(", ");
-    const message = `'locale' must be a language that a voice speaks: ${known}.`;
-    throw new SvcError("invalid_value", message, { param: "locale" });
+  /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */
+  private async known(model?: string): Promise<OfferedVoice[]> {
+    const backends = this.deps.router.findAll(model, "speech");
+    const voices = await Promise.all(backends.map(({ engine }) => engine.voices()));
+    return backends.flatMap((backend, at) => (voices[at] ?? []).map((voice) => ({ voice, backend })));
   }
-  const found = spoken.find(({ id }) => id === name) ?? standIn(spoken, name);
-  if (found) return found;
-  const message = "'voice' names no voice of this server; GET /v1/audio/voices lists them.";
-  throw new SvcError("not_found", message, { param: "voice" });
-}
-
-/** Whether a voice speaks a language, whatever the country. */
-const speaks = (voice: Voice, locale: string): boolean => languageOf(voice.locale) === languageOf(locale);
-const languageOf = (tag: string) => tag.toLowerCase().split(/[-_]/, 1)[0];
-
-/** The voice for one of the public convention's names; undefined for another name. */
-function standIn(voices: readonly Voice[], name: string): Voice | undefined {
-  if (!Object.hasOwn(NAMES, name)) return undefined;
-  const alike = voices.filter(({ gender }) => gender === NAMES[name]);
-  const choice = alike.length > 0 ? alike : voices;
-  return choice.find(({ id }) => id.endsWith(name)) ?? choice[0];
 }

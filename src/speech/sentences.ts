@@ -7,7 +7,7 @@ import { isLower, isUpper, SPACE } from "./characters.ts";
  * millisecond a letter to read, and nothing interrupts the reading of a sentence.
  */
 const LONGEST_SENTENCE = 400;
-const END = new RegExp(String.raw`(?<=[.!?…])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
+const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
 const CLAUSE = /[,;:—] /g;
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 

@@ -1,8 +1,9 @@
 // `bun test/bench/speech.ts`: speech to text beside whisper.cpp's own programs, with the same models, and text to speech read
 // back. Prints Markdown rows. Needs `bun build.ts bench`.
 //   --sentences N (50)   --threads N (2)
+//   --voices af_bella,bf_emma   these voices alone: their words read back, and how long they take
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,6 +12,7 @@ import { dice, type Dice } from "../support/dice.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
+import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -21,7 +23,10 @@ const { embeddedTranscription = "" } = nativeFiles("");
 const RATE = 24_000;
 const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
 
-const { values } = parseArgs({ options: { sentences: { type: "string" }, threads: { type: "string" } } });
+const { values } = parseArgs({
+  options: { sentences: { type: "string" }, threads: { type: "string" }, voices: { type: "string" } },
+});
+const KOKORO = join(BUILD, "kokoro/current");
 const sentences = Number(values.sentences ?? 50);
 const threads = Number(values.threads ?? 2);
 
@@ -43,8 +48,8 @@ function noisy(pcm: Int16Array, level: number, roll: Dice): Int16Array {
   );
 }
 
-const say = async ({ url }: TestServer, input: string): Promise<Int16Array> => {
-  const body = JSON.stringify({ input, response_format: "pcm" });
+const say = async ({ url }: TestServer, input: string, voice?: string): Promise<Int16Array> => {
+  const body = JSON.stringify({ input, response_format: "pcm", ...(voice !== undefined && { voice }) });
   const response = await fetch(`${url}/v1/audio/speech`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -116,10 +121,53 @@ async function whisperServer(work: (url: string) => Promise<void>): Promise<void
 
 const folder = mkdtempSync(join(tmpdir(), "svc-speech-"));
 const flags = ["--threads", String(threads), "--ctx", "1024", "--parallel", "2"];
+if (existsSync(KOKORO)) flags.push("--kokoro", KOKORO);
+
+/** Share of words that are wrong, in percent. */
+function wordErrorRate(said: readonly string[], heard: readonly string[]): string {
+  const wrong = heard.reduce((sum, text, at) => sum + wordErrors(wordsOf(said[at] ?? ""), wordsOf(text)), 0);
+  return `${((100 * wrong) / said.flatMap(wordsOf).length).toFixed(1)} %`;
+}
+
+/** Seconds that the processor spent in the engines that speak, from their start. */
+function processorSeconds({ pid: server }: TestServer): number {
+  const engines = childrenOf(server).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("\0speech"));
+  const spent = engines.map((pid) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    // In hundredths: in the program and in the system.
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  });
+  return spent.reduce((sum, seconds) => sum + seconds, 0);
+}
+
+async function readBack(server: TestServer, voice: string, said: readonly string[]): Promise<void> {
+  // Loads the model.
+  await say(server, "Hello.", voice);
+  const before = processorSeconds(server);
+  const heard: string[] = [];
+  let [length, spent] = [0, 0];
+  for (const [at, text] of said.entries()) {
+    const [sound, seconds] = await timed(() => say(server, text, voice));
+    [length, spent] = [length + sound.length / RATE, spent + seconds];
+    const file = join(folder, `${voice}-${at}.wav`);
+    writeFileSync(file, wav(sound));
+    heard.push(await hear(server.url, "/v1/audio/transcriptions", file));
+  }
+  const busy = processorSeconds(server) - before;
+  row(voice, wordErrorRate(said, heard), fixed(spent / length), fixed(busy / length));
+}
 try {
   await withServer(flags, async (server) => {
     const roll = dice(7);
     const said = Array.from({ length: sentences }, () => sentence(roll));
+    if (values.voices !== undefined) {
+      row("voice", "word errors", "seconds for one of sound", "of the processor");
+      row("---", "---", "---", "---");
+      for (const voice of values.voices.split(",")) await readBack(server, voice, said);
+      return;
+    }
     row("what", "svc", "beside it", "ratio (over 1: svc better)");
     row("---", "---", "---", "---");
 
@@ -144,10 +192,7 @@ try {
         return texts;
       });
       const [theirs, theirTime] = await timed(() => program(files));
-      const errors = (texts: readonly string[]) => {
-        const wrong = texts.reduce((sum, text, at) => sum + wordErrors(wordsOf(said[at] ?? ""), wordsOf(text)), 0);
-        return `${((100 * wrong) / said.flatMap(wordsOf).length).toFixed(1)} %`;
-      };
+      const errors = (texts: readonly string[]) => wordErrorRate(said, texts);
       const equal = ours.filter((text, at) => text === theirs[at]).length;
       row(
         `${name}: word errors`,

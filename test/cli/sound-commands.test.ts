@@ -39,6 +39,7 @@ test.each([
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
+  ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
   ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
 ] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
   const [exit, text] = await endOf(start(...args));
@@ -96,6 +97,18 @@ test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
   },
   60_000,
 );
+
+test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {
+  const voicesOf = async (...args: string[]) => {
+    const child = start("say", "--voices", "--no-host-voices", ...args);
+    const [code, text] = await Promise.all([child.exited, new Response(child.stdout).text()]);
+    return [code, text] as const;
+  };
+  const [code, table] = await voicesOf();
+  expect([code, table]).toEqual([0, expect.stringMatching(/^VOICE +LOCALE +GENDER +QUALITY +MODEL\n/)]);
+  const [, json] = await voicesOf("--json", "--locale", "tlh");
+  expect(JSON.parse(json)).toEqual({ voices: [] });
+});
 
 test.skipIf(!isBuilt)("an interrupt ends the wait for standard input, and leaves nothing behind", async () => {
   const child = start("transcribe", "-");

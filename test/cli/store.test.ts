@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
+import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -49,6 +50,21 @@ async function sent(bytes: number): Promise<void> {
 }
 
 const listed = async () => JSON.parse((await finish(["list", "--json"])).out);
+
+test(
+  "a known set is asked for by its name, and only its very files are taken",
+  async () => {
+    const [model] = KOKORO.files;
+    hub.add(KOKORO.repo, model?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
+    const { code, out, err } = await finish(["pull", "kokoro"]);
+    expect([code, out]).toEqual([5, ""]);
+    expect(err).toContain("has another onnx/model_quantized.onnx than the one that this svc knows");
+    expect(await listed()).toMatchObject([
+      { name: "kokoro", complete: false, url: `https://huggingface.co/${KOKORO.repo}` },
+    ]);
+  },
+  TIMEOUT_MS,
+);
 
 test(
   "pull, list, serve by name, rm",

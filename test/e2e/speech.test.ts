@@ -17,8 +17,8 @@ test.skipIf(!isBuilt)(
   () =>
     withSandbox(async ({ empty }) => {
       const engine = new SpeechEngine({
-        engine: { libraries: empty, voice },
-        model: { id: "hibari", created: 0, voices: [] },
+        engine: { libraries: empty, source: { type: "heart", folder: voice } },
+        model: { id: "hibari", created: 0, origin: "model", voices: async () => [] },
         launch: {
           command: (kind) => [BINARY, "__engine", kind],
           env: {},

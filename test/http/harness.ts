@@ -43,6 +43,7 @@ export const testConfig: Config = {
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
+  hostVoices: false,
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,

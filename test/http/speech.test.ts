@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
+import { OfferedModels, offeredSpeech } from "../../src/service/offered-models.ts";
+import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, until } from "./harness.ts";
 
@@ -82,9 +84,21 @@ describe("POST /v1/audio/speech", () => {
 
   test("the language decides among voices", async () => {
     const { post, speaker } = serve();
-    speaker.voices = [...speaker.voices, { ...speaker.voices[0]!, id: "herz", locale: "de-DE" }];
+    speaker.known = [...speaker.known, { ...speaker.known[0]!, id: "herz", locale: "de-DE" }];
     for (const locale of ["de", "de_AT"]) expect((await post(PATH, { input, voice: "nova", locale })).status).toBe(200);
     expect(speaker.asked.map(({ voice }) => voice)).toEqual(["herz", "herz"]);
+  });
+
+  test("a voice is said by the model that it belongs to; a model's name leaves its own", async () => {
+    const program = new FakeSpeaker("fake-program", "program");
+    program.known = [{ id: "fake:de", name: "German", locale: "de", gender: "male", quality: "compact" }];
+    const beside = [new OfferedModels([offeredSpeech(program, 1)])];
+    const { post, speaker } = serve(undefined, {}, beside);
+    const asked = [{ voice: "fake:de" }, { locale: "de" }, { model: "fake-program" }, { voice: "alloy" }, {}];
+    for (const wish of asked) expect((await post(PATH, { input, ...wish })).status).toBe(200);
+    expect(program.asked.map(({ voice }) => voice)).toEqual(["fake:de", "fake:de", "fake:de"]);
+    expect(speaker.asked.map(({ voice }) => voice)).toEqual(["heart", "heart"]);
+    expect((await post(PATH, { input, model: "fake-voice", voice: "fake:de" })).status).toBe(404);
   });
 
   test.each([
@@ -109,7 +123,7 @@ describe("POST /v1/audio/speech", () => {
 
   test("a language without a voice is told those that have one", async () => {
     const { error } = (await (await serve().post(PATH, { input, locale: "fr-FR" })).json()) as Fault;
-    expect(error.message).toContain("en-US, en-GB");
+    expect(error.message).toContain("en-GB, en-US");
   });
 
   test("a client that leaves ends the work", async () => {

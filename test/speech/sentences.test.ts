@@ -16,6 +16,7 @@ test("sentences end at marks before a capital letter or a number, and at line br
   ]);
   expect(split("a title\n\nA line.\r\n  Another  \n \n")).toEqual(["a title", "A line.", "Another"]);
   expect(split("3.14 is e.g. not the end of it")).toEqual(["3.14 is e.g. not the end of it"]);
+  expect(split("नमस्ते। आप कैसे हैं?")).toEqual(["नमस्ते।", "आप कैसे हैं?"]);
   expect(split(" \n\t")).toEqual([]);
 });
 

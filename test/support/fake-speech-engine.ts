@@ -6,28 +6,35 @@ import type { SpeechJob, SpeechPort, SpeechStatus } from "../../src/engine/speec
 export class FakeSpeaker implements SpeechPort {
   state: SpeechStatus["state"] = "unloaded";
   readonly asked: SpeechWork[] = [];
-  voices: readonly Voice[] = [
+  known: readonly Voice[] = [
     { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
-    { id: "stone", name: "Stone", locale: "en-GB", gender: "male", quality: "compact" },
+    { id: "stone", name: "Stone", locale: "en-GB", gender: "male", quality: "compact", isSlow: true },
   ];
   /** Thrown after the first sentence. */
   failure: Error | undefined;
   /** Settled by a test, sentences behind the first wait for it. */
   gate: Promise<unknown> = Promise.resolve();
 
-  constructor(readonly modelId: string) {}
+  constructor(
+    readonly modelId: string,
+    readonly origin: SpeechStatus["origin"] = "model",
+  ) {}
 
   status(): SpeechStatus {
     return {
       modelId: this.modelId,
       created: 1_700_000_000,
-      voices: this.voices,
+      origin: this.origin,
       state: this.state,
       restarts: 0,
       running: 0,
       waiting: 0,
       residentBytes: 0,
     };
+  }
+
+  async voices(): Promise<readonly Voice[]> {
+    return this.known;
   }
 
   async *run({ work }: SpeechJob, signal: AbortSignal): AsyncGenerator<SpeechEvent, void, void> {

@@ -124,8 +124,20 @@ export const layers: Layers = {
     may: ["src/engine/process", "src/domain", "src/telemetry"],
     why: "the front process never loads a model, and the engine side is reached by messages",
   },
+  "src/engine/speech/host": {
+    may: ["src/engine/process", "src/audio", "src/domain"],
+    why: "a program of the host is started for what it says, and is known to nobody else",
+  },
   "src/engine/speech/child": {
-    may: ["src/engine/process", "src/engine/speech/port.ts", "src/speech", "src/audio", "src/domain"],
+    may: [
+      "src/engine/process",
+      "src/engine/speech/port.ts",
+      "src/engine/speech/kokoro-voices.ts",
+      "src/engine/speech/host",
+      "src/speech",
+      "src/audio",
+      "src/domain",
+    ],
     why: "the engine process knows its parent only by the protocol",
   },
   "src/gateway": {
@@ -161,6 +173,7 @@ export const layers: Layers = {
       "src/engine/embedding",
       "src/engine/transcription",
       "src/engine/speech",
+      "src/engine/speech/host",
       "src/gateway",
       "src/model",
       "src/store",

@@ -1,7 +1,7 @@
 // What is served.
 
 import { parseAdapters } from "../adapter-option.ts";
-import { integer, list, path, string } from "../option-types.ts";
+import { boolean, integer, list, path, string } from "../option-types.ts";
 
 export const modelOptions = {
   model: path({
@@ -52,5 +52,17 @@ export const modelOptions = {
     orName: true,
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
+  }),
+  kokoro: path({
+    placeholder: "DIR",
+    help: "Folder with Kokoro for /v1/audio/speech: an ONNX file, and voices/NAME.bin. Loaded on first use. Default: what svc pull kokoro downloaded.",
+  }),
+  hostVoices: boolean({
+    default: true,
+    help: "Use the host's programs for /v1/audio/speech, as far as they are installed: espeak-ng, Piper, say of macOS, SAPI of Windows.",
+  }),
+  piperVoices: path({
+    placeholder: "DIR",
+    help: "Folder with voices of Piper, NAME.onnx and NAME.onnx.json each, for the program piper.",
   }),
 };

@@ -5,8 +5,8 @@ import type { VoiceList } from "../../contract/speech.ts";
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 
-/** Voices with the names that stand for them. */
-export type NamedVoice = Voice & { readonly aliases: readonly string[] };
+/** Voices with the models that speak them, and the names that stand for them. */
+export type NamedVoice = Voice & { readonly model: string; readonly aliases: readonly string[] };
 
 /** Those whose locale begins with `prefix`, by locale and name. */
 export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceList {
@@ -17,8 +17,8 @@ export function encodeVoices(voices: readonly NamedVoice[], prefix = ""): VoiceL
     voices: voices
       .filter(({ locale }) => locale.toLowerCase().startsWith(wanted))
       .toSorted(order)
-      .map(({ id, name, locale, gender, quality, aliases }) => {
-        return { id, name, locale, gender, quality, aliases: [...aliases] };
+      .map(({ id, name, locale, gender, quality, isSlow = false, model, aliases }) => {
+        return { id, name, locale, gender, quality, realtime: !isSlow, model, aliases: [...aliases] };
       }),
   };
 }

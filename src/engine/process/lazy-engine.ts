@@ -12,6 +12,8 @@ export interface LazyEngineOptions<Options, Model> {
   readonly launch: Launch;
   /** Milliseconds without a request after which the model is unloaded; 0: never. */
   readonly idleMs: number;
+  /** Milliseconds for which a computation may keep the process from any sign of life; default 0. */
+  readonly quietMs?: number;
 }
 
 export abstract class LazyEngine<
@@ -30,7 +32,7 @@ export abstract class LazyEngine<
     readonly kind: string,
     protected readonly options: LazyEngineOptions<Options, Model>,
   ) {
-    const { engine, model, launch, idleMs } = options;
+    const { engine, model, launch, idleMs, quietMs = 0 } = options;
     this.model = model.id;
     this.supervisor = new Supervisor({
       kind,
@@ -39,6 +41,7 @@ export abstract class LazyEngine<
       launch,
       start: "lazy",
       idleMs,
+      quietMs,
       onReady: (ready) => (this.loaded = ready),
     });
   }

@@ -28,6 +28,8 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly start: "eager" | "lazy";
   /** Milliseconds without a job after which a lazy engine is unloaded; 0: never. */
   readonly idleMs: number;
+  /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code tells of itself. */
+  readonly quietMs?: number;
   /** Milliseconds that the process has to end in order; default 2 s. */
   readonly stopGraceMs?: number;
   readonly onReady?: (ready: Ready) => void;

@@ -243,9 +243,11 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private watch(process: NonNullable<typeof this.process>): Watchdog {
-    const { clock, engineTimeoutMs } = this.options.launch;
+    const { launch, quietMs = 0 } = this.options;
+    const { clock, engineTimeoutMs } = launch;
     const watchdog = new Watchdog({
       clock,
+      quietMs,
       limitMs: engineTimeoutMs && Math.max(engineTimeoutMs, LEAST_TIMEOUT_MS),
       pulse: () => process.pulse(),
       onStalled: () => {

@@ -21,6 +21,8 @@ export interface WatchdogOptions {
   readonly clock: Timers;
   /** Milliseconds of silence after which the process is given up; 0: never. */
   readonly limitMs: number;
+  /** Milliseconds for which a healthy one may be silent in a computation; default: none is. */
+  readonly quietMs?: number;
   /** Asked once a second; undefined: nothing was told. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
@@ -51,8 +53,8 @@ export class Watchdog {
 
   /** Milliseconds after which a client may come back to an engine that is stalled. */
   get retryMs(): number {
-    const { limitMs } = this.options;
-    return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, limitMs - this.silent);
+    const { limitMs, quietMs = 0 } = this.options;
+    return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, quietMs + limitMs - this.silent);
   }
 
   /** A sign of life. */
@@ -73,7 +75,7 @@ export class Watchdog {
   }
 
   private readonly tick = (): void => {
-    const { clock, limitMs, pulse, onStalled, onTimeout } = this.options;
+    const { clock, limitMs, quietMs = 0, pulse, onStalled, onTimeout } = this.options;
     const now = clock.now();
     // Time in which this process stood still itself, or the whole machine did, says nothing about the other.
     this.silent += Math.min(now - this.looked, TICK_MS);
@@ -81,12 +83,12 @@ export class Watchdog {
     const { moved, work = this.work } = pulse() ?? {};
     this.work = work;
     if (moved) this.heard();
-    const stalledMs = limitMs === 0 ? STALLED_MS : Math.min(STALLED_MS, limitMs / 2);
+    const stalledMs = quietMs + (limitMs === 0 ? STALLED_MS : Math.min(STALLED_MS, limitMs / 2));
     if (this.silent >= stalledMs && this.stalledSince === undefined) {
       this.stalledSince = clock.wall() - this.silent;
       onStalled();
     }
-    this.gaveUp = limitMs > 0 && this.silent >= limitMs;
+    this.gaveUp = limitMs > 0 && this.silent >= quietMs + limitMs;
     if (this.gaveUp) return onTimeout();
     this.cancel = clock.after(TICK_MS, this.tick);
   };

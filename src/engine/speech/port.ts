@@ -1,4 +1,4 @@
-// What services may request of a speech engine: one model with its voices, in a process of its own.
+// What services may request of a source of voices: a model or a program of the host, in a process of its own.
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
 import type { ProcessStatus } from "../process/status.ts";
@@ -7,7 +7,8 @@ export interface SpeechStatus extends ProcessStatus {
   readonly modelId: string;
   /** Unix seconds of the model's last change. */
   readonly created: number;
-  readonly voices: readonly Voice[];
+  /** `program`: the host's, which speaks only where it is meant. */
+  readonly origin: "model" | "program";
 }
 
 export interface SpeechJob {
@@ -18,6 +19,8 @@ export interface SpeechJob {
 
 export interface SpeechPort {
   status(): SpeechStatus;
+  /** As what it speaks, the usual voice of a language first; none where a program does not tell. */
+  voices(): Promise<readonly Voice[]>;
   /**
    * Says a text, sentence by sentence; loads the model first where that has to be. Throws SvcError (`invalid_value`,
    * `engine_unavailable`, `engine_crashed`, `shutting_down`), or the signal's reason after an abort: what was not said by then

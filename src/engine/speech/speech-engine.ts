@@ -1,4 +1,4 @@
-// A voice in a process of its own.
+// A source of voices in a process of its own.
 
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
@@ -8,7 +8,8 @@ import type { SpeakerModel, SpeakerOptions } from "./protocol.ts";
 interface KnownModel {
   readonly id: string;
   readonly created: number;
-  readonly voices: readonly Voice[];
+  readonly origin: SpeechStatus["origin"];
+  readonly voices: () => Promise<readonly Voice[]>;
 }
 
 export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownModel>;
@@ -22,8 +23,12 @@ export class SpeechEngine
   }
 
   status(): SpeechStatus {
-    const { id: modelId, created, voices } = this.options.model;
-    return { ...this.supervisor.status(), modelId, created, voices };
+    const { id: modelId, created, origin } = this.options.model;
+    return { ...this.supervisor.status(), modelId, created, origin };
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return this.options.model.voices();
   }
 
   run(job: SpeechJob, signal: AbortSignal) {

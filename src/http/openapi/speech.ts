@@ -9,8 +9,8 @@ export const speechOperations: Operations = {
     description: `The text is said sentence by sentence, and each is sent when it is done: the first bytes come after the first sentence.
 The format is response_format: mp3 (default), opus (in Ogg), aac (ADTS), flac, wav, pcm (16-bit little-endian, one channel,
 24,000 samples a second) or caf. A WAV or FLAC of several sentences is sent before its length is known, and says so in its header; a CAF is sent when it is whole.
-The voice is loaded on first use, and unloaded after --idle-unload minutes without a request. instructions are refused: the voices
-cannot be told how to speak. A failure after the first bytes breaks the connection off.
+A voice belongs to a model, which is loaded on first use, and unloaded after --idle-unload minutes without a request. A name of the
+public convention stands for the voice that comes nearest to it. instructions are refused: the voices cannot be told how to speak. A failure after the first bytes breaks the connection off.
 POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`,
     answers: { 200: "The sound." },
     errors: {

@@ -45,9 +45,9 @@ export const speechRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     .post("/v1/audio/speech", ({ request }) => speak(deps, contexts, request), described)
     .get(
       "/v1/audio/voices",
-      ({ request }) => {
+      async ({ request }) => {
         const prefix = new URL(request.url).searchParams.get("locale") ?? "";
-        return Response.json(encodeVoices(deps.speech.voices(), prefix));
+        return Response.json(encodeVoices(await deps.speech.voices(), prefix));
       },
       jsonAnswer(VoiceList),
     );

@@ -83,7 +83,9 @@ async function expectSame(
   const { headers, status } = response;
   const { checksum, bytes } = remote;
   if (checksum?.algorithm === "sha256" && /^[0-9a-f]{64}$/.test(linked.etag ?? "") && linked.etag !== checksum.hex) {
-    throw new PullError(`${remote.path} was changed while it was downloaded; pull it again.`);
+    const { path, isPinned } = remote;
+    if (isPinned) throw new PullError(`${host} has another ${path} than the one that this svc knows.`);
+    throw new PullError(`${path} was changed while it was downloaded; pull it again.`);
   }
   const [, start, total] = /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];
   const announced = status === 200 ? (headers.get("content-length") ?? undefined) : total;

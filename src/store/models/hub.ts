@@ -2,6 +2,7 @@
 
 import { get, type Hub } from "./http-client.ts";
 import { isModelFile } from "./gguf-names.ts";
+import type { KnownSet } from "./known-sets.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import type { HubReference } from "./reference.ts";
 import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
@@ -65,9 +66,20 @@ function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): Rem
   const large = lfs as { oid?: unknown; size?: unknown } | undefined;
   const bytes = Number(large?.size ?? size);
   if (!Number.isSafeInteger(bytes) || bytes < 0) throw new PullError(`${repo} does not tell the size of its files.`);
-  const address = `${repo}/resolve/${encodeURIComponent(revision)}/${path.split("/").map(encodeURIComponent).join("/")}`;
   const checksum = toChecksum(large?.oid, oid);
-  return { path, bytes, url: `${hub.endpoint}/${address}`, ...(checksum && { checksum }) };
+  return { path, bytes, url: addressOf(hub, repo, revision, path), ...(checksum && { checksum }) };
+}
+
+/** The files of a known set, about which the hub is not asked. */
+export const remotesOf = ({ repo, revision, files }: KnownSet, hub: Hub): RemoteFile[] =>
+  files.map(({ path, bytes, sha256 }) => {
+    const checksum = { algorithm: "sha256", hex: sha256 } as const;
+    return { path, bytes, url: addressOf(hub, repo, revision, path), checksum, isPinned: true };
+  });
+
+function addressOf({ endpoint }: Hub, repo: string, revision: string, path: string): string {
+  const file = path.split("/").map(encodeURIComponent).join("/");
+  return `${endpoint}/${repo}/resolve/${encodeURIComponent(revision)}/${file}`;
 }
 
 function toChecksum(lfsOid: unknown, oid: unknown): Checksum | undefined {

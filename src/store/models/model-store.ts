@@ -15,6 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { tryLock } from "../process-lock.ts";
 import { quantRank } from "./choose-files.ts";
+import { KNOWN_SETS } from "./known-sets.ts";
 import { partsOf, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
@@ -31,7 +32,7 @@ export interface StoredFile {
 }
 
 export interface Manifest {
-  /** `owner/repository:TAG`, or the name of the file at a URL. */
+  /** `owner/repository:TAG`, the name of the file at a URL, or that of a known set. */
   readonly name: string;
   /** Where it came from. */
   readonly url: string;
@@ -182,7 +183,7 @@ export const filesOf = ({ files, projector }: Manifest): readonly StoredFile[] =
 ];
 
 /** What `svc pull` is given to get the model again. */
-export const sourceOf = ({ name, url }: Manifest): string => (name.includes("/") ? name : url);
+export const sourceOf = ({ name, url }: Manifest): string => (name.includes("/") || KNOWN_SETS.has(name) ? name : url);
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 

@@ -9,7 +9,7 @@ import { chooseFiles } from "./choose-files.ts";
 import { download } from "./download.ts";
 import { baseName, stemOf } from "./gguf-names.ts";
 import type { Hub } from "./http-client.ts";
-import { listRepository } from "./hub.ts";
+import { listRepository, remotesOf } from "./hub.ts";
 import { filesOf, type Manifest, type ModelStore, type StoredFile } from "./model-store.ts";
 import { partPath, writing } from "./part-file.ts";
 import { PullError, UnreachableError } from "./pull-error.ts";
@@ -24,7 +24,7 @@ export interface PullOptions {
   readonly progress: (progress: DownloadProgress) => void;
   /** Told what a person would want to know: lost connections, waits. */
   readonly note: (text: string) => void;
-  /** Throws when a file is no model file. */
+  /** Throws when a file is no model file; known sets need no such look. */
   readonly check: (path: string) => void;
   readonly patience?: Patience;
   readonly now: () => number;
@@ -42,6 +42,7 @@ interface Wanted {
 }
 
 const POLL_MS = 200;
+const HUB_PAGES = "https://huggingface.co";
 
 /** Downloads what is not there of a model. Throws PullError; what arrived is kept for the next time. */
 export async function pull(reference: Reference, options: PullOptions): Promise<Pulled> {
@@ -51,6 +52,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   if ("changed" in found) return found;
   const { manifest, remotes } = found;
   const { name } = manifest;
+  const check = reference.kind === "set" ? () => {} : options.check;
   const earlier = store.get(name);
   if (earlier && earlier.url !== manifest.url) {
     throw new PullError(`There is a model ${name} from ${earlier.url} already: svc rm ${name} makes room for it.`);
@@ -67,7 +69,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   const files: StoredFile[] = [];
   for (const [index, remote] of remotes.entries()) {
     const file = filesOf(manifest)[index] as StoredFile;
-    files.push(await fetchFile(name, file, remote, tally, options, retry, subjectOf(reference)));
+    files.push(await fetchFile(name, file, remote, tally, { ...options, check }, retry, subjectOf(reference)));
   }
   const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
   await store.save(complete);
@@ -77,11 +79,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
 
 /** Without a network, what was pulled before is as good as can be. */
 function whatIsThere(reference: Reference, { store, note }: PullOptions, error: unknown): Pulled {
-  const name =
-    reference.kind === "url"
-      ? nameOf(decodeURI(reference.url.pathname))
-      : `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
-  const manifest = error instanceof UnreachableError ? store.find(name) : undefined;
+  const manifest = error instanceof UnreachableError ? store.find(lookedFor(reference)) : undefined;
   if (!manifest || !store.isReady(manifest)) throw error;
   note(
     `${(error as UnreachableError).message} Whether ${manifest.name} changed there since ${manifest.pulled} is not known.`,
@@ -89,11 +87,19 @@ function whatIsThere(reference: Reference, { store, note }: PullOptions, error: 
   return { manifest, changed: false };
 }
 
+function lookedFor(reference: Reference): string {
+  if (reference.kind === "set") return reference.name;
+  if (reference.kind === "url") return nameOf(decodeURI(reference.url.pathname));
+  return `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
+}
+
 /** The name of a model that came from a URL. */
 const nameOf = (path: string): string => stemOf(baseName(path)).replaceAll(/[^A-Za-z0-9._-]/g, "_");
 
-const subjectOf = (reference: Reference): string =>
-  reference.kind === "hub" ? reference.repo : reference.url.pathname;
+function subjectOf(reference: Reference): string {
+  if (reference.kind === "set") return reference.set.repo;
+  return reference.kind === "hub" ? reference.repo : reference.url.pathname;
+}
 
 async function find(reference: Reference, { hub }: PullOptions, retry: RetryOptions): Promise<Wanted> {
   if (reference.kind === "url") {
@@ -103,11 +109,17 @@ async function find(reference: Reference, { hub }: PullOptions, retry: RetryOpti
     const url = `${reference.url.origin}${reference.url.pathname}`;
     return { manifest: { name: stem, url, files: remotes.map((remote) => toStored(remote, `url/${stem}`)) }, remotes };
   }
+  if (reference.kind === "set") {
+    const { name, set } = reference;
+    const remotes = remotesOf(set, hub);
+    const url = `${HUB_PAGES}/${set.repo}`;
+    return { manifest: { name, url, files: remotes.map((remote) => toStored(remote, `hub/${set.repo}`)) }, remotes };
+  }
   const { repo, wanted, revision } = reference;
   const { tag, quant, files, projector } = chooseFiles(await listRepository(hub, reference, retry), wanted, repo);
   const manifest: Manifest = {
     name: `${repo}:${tag}`,
-    url: `https://huggingface.co/${repo}${revision === "main" ? "" : `/tree/${revision}`}`,
+    url: `${HUB_PAGES}/${repo}${revision === "main" ? "" : `/tree/${revision}`}`,
     ...(quant !== undefined && { quant }),
     files: files.map((file) => toStored(file, `hub/${repo}`)),
     ...(projector && { projector: toStored(projector, `hub/${repo}`) }),

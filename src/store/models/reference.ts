@@ -1,6 +1,7 @@
-// What a person writes to name a model: a repository of the hub, a page of one, or the address of a file.
+// What a person writes to name a model: a repository of the hub, a page of one, the address of a file, or a known set.
 
 import { isModelFile } from "./gguf-names.ts";
+import { KNOWN_SETS, type KnownSet } from "./known-sets.ts";
 import { PullError } from "./pull-error.ts";
 import { inFull, refusePrefixAlone } from "./short-names.ts";
 
@@ -18,7 +19,14 @@ export interface UrlReference {
   readonly url: URL;
 }
 
-export type Reference = HubReference | UrlReference;
+export interface SetReference {
+  readonly kind: "set";
+  /** The model's name in the store. */
+  readonly name: string;
+  readonly set: KnownSet;
+}
+
+export type Reference = HubReference | UrlReference | SetReference;
 
 const MAIN = "main";
 /** What the hub allows: it begins with a letter or digit, so that no name is a hidden file or a way upwards. */
@@ -27,18 +35,23 @@ const HUB_HOSTS = ["huggingface.co", "www.huggingface.co", "hf.co"];
 
 /**
  * Reads `owner/name`, `owner/name:Q4_K_M`, `owner/name:file.gguf`, `owner/name/file.gguf`, the same after `hf.co/`, a short
- * name, or a URL. Addresses of files at the hub or at `endpoint` count as its repositories, also those of pages that show a
- * file. Throws PullError.
+ * name, a known set, or a URL. Addresses of files at the hub or at `endpoint` count as its repositories, also those of pages
+ * that show a file. Throws PullError.
  */
 export function parseReference(text: string, endpoint: string): Reference {
   if (/^https?:\/\//i.test(text)) return parseUrl(text, endpoint);
+  const set = KNOWN_SETS.get(text.toLowerCase());
+  if (set) return { kind: "set", name: text.toLowerCase(), set };
   refusePrefixAlone(text);
   const bare = withColon(inFull(text).replace(/^(hf\.co|huggingface\.co|hf):?\/{0,2}/i, ""));
   const colon = bare.indexOf(":");
   const repo = colon < 0 ? bare : bare.slice(0, colon);
   const wanted = colon < 0 ? undefined : bare.slice(colon + 1);
   if (!isRepo(repo) || wanted === "") {
-    throw new PullError(`A model is named owner/repository, owner/repository:QUANT or by a URL, not "${shown(text)}".`);
+    const sets = [...KNOWN_SETS.keys()].join(", ");
+    throw new PullError(
+      `A model is named owner/repository, owner/repository:QUANT, by a URL, or is one of ${sets}, not "${shown(text)}".`,
+    );
   }
   return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };
 }

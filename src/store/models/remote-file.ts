@@ -5,6 +5,8 @@ export interface RemoteFile {
   readonly url: string;
   readonly bytes?: number;
   readonly checksum?: Checksum;
+  /** The checksum is this program's own, and not what the hub said before. */
+  readonly isPinned?: true;
   /** A strong entity tag: a part of the file may be continued while it stays the same. */
   readonly etag?: string;
 }

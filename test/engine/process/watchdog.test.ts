@@ -29,12 +29,13 @@ class SteppedClock implements Timers {
   }
 }
 
-function watch(limitMs: number, pulse: () => Pulse | undefined = () => undefined) {
+function watch(limitMs: number, pulse: () => Pulse | undefined = () => undefined, quietMs = 0) {
   const clock = new SteppedClock();
   const told: string[] = [];
   const watchdog = new Watchdog({
     clock,
     limitMs,
+    quietMs,
     pulse,
     onStalled: () => told.push(`stalled: ${watchdog.work}`),
     onRecovered: (ms) => told.push(`back after ${ms}`),
@@ -55,6 +56,16 @@ test("an engine is stalled after ten silent seconds, back when it is heard, and 
   expect(watchdog.stalledSince).toBeUndefined();
   clock.pass(100);
   expect(told).toEqual(["stalled: ", "back after 12000", "stalled: ", "given up after 60000"]);
+});
+
+test("one that computes for long without a word is given that time as well", () => {
+  const { clock, told, watchdog } = watch(60_000, undefined, 120_000);
+  clock.pass(129);
+  expect(told).toEqual([]);
+  clock.pass(2);
+  expect([told, watchdog.retryMs]).toEqual([["stalled: "], 10_000]);
+  clock.pass(100);
+  expect(told).toEqual(["stalled: ", "given up after 180000"]);
 });
 
 test("what is heard of an engine after it was given up does not bring it back", () => {

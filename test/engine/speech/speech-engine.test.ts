@@ -14,11 +14,12 @@ const engines: SpeechEngine[] = [];
 
 function create(voice = "hum"): SpeechEngine {
   const engine = new SpeechEngine({
-    engine: { libraries: process.cwd(), voice },
+    engine: { libraries: process.cwd(), source: { type: "heart", folder: voice } },
     model: {
       id: "hum",
       created: 7,
-      voices: [{ id: "hum", name: "Hum", locale: "en-US", gender: "unspecified", quality: "compact" }],
+      origin: "model",
+      voices: async () => [{ id: "hum", name: "Hum", locale: "en-US", gender: "unspecified", quality: "compact" }],
     },
     launch: {
       command: () => [process.execPath, fixture],
@@ -58,7 +59,8 @@ test(
   "sound comes sentence by sentence, then how long it plays",
   async () => {
     const engine = create();
-    expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "hum", created: 7, voices: [{ id: "hum" }] });
+    expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "hum", created: 7, origin: "model" });
+    expect(await engine.voices()).toMatchObject([{ id: "hum" }]);
     const events = await say(engine, "abc. de.");
     expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "audio", "audio", "result"]);
     const sizes = events.flatMap((event) => (event.type === "audio" ? [event.bytes.length] : []));

@@ -2,36 +2,33 @@
 
 import { describe, expect, test } from "bun:test";
 import type { SpeechWork } from "../../../src/domain/speech.ts";
-import { SpeechWorker, type Pronunciation } from "../../../src/engine/speech/child/worker.ts";
+import { ProgramError } from "../../../src/engine/process/program.ts";
+import { SpeechWorker, type Speaker } from "../../../src/engine/speech/child/worker.ts";
 import type { FromSpeaker } from "../../../src/engine/speech/protocol.ts";
 
 const work = (text: string): SpeechWork => ({ text, voice: "hum", speed: 1, format: "pcm" });
-
-const pronunciation: Pronunciation = {
-  sentences: (text) => text.split("|"),
-  phonemes: (sentence) => sentence.replace("…", ""),
-  pieces: (phonemes, most) => phonemes.match(new RegExp(`.{1,${most}}`, "g")) ?? [],
-  ids: (phonemes) => Array.from(phonemes, (letter) => letter.charCodeAt(0)),
-};
 
 /** A worker and what it says, as text. */
 function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const said: string[] = [];
   const messages: FromSpeaker[] = [];
-  const speak = async (phonemes: readonly number[]) => {
-    const text = String.fromCharCode(...phonemes);
-    if (text.includes("#")) throw new Error("hoarse");
-    said.push(text);
-    during();
-    return new Float32Array(phonemes.length);
+  const speaker: Speaker = {
+    sampleRate: 24_000,
+    sentences: ({ text }) => text.split("|"),
+    async pieces(sentence) {
+      setImmediate(reading);
+      return sentence.replace("…", "").match(/.{1,150}/g) ?? [];
+    },
+    async speak(text, _, signal) {
+      if (text.includes("#")) throw new Error("hoarse");
+      if (text.includes("%")) throw new ProgramError("gone");
+      said.push(text);
+      during();
+      if (text.includes("_")) await new Promise((_, reject) => (signal.onabort = () => reject(signal.reason)));
+      return { samples: new Float32Array(text.includes("~") ? 240_000 : text.length), phonemes: text.length };
+    },
   };
-  const phonemes = (sentence: string) => {
-    setImmediate(reading);
-    return pronunciation.phonemes(sentence);
-  };
-  const worker = new SpeechWorker({ ...pronunciation, phonemes }, { sampleRate: 24_000, speak }, (message) =>
-    messages.push(message),
-  );
+  const worker = new SpeechWorker(speaker, (message) => messages.push(message));
   const submit = (key: number, text: string, client?: string) =>
     worker.submit(key, { work: work(text), ...(client !== undefined && { client }) });
   const turns = async (count: number) => {
@@ -107,6 +104,38 @@ test("a voice that fails ends that text only, and what it says is for the log", 
   expect([endOf(1), endOf(2)]).toEqual([["internal_error"], ["result"]]);
   expect(messages).toContainEqual({ type: "log", level: "error", text: "hoarse" });
   expect(JSON.stringify(messages.filter(({ type }) => type === "rejected"))).not.toContain("hoarse");
+});
+
+test("a cancel ends what is being said, and is nobody's failure", async () => {
+  let cancel = () => {};
+  const { worker, submit, turns, endOf, messages } = start(() => setImmediate(() => cancel()));
+  cancel = () => worker.cancel(1);
+  submit(1, "_");
+  submit(2, "b1");
+  await turns(4);
+  expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
+  expect(messages.filter(({ type }) => type === "log" || type === "rejected")).toEqual([]);
+});
+
+test("a program that fails is told from what cannot be said", async () => {
+  const { submit, turns, endOf } = start();
+  submit(1, "%");
+  await turns(1);
+  expect(endOf(1)).toEqual(["engine_crashed"]);
+});
+
+test("ten seconds of sound are sent in parts, which a cancel ends", async () => {
+  let cancel = () => {};
+  const { worker, submit, turns, messages } = start(() => setImmediate(() => setImmediate(() => cancel())));
+  cancel = () => worker.cancel(2);
+  const parts = (key: number) =>
+    messages.filter((message) => message.type === "events" && message.outputs.some((output) => output.key === key));
+  submit(1, "~");
+  await turns(1);
+  expect(parts(1)).toHaveLength(3);
+  submit(2, "~");
+  await turns(1);
+  expect(parts(2).length).toBeLessThan(3);
 });
 
 test("nor is what was cancelled while it was read", async () => {

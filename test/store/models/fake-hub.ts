@@ -132,7 +132,7 @@ export class FakeHub implements AsyncDisposable {
       return refuse(response, request.headers.authorization ? 403 : 401, { "x-error-code": "GatedRepo" });
     }
     if (url.pathname.startsWith("/api/")) return this.answerTree(url, files, response);
-    const path = decodeURIComponent(rest.replace(/^resolve\/main\//, ""));
+    const path = decodeURIComponent(rest.replace(/^resolve\/[^/]+\//, ""));
     const file = files.get(path);
     if (!file) return refuse(response, 404, { "x-error-code": "EntryNotFound" });
     const linked = { "x-linked-etag": `"${file.content.sha256}"`, "x-linked-size": String(file.content.bytes) };

@@ -1,36 +1,40 @@
-// The speech engine in its process: loads a voice, and says what it is given.
+// The speech engine in its process: loads a source of voices, and says what it is given.
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechEvent } from "../../../domain/speech.ts";
-import { Phonemizer } from "../../../speech/phonemizer.ts";
-import { cut } from "../../../speech/sentences.ts";
-import { speechData } from "../../../speech/speech-data.ts";
 import type { EngineKind } from "../../process/kind.ts";
+import { PROGRAMS } from "../host/programs.ts";
 import type { SpeechJob } from "../port.ts";
-import type { SpeakerModel, SpeakerOptions } from "../protocol.ts";
-import { Voice } from "./voice.ts";
-import { SpeechWorker } from "./worker.ts";
+import type { FromSpeaker, SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts";
+import { ProgramSpeaker } from "./program-speaker.ts";
+import { SpeechWorker, type Speaker } from "./worker.ts";
 
 export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
-  async load({ voice: folder }, send) {
-    const read = (name: string) => readFileSync(join(folder, name));
-    send({ type: "loading", file: join(folder, "voice.onnx") });
-    const voice = await Voice.load(read("voice.onnx"));
-    send({ type: "progress", value: 0.8 });
-    const phonemizer = new Phonemizer(speechData(read));
-    const pronunciation = {
-      sentences: (text: string) => phonemizer.sentences(text),
-      phonemes: (sentence: string) => phonemizer.phonemes(sentence),
-      pieces: cut,
-      ids: (phonemes: string) => phonemizer.ids(phonemes),
-    };
-    const worker = new SpeechWorker(pronunciation, voice, send);
+  async load({ source }, send) {
+    const speaker = await load(source, send);
+    const worker = new SpeechWorker(speaker, send);
     return {
-      ready: { sampleRate: voice.sampleRate },
+      ready: { sampleRate: speaker.sampleRate },
       submit: (key, job) => worker.submit(key, job),
       cancel: (key) => worker.cancel(key),
       run: () => worker.run(),
     };
   },
 };
+
+async function load(source: SpeakerSource, send: (message: FromSpeaker) => void): Promise<Speaker> {
+  if (source.type === "program") {
+    const kind = PROGRAMS[source.program.name];
+    if (!kind) throw new Error(`${source.program.name} is no program whose voices can be used`);
+    return new ProgramSpeaker(source.program, kind);
+  }
+  // Models are computed by a large library, which programs do not need.
+  if (source.type === "kokoro") {
+    send({ type: "loading", file: source.files.model });
+    const { Kokoro } = await import("./kokoro.ts");
+    return Kokoro.load(source.files);
+  }
+  send({ type: "loading", file: join(source.folder, "voice.onnx") });
+  const { Heart } = await import("./heart.ts");
+  return Heart.load(source.folder);
+}

@@ -1,21 +1,17 @@
 // The voice: ONNX Runtime as WebAssembly reads phonemes, and the vocoder makes sound of what it says of them.
 
-import { env, InferenceSession, Tensor } from "onnxruntime-web/wasm";
-import runtime from "onnxruntime-web/ort-wasm-simd-threaded.wasm" with { type: "file" };
-import { stretch } from "../../../audio/time-stretch.ts";
+import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
+import { loadOnnx } from "./onnx-session.ts";
+import { sayAt } from "./own-speeds.ts";
 import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
 
 /**
  * Speeds that the model has by itself, by how long it makes each phoneme. Slower it was not made for; faster, more and more
  * phonemes have the one frame that is the least, and speech gets no shorter (asked for 4 it gives 2.2).
  */
-const SLOWEST = 0.5;
-const FASTEST = 1.5;
+const OWN_SPEEDS = { slowest: 0.5, fastest: 1.5 };
 /** Any number: the same text is to sound the same each time. */
 const SEED = 0x5eed;
-
-/** The speed that is asked of the model, the rest being left to stretching. */
-export const modelSpeed = (speed: number): number => Math.min(FASTEST, Math.max(SLOWEST, speed));
 
 export class Voice {
   readonly sampleRate = SAMPLE_RATE;
@@ -25,23 +21,20 @@ export class Voice {
 
   /** Loads the acoustic model, an ONNX file. Throws when it is none. */
   static async load(model: Uint8Array): Promise<Voice> {
-    env.wasm.numThreads = 1;
-    env.wasm.proxy = false;
-    env.wasm.wasmBinary = await Bun.file(runtime).arrayBuffer();
-    return new Voice(await InferenceSession.create(model, { executionProviders: ["wasm"] }));
+    return new Voice(await loadOnnx(model));
   }
 
   /** Speaks phonemes, by their numbers. `speed`: from 0.25 to 4; the pitch is the same at each. */
-  async speak(phonemes: readonly number[], speed: number): Promise<Float32Array> {
-    const given = modelSpeed(speed);
-    const outputs = await this.session.run({
-      ids: new Tensor("int64", BigInt64Array.from(phonemes, BigInt), [1, phonemes.length]),
-      speed: new Tensor("float32", Float32Array.of(given), [1]),
+  speak(phonemes: readonly number[], speed: number): Promise<Float32Array> {
+    return sayAt(speed, OWN_SPEEDS, SAMPLE_RATE, async (given) => {
+      const outputs = await this.session.run({
+        ids: new Tensor("int64", BigInt64Array.from(phonemes, BigInt), [1, phonemes.length]),
+        speed: new Tensor("float32", Float32Array.of(given), [1]),
+      });
+      // Computation blocks: what came meanwhile is read before the next.
+      await new Promise(setImmediate);
+      return this.vocoder.synthesize(framesOf(outputs), normalNumbers(SEED));
     });
-    // Computation blocks: what came meanwhile is read before the next.
-    await new Promise(setImmediate);
-    const samples = this.vocoder.synthesize(framesOf(outputs), normalNumbers(SEED));
-    return given === speed ? samples : stretch(samples, speed / given, SAMPLE_RATE);
   }
 }
 

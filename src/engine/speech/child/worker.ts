@@ -2,41 +2,44 @@
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
 import { join, type Encoder } from "../../../audio/encode/encoder.ts";
+import type { ErrorCode } from "../../../domain/errors.ts";
 import type { SpeechWork } from "../../../domain/speech.ts";
+import { ProgramError } from "../../process/program.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
 import { Turns } from "./turns.ts";
 
-/** Text to phonemes. */
-export interface Pronunciation {
-  sentences(text: string): string[];
-  phonemes(sentence: string): string;
-  /** Pieces of at most so many phonemes, cut where one hears it least. */
-  pieces(phonemes: string, most: number): string[];
-  /** As the voice takes them. */
-  ids(phonemes: string): number[];
-}
-
-/** Phonemes to samples. */
+/** A source of voices that is loaded. */
 export interface Speaker {
+  /** In Hz. */
   readonly sampleRate: number;
-  speak(phonemes: readonly number[], speed: number): Promise<Float32Array>;
+  /** What is said of a text one after the other. */
+  sentences(work: SpeechWork): readonly string[];
+  /** What is said of a sentence at once; nothing where nothing in it can be said. */
+  pieces(sentence: string, work: SpeechWork): Promise<readonly string[]>;
+  /** Says a piece. The signal is aborted when nobody wants it any more. Throws a ProgramError where a program failed. */
+  speak(piece: string, work: SpeechWork, signal: AbortSignal): Promise<Utterance>;
 }
 
-/**
- * Phonemes that are said at once, at the usual speed: a few seconds of sound, for which the longest computation that nothing
- * can interrupt takes less than 250 ms.
- */
-const MOST_PHONEMES = 150;
+export interface Utterance {
+  /** From -1 to 1. */
+  readonly samples: Float32Array;
+  /** Symbols of sounds that it was made of; characters, where only those are known. */
+  readonly phonemes: number;
+}
+
+/** Encoding blocks as well: some formats take 20 ms for a second. */
+const ENCODED_SECONDS = 4;
 
 interface QueuedJob {
   readonly key: JobKey;
   readonly work: SpeechWork;
   readonly client?: string;
+  readonly ended: AbortController;
   /** The last is next. */
   readonly sentences: string[];
-  /** Phonemes of the sentence that is being said; the last is next. */
+  /** Of the sentence that is being said; the last is next. */
   pieces: string[];
   encoder?: Encoder;
   /** Of a file that is sent when it is whole. */
@@ -50,21 +53,24 @@ export class SpeechWorker {
   private wake: () => void = () => {};
 
   constructor(
-    private readonly pronunciation: Pronunciation,
     private readonly speaker: Speaker,
     private readonly send: (message: FromSpeaker) => void,
   ) {}
 
   submit(key: JobKey, { work, client }: SpeechJob): void {
-    const sentences = this.pronunciation.sentences(work.text).reverse();
+    const sentences = this.speaker.sentences(work).toReversed();
     const own = client === undefined ? {} : { client };
-    this.turns.add({ key, work, ...own, sentences, pieces: [], samples: 0, phonemes: 0 });
+    const ended = new AbortController();
+    this.turns.add({ key, work, ...own, ended, sentences, pieces: [], samples: 0, phonemes: 0 });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
   }
 
   cancel(key: JobKey): void {
-    this.turns.remove((job) => job.key === key);
+    this.turns.remove((job) => {
+      if (job.key === key) job.ended.abort();
+      return job.key === key;
+    });
   }
 
   /** Computes for ever. */
@@ -84,8 +90,10 @@ export class SpeechWorker {
     try {
       await this.advance(job);
     } catch (error) {
+      if (!this.turns.has(job)) return;
       this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
-      this.reject(job, "internal_error", "The voice could not say this text; the log has the details.");
+      const code = error instanceof ProgramError ? "engine_crashed" : "internal_error";
+      this.reject(job, code, "The voice could not say this text; the log has the details.");
     }
   }
 
@@ -94,20 +102,22 @@ export class SpeechWorker {
     if (job.pieces.length === 0) {
       const sentence = job.sentences.pop();
       if (sentence === undefined) return this.finish(job, job.encoder);
-      job.pieces = this.piecesOf(sentence, job.work.speed);
+      job.pieces = (await this.speaker.pieces(sentence, job.work)).toReversed();
       // Reading blocks as saying does: a cancel that came meanwhile is read before the next.
       await new Promise(setImmediate);
     }
     const piece = job.pieces.pop();
     if (piece === undefined || !this.turns.has(job)) return;
-    const ids = this.pronunciation.ids(piece);
-    const samples = await this.speaker.speak(ids, job.work.speed);
+    const { samples, phonemes } = await this.speaker.speak(piece, job.work, job.ended.signal);
     // It was cancelled while it was computed.
     if (!this.turns.has(job)) return;
     job.samples += samples.length;
-    job.phonemes += ids.length;
-    const bytes = job.encoder.push(samples);
-    this.tell(job, bytes);
+    job.phonemes += phonemes;
+    const most = Math.round(ENCODED_SECONDS * this.speaker.sampleRate);
+    for (let at = 0; at < samples.length && this.turns.has(job); at += most) {
+      this.tell(job, job.encoder.push(samples.subarray(at, at + most)));
+      await new Promise(setImmediate);
+    }
   }
 
   private begin(job: QueuedJob): Promise<Encoder> {
@@ -116,14 +126,6 @@ export class SpeechWorker {
     // Nobody has to wait for one sentence, so its file can say how long it is.
     if (complete && (isWhole || job.sentences.length === 1)) job.held = [];
     return make(this.speaker.sampleRate);
-  }
-
-  /** The last comes first; none where nothing in the sentence can be said. */
-  private piecesOf(sentence: string, speed: number): string[] {
-    const phonemes = this.pronunciation.phonemes(sentence);
-    // What is said slowly takes longer to compute.
-    const most = Math.floor(MOST_PHONEMES * Math.min(1, Math.max(0.5, speed)));
-    return phonemes === "" ? [] : this.pronunciation.pieces(phonemes, most).reverse();
   }
 
   private finish(job: QueuedJob, encoder: Encoder): void {
@@ -148,7 +150,7 @@ export class SpeechWorker {
     else this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
   }
 
-  private reject(job: QueuedJob, code: "internal_error" | "invalid_value", message: string, param?: string): void {
+  private reject(job: QueuedJob, code: ErrorCode, message: string, param?: string): void {
     this.turns.remove((other) => other === job);
     this.send({ type: "rejected", key: job.key, code, message, ...(param !== undefined && { param }) });
   }

@@ -1,0 +1,47 @@
+// WAV files that programs of the host write: 16 bits a sample. What clients send is read by the native library.
+
+export interface Sound {
+  /** In Hz. */
+  readonly sampleRate: number;
+  /** Of one channel, from -1 to 1. */
+  readonly samples: Float32Array;
+}
+
+const HEAD_BYTES = 12;
+const CHUNK_HEAD_BYTES = 8;
+const FORMAT_BYTES = 16;
+const BITS = 16;
+
+/**
+ * Reads the first channel. A file that was written before its length was known says a wrong one: the samples end with the file.
+ * Throws when it is no such file.
+ */
+export function readWav(file: Uint8Array): Sound {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const name = (at: number) => String.fromCharCode(...file.subarray(at, at + 4));
+  if (name(0) !== "RIFF" || name(8) !== "WAVE") throw new Error("this is no WAV file");
+  let format: { readonly channels: number; readonly sampleRate: number } | undefined;
+  for (let at = HEAD_BYTES; at + CHUNK_HEAD_BYTES <= file.length;) {
+    const length = view.getUint32(at + 4, true);
+    const start = at + CHUNK_HEAD_BYTES;
+    if (name(at) === "fmt " && start + FORMAT_BYTES <= file.length) {
+      if (view.getUint16(start + 14, true) !== BITS) throw new Error("the samples of this WAV file have not 16 bits");
+      format = { channels: view.getUint16(start + 2, true), sampleRate: view.getUint32(start + 4, true) };
+    }
+    if (name(at) === "data") {
+      if (!format || format.channels === 0 || format.sampleRate === 0) break;
+      const samples = readSamples(file.subarray(start, start + length), format.channels);
+      return { sampleRate: format.sampleRate, samples };
+    }
+    // A chunk of odd length is followed by a byte that does not count.
+    at = start + length + (length % 2);
+  }
+  throw new Error("this WAV file has no samples");
+}
+
+/** Samples of 16 bits, the lesser byte first: the first of so many channels. A half one at the end does not count. */
+export function readSamples(bytes: Uint8Array, channels = 1): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const count = Math.floor(bytes.length / (2 * channels));
+  return Float32Array.from({ length: count }, (_, at) => view.getInt16(2 * channels * at, true) / 32_768);
+}

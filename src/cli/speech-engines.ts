@@ -1,0 +1,88 @@
+// The sources of voices that a Config asks for, an engine each. None is started here; programs of the host are looked for.
+
+import { readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import type { Config } from "../config/config.ts";
+import { processEnvironment, programEnvironment } from "../config/environment.ts";
+import type { Voice } from "../domain/speech.ts";
+import { findProgram } from "../engine/process/program.ts";
+import type { Launch } from "../engine/process/supervisor-options.ts";
+import type { HostProgram, ProgramKind } from "../engine/speech/host/host-program.ts";
+import { PROGRAMS } from "../engine/speech/host/programs.ts";
+import { kokoroVoices, READER } from "../engine/speech/kokoro-voices.ts";
+import type { SpeakerSource } from "../engine/speech/protocol.ts";
+import { SpeechEngine, type SpeechEngineOptions } from "../engine/speech/speech-engine.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { SYSTEM_ENGINE } from "./engines.ts";
+import type { FoundKokoro } from "./kokoro-files.ts";
+
+/** Of what has no file of its own. */
+const { created } = SYSTEM_ENGINE;
+
+/** A computation of Kokoro takes half a minute on a slow machine, and nothing is heard of it meanwhile. */
+const KOKORO_QUIET_MS = 120_000;
+const HIBARI_VOICES = [
+  { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
+] as const satisfies readonly Voice[];
+
+/** Models come first, then the programs of the host that were found; each is started on first use. */
+export function speechEngines(
+  config: Config,
+  kokoro: FoundKokoro | undefined,
+  launch: Launch,
+  { libraries, embeddedVoice }: NativeFiles,
+): SpeechEngine[] {
+  const { idleUnloadMs: idleMs } = config;
+  const programs = hostPrograms(config, process.platform);
+  const engine = (source: SpeakerSource, model: SpeechEngineOptions["model"], quietMs = 0) =>
+    new SpeechEngine({ engine: { libraries, source }, model, launch, idleMs, quietMs });
+  const words = embeddedVoice && dirname(embeddedVoice);
+  const engines: SpeechEngine[] = [];
+  if (words !== undefined) {
+    const voices = async () => HIBARI_VOICES;
+    engines.push(engine({ type: "heart", folder: words }, { id: "hibari", created, origin: "model", voices }));
+  }
+  if (kokoro && words !== undefined) {
+    const reader = programs.find(({ name }) => name === READER);
+    const found = kokoroVoices(readdirSync(kokoro.voices), reader !== undefined);
+    const model = { id: "kokoro", created, origin: "model", voices: async () => found } as const;
+    const files = { ...kokoro, words, ...(reader && { reader }) };
+    engines.push(engine({ type: "kokoro", files }, model, KOKORO_QUIET_MS));
+  } else if (kokoro) {
+    launch.log.warn("kokoro is not offered: this build has no dictionaries to read texts with");
+  }
+  for (const program of programs) {
+    const model = { id: program.name, created, origin: "program", voices: voicesOf(program, launch.log) } as const;
+    engines.push(engine({ type: "program", program }, model));
+  }
+  return engines;
+}
+
+/** The programs that are there, in the order of the table. */
+export function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
+  if (!hostVoices) return [];
+  const env = programEnvironment(processEnvironment());
+  return Object.entries(PROGRAMS).flatMap(([name, { file, platform: only = platform, needsFolder }]) => {
+    const path = only === platform ? findProgram(file) : undefined;
+    if (path === undefined) return [];
+    if (!needsFolder) return [{ name, path, env }];
+    return piperVoices === undefined ? [] : [{ name, path, env, voicesDir: piperVoices }];
+  });
+}
+
+/** A program is asked once, when somebody first wants to know. One that does not tell has no voices until the next start. */
+function voicesOf(program: HostProgram, log: Logger): () => Promise<readonly Voice[]> {
+  let known: Promise<readonly Voice[]> | undefined;
+  return () => (known ??= ask(program, log, PROGRAMS[program.name]));
+}
+
+async function ask(program: HostProgram, log: Logger, kind: ProgramKind | undefined): Promise<readonly Voice[]> {
+  try {
+    return (await kind?.voices(program)) ?? [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn(`the voices of ${program.name} are not known`, { reason });
+    return [];
+  }
+}

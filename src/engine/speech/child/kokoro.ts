@@ -1,0 +1,101 @@
+// Kokoro-82M: one model for many voices, each of which is a table of styles by the length of what is said.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
+import type { SpeechWork } from "../../../domain/speech.ts";
+import { Phonemizer } from "../../../speech/phonemizer.ts";
+import { cut } from "../../../speech/sentences.ts";
+import { speechData } from "../../../speech/speech-data.ts";
+import { languageOf } from "../kokoro-voices.ts";
+import type { KokoroFiles } from "../protocol.ts";
+import { EspeakReader } from "./espeak-reader.ts";
+import { loadOnnx } from "./onnx-session.ts";
+import { ownSpeed, sayAt } from "./own-speeds.ts";
+import type { Speaker, Utterance } from "./worker.ts";
+
+/** Phonemes that are said at once, at the usual speed: about six seconds of sound, which are computed without a pause. */
+const MOST_PHONEMES = 100;
+const OWN_SPEEDS = { slowest: 0.5, fastest: 2 };
+/** Of a style: a voice has one for each number of phonemes. */
+const STYLE_SIZE = 256;
+const STYLES = 510;
+
+export class Kokoro implements Speaker {
+  readonly sampleRate = 24_000;
+  private readonly styles = new Map<string, Float32Array>();
+
+  private constructor(
+    private readonly session: InferenceSession,
+    private readonly names: { readonly phonemes: string; readonly samples: string },
+    private readonly voices: string,
+    private readonly phonemizer: Phonemizer,
+    private readonly reader: EspeakReader | undefined,
+  ) {}
+
+  /** Throws when the files are not Kokoro's. */
+  static async load({ model, voices, words, reader }: KokoroFiles): Promise<Kokoro> {
+    const session = await loadOnnx(readFileSync(model));
+    // Exports have other names for the first input and for the output.
+    const phonemes = session.inputNames.find((name) => name === "input_ids" || name === "tokens");
+    const [samples] = session.outputNames;
+    const isComplete = ["style", "speed"].every((name) => session.inputNames.includes(name));
+    if (phonemes === undefined || samples === undefined || !isComplete) {
+      throw new Error(`this is no model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
+    }
+    const phonemizer = new Phonemizer(speechData((name) => readFileSync(join(words, name))));
+    return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
+  }
+
+  sentences({ text }: SpeechWork): string[] {
+    return this.phonemizer.sentences(text);
+  }
+
+  async pieces(sentence: string, { voice, speed }: SpeechWork): Promise<string[]> {
+    const phonemes = await this.read(sentence, voice);
+    // What is said slowly takes longer to compute.
+    const most = Math.floor(MOST_PHONEMES * Math.min(1, ownSpeed(speed, OWN_SPEEDS)));
+    return phonemes === "" ? [] : cut(phonemes, most);
+  }
+
+  async speak(piece: string, { voice, speed }: SpeechWork): Promise<Utterance> {
+    const ids = this.phonemizer.ids(piece);
+    const style = this.styleOf(voice, ids.length - 2);
+    const samples = await sayAt(speed, OWN_SPEEDS, this.sampleRate, (given) => this.compute(ids, style, given));
+    return { samples, phonemes: ids.length };
+  }
+
+  private async read(sentence: string, voice: string): Promise<string> {
+    const language = languageOf(voice)?.reader;
+    if (language === undefined) return this.phonemizer.phonemes(sentence);
+    if (!this.reader) throw new Error(`nobody reads the language of ${voice} out`);
+    return this.reader.phonemes(sentence, language);
+  }
+
+  private async compute(ids: readonly number[], style: Float32Array, speed: number): Promise<Float32Array> {
+    const { phonemes, samples } = this.names;
+    const outputs = await this.session.run({
+      [phonemes]: new Tensor("int64", BigInt64Array.from(ids, BigInt), [1, ids.length]),
+      style: new Tensor("float32", style, [1, STYLE_SIZE]),
+      speed: new Tensor("float32", Float32Array.of(speed), [1]),
+    });
+    const data = outputs[samples]?.data;
+    if (!(data instanceof Float32Array)) throw new Error("the model made no samples");
+    return data;
+  }
+
+  /** How a voice says so many phonemes. */
+  private styleOf(voice: string, phonemes: number): Float32Array {
+    const known = this.styles.get(voice) ?? this.readStyles(voice);
+    const at = Math.min(Math.max(phonemes, 1), STYLES) - 1;
+    return known.slice(at * STYLE_SIZE, (at + 1) * STYLE_SIZE);
+  }
+
+  private readStyles(voice: string): Float32Array {
+    const bytes = readFileSync(join(this.voices, `${voice}.bin`));
+    if (bytes.length !== STYLES * STYLE_SIZE * 4) throw new Error(`${voice}.bin is no voice of Kokoro`);
+    const styles = new Float32Array(new Uint8Array(bytes).buffer);
+    this.styles.set(voice, styles);
+    return styles;
+  }
+}

@@ -1,0 +1,131 @@
+// Which voice says a text, of those of all sources.
+
+import { SvcError } from "../domain/errors.ts";
+import type { Voice } from "../domain/speech.ts";
+import type { SpeechPort } from "../engine/speech/port.ts";
+import type { Backend } from "./model-router.ts";
+
+/** A voice and the source that it belongs to. */
+export interface OfferedVoice {
+  readonly voice: Voice;
+  readonly backend: Backend<SpeechPort>;
+}
+
+/** What a request says of the voice that it wants. */
+export interface VoiceWish {
+  /** Id or name; absent: the usual one. */
+  readonly name?: string | undefined;
+  readonly locale?: string | undefined;
+}
+
+/** The public convention's voices by how they sound; each stands for the voice here that comes nearest. */
+const NAMES: Readonly<Record<string, Voice["gender"]>> = {
+  alloy: "female",
+  ash: "male",
+  ballad: "male",
+  cedar: "male",
+  coral: "female",
+  echo: "male",
+  fable: "male",
+  marin: "female",
+  nova: "female",
+  onyx: "male",
+  sage: "female",
+  shimmer: "female",
+  verse: "male",
+};
+const USUAL_LOCALE = "en-US";
+
+/**
+ * The voice of this id, else the nearest one to a name of the public convention, else the first for the language. Programs of
+ * the host speak only what no model does. `known` is in the order of precedence. Throws SvcError `not_found` about a name,
+ * `invalid_value` about a language, or a voice that needs what the host does not have.
+ */
+export function chooseVoice(known: readonly OfferedVoice[], { name, locale }: VoiceWish): OfferedVoice {
+  const offered = ready(known);
+  const spoken = locale === undefined ? offered : offered.filter(({ voice }) => speaks(voice, locale));
+  const own = known.find(({ voice }) => voice.id === name);
+  if (own && !offered.includes(own)) throw needsProgram(own);
+  if (spoken.length === 0) throw noneSpeaks(known, locale);
+  if (own && !spoken.includes(own)) throw speaksOther(own);
+  const chosen = own ?? standIn(spoken, name, locale);
+  if (chosen) return chosen;
+  const message = "'voice' names no voice of this server; GET /v1/audio/voices lists them.";
+  throw new SvcError("not_found", message, { param: "voice" });
+}
+
+/** Those that can speak on this host. */
+export const ready = (known: readonly OfferedVoice[]): OfferedVoice[] =>
+  known.filter(({ voice }) => voice.needs === undefined);
+
+/** The names of the public convention that stand for each voice. */
+export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<OfferedVoice, readonly string[]> {
+  const aliases = new Map<OfferedVoice, string[]>();
+  for (const name of Object.keys(NAMES)) {
+    const voice = standIn(offered, name);
+    if (voice) aliases.set(voice, [...(aliases.get(voice) ?? []), name]);
+  }
+  return aliases;
+}
+
+/** Undefined for a name that the public convention does not have. */
+function standIn(
+  offered: readonly OfferedVoice[],
+  name: string | undefined,
+  locale = USUAL_LOCALE,
+): OfferedVoice | undefined {
+  if (name !== undefined && !Object.hasOwn(NAMES, name)) return undefined;
+  const best = mostPreferred(offered);
+  const namesake = best.find(({ voice }) => name !== undefined && voice.id.endsWith(`_${name}`));
+  if (namesake) return namesake;
+  const near = preferring(best, ({ voice }) => speaks(voice, locale));
+  const alike = preferring(near, ({ voice }) => name === undefined || voice.gender === NAMES[name]);
+  return preferring(alike, ({ voice }) => readTag(voice.locale).tag === readTag(locale).tag)[0];
+}
+
+/** Those of which it is true; where there are none, all. */
+function preferring(offered: readonly OfferedVoice[], isBetter: (one: OfferedVoice) => boolean) {
+  const better = offered.filter(isBetter);
+  return better.length > 0 ? better : offered;
+}
+
+/** Those of models; where there are none, those of the first program. */
+function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[] {
+  const own = offered.filter(({ backend }) => backend.engine.status().origin === "model");
+  return own.length > 0 ? own : offered.filter(({ backend }) => backend === offered[0]?.backend);
+}
+
+/** Whether a voice speaks a language, whatever the country. */
+const speaks = ({ locale }: Voice, wanted: string): boolean => readTag(locale).language === readTag(wanted).language;
+
+/** A language tag with what it leaves out, as all write it, and its language: fr is fr-FR, and cmn is zh. */
+function readTag(text: string): { readonly tag: string; readonly language: string } {
+  const tag = text.replaceAll("_", "-").toLowerCase();
+  try {
+    const whole = new Intl.Locale(tag).maximize();
+    return { tag: whole.toString(), language: whole.language };
+  } catch {
+    return { tag, language: tag.split("-", 1)[0] ?? "" };
+  }
+}
+
+function noneSpeaks(known: readonly OfferedVoice[], locale = USUAL_LOCALE): SvcError {
+  const spoken = [...new Set(ready(known).map(({ voice }) => voice.locale))].toSorted().join(", ");
+  const needs = known.find(({ voice }) => speaks(voice, locale))?.voice.needs;
+  const remedy =
+    needs === undefined ? "" : ` With the program ${needs} on the server's host there is one for this language.`;
+  const message = `'locale' must be a language that a voice speaks: ${spoken}.${remedy}`;
+  return new SvcError("invalid_value", message, { param: "locale" });
+}
+
+const needsProgram = ({ voice }: OfferedVoice): SvcError =>
+  new SvcError(
+    "invalid_value",
+    `'voice' needs the program ${voice.needs}, which is not installed on the server's host.`,
+    {
+      param: "voice",
+    },
+  );
+
+const speaksOther = ({ voice }: OfferedVoice): SvcError =>
+  new SvcError("invalid_value", `'locale' must be the language of the voice, ${voice.locale}.`, { param: "locale" });

@@ -1,0 +1,53 @@
+// Where Kokoro is looked for.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { findKokoro } from "../../src/cli/kokoro-files.ts";
+import { ModelStore } from "../../src/store/models/model-store.ts";
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-kokoro-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(path: string): string {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "x");
+  return file;
+}
+
+const named = () => {
+  try {
+    return findKokoro({ kokoro: folder, modelsDir: "/nowhere" });
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test("a folder that is named has one model, in it or below onnx, and voices", () => {
+  expect(named()).toContain("has no ONNX file");
+  const model = write("onnx/model_quantized.onnx");
+  expect(named()).toContain("has no folder voices");
+  write("voices/af_heart.bin");
+  expect(named()).toEqual({ model, voices: join(folder, "voices") });
+  write("kokoro.onnx");
+  expect(named()).toContain("has several ONNX files");
+});
+
+test("else it is what was pulled, once all of it is there", async () => {
+  const store = new ModelStore(folder);
+  const find = () => findKokoro({ modelsDir: folder });
+  expect(find()).toBeUndefined();
+  const files = ["hub/a/b/onnx/model.onnx", "hub/a/b/voices/af_heart.bin"].map((path) => ({
+    path,
+    bytes: 1,
+    sha256: "0",
+  }));
+  const model = write("hub/a/b/onnx/model.onnx");
+  await store.save({ name: "kokoro", url: "https://hub/a/b", files, pulled: "2026-01-01T00:00:00Z" });
+  expect(find()).toBeUndefined();
+  write("hub/a/b/voices/af_heart.bin");
+  expect(find()).toEqual({ model, voices: join(folder, "hub/a/b/voices") });
+});

@@ -1,0 +1,104 @@
+// Kokoro's side of the speech engine: what its model is given for a text. A small model stands for it, which repeats that.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SpeechWork } from "../../../src/domain/speech.ts";
+import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
+import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
+import { kokoroBytes, voiceBytes } from "../../support/onnx-bytes.ts";
+
+const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
+const isBuilt = existsSync(words);
+if (!isBuilt) console.log("Kokoro is not tested: the build left out the dictionaries (see its output)");
+const PATIENCE_MS = 60_000;
+
+describe.skipIf(!isBuilt)("kokoro", () => {
+  let folder: string;
+  let reader: FakeProgram;
+  let kokoro: Kokoro;
+  const file = (name: string) => join(folder, name);
+  const files = () => ({ model: file("model.onnx"), voices: file("voices"), words });
+  const work = (voice: string, speed = 1): SpeechWork => ({ text: "", voice, speed, format: "pcm" });
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "svc-kokoro-"));
+    mkdirSync(file("voices"));
+    for (const name of ["af_heart", "bf_emma", "ff_siwis"]) writeFileSync(file(`voices/${name}.bin`), voiceBytes());
+    writeFileSync(file("voices/am_short.bin"), voiceBytes().subarray(4));
+    writeFileSync(file("model.onnx"), kokoroBytes());
+    writeFileSync(file("other.onnx"), kokoroBytes("input_ids"));
+    writeFileSync(file("wrong.onnx"), kokoroBytes("pixels"));
+    reader = fakeProgram("espeak-ng", `${NOTES}\ncat arguments input >> all\nprintf ' t^ʃˈe^ə(en)\\n fˈa^ɪ\\n'`);
+    kokoro = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: reader.path, env: {} } });
+  }, PATIENCE_MS);
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+    reader.remove();
+  });
+
+  test("a US voice has our phonemes, its style for their number, and the speed", async () => {
+    const [piece = ""] = await kokoro.pieces("Hello.", work("af_heart"));
+    expect(piece).toBe("həlˈO.");
+    const { samples, phonemes } = await kokoro.speak(piece, work("af_heart", 2));
+    expect([samples.length, phonemes]).toEqual([800, 8]);
+    expect(samples[0]).toBeCloseTo(0.006 + 0.02, 5);
+  });
+
+  test("speeds that the model does not have are made of the nearest", async () => {
+    for (const [speed, samples] of [
+      [0.25, 1600],
+      [4, 400],
+    ] as const) {
+      expect((await kokoro.speak("həlˈO.", work("af_heart", speed))).samples).toHaveLength(samples);
+    }
+  });
+
+  test("what is said at once is short, and shorter the slower it is", async () => {
+    const long = "The quick brown fox jumps over the lazy dog near the river bank, ".repeat(5);
+    for (const [speed, most] of [
+      [1, 100],
+      [0.5, 50],
+      [4, 100],
+    ] as const) {
+      const pieces = await kokoro.pieces(long, work("af_heart", speed));
+      expect(pieces.every(({ length }) => length > 0 && length <= most)).toBe(true);
+    }
+    expect(await kokoro.pieces("👋", work("af_heart"))).toEqual([]);
+  });
+
+  test("other languages are read out by the host's program, clause by clause, as text", async () => {
+    expect(await kokoro.pieces("-v [[x]]; $(id)! 👋", work("bf_emma"))).toEqual(["ʧˈɛː fˈI; ʧˈɛː fˈI!"]);
+    expect(await kokoro.pieces("Ça va", work("ff_siwis"))).toEqual(["ʧˈeə fˈI"]);
+    const given = ["-q", "--ipa", "--tie=^", "-b", "1", "-v"];
+    const run = (language: string, text: string) => [...given, language, "--stdin", text].join("\n");
+    expect(reader.read("all")).toBe(run("en-gb", "-v [ [x] ]") + run("en-gb", "$(id)") + run("fr-fr", "Ça va"));
+  });
+
+  test(
+    "without the program such a voice fails, and so does a voice that is none",
+    async () => {
+      const mute = await Kokoro.load(files());
+      const failure = (work: Promise<unknown>) =>
+        work.then(
+          () => "none",
+          ({ message }: Error) => message,
+        );
+      expect(await failure(mute.pieces("Hello.", work("bf_emma")))).toContain("nobody reads");
+      expect(await failure(mute.speak("a", work("am_short")))).toContain("no voice of Kokoro");
+      expect(await failure(Kokoro.load({ ...files(), model: file("wrong.onnx") }))).toContain("inputs are pixels");
+      expect(await failure(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe("none");
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "the names that another export has are known",
+    async () => {
+      const other = await Kokoro.load({ ...files(), model: file("other.onnx") });
+      expect((await other.speak("həlˈO.", work("af_heart"))).samples).toHaveLength(800);
+    },
+    PATIENCE_MS,
+  );
+});

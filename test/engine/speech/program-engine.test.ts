@@ -1,0 +1,125 @@
+// A program of the host's behind the speech engine, in the process that the server would start.
+
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { SpeechEvent, SpeechFormat } from "../../../src/domain/speech.ts";
+import { SpeechEngine } from "../../../src/engine/speech/speech-engine.ts";
+import { fakeProgram, NOTES, tone } from "../../support/fake-program.ts";
+
+const PATIENCE_MS = 60_000;
+const clean: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const undo of clean.splice(0)) await undo();
+});
+
+/** An engine whose espeak-ng is this script; `sound` is there for it. */
+function start(script: string) {
+  const fake = fakeProgram("espeak-ng", script);
+  writeFileSync(join(fake.folder, "sound"), tone(22_050, 0.5));
+  const program = { name: "espeak-ng", path: fake.path, env: {} };
+  const logged: string[] = [];
+  const note = (message: string) => void logged.push(message);
+  const engine = new SpeechEngine({
+    engine: { libraries: process.cwd(), source: { type: "program", program } },
+    model: { id: "espeak-ng", created: 0, origin: "program", voices: async () => [] },
+    launch: {
+      command: (kind) => [process.execPath, join(import.meta.dir, "../../../src/main.ts"), "__engine", kind],
+      env: { PATH: "/usr/bin:/bin" },
+      loadTimeoutMs: 30_000,
+      engineTimeoutMs: 0,
+      log: { debug() {}, info: note, warn: note, error: note },
+      clock: systemClock,
+    },
+    idleMs: 0,
+  });
+  clean.push(
+    () => engine.stop(),
+    () => fake.remove(),
+  );
+  return { engine, fake, logged };
+}
+
+async function say(engine: SpeechEngine, text: string, speed = 1, format: SpeechFormat = "pcm") {
+  const events: SpeechEvent[] = [];
+  const work = { text, voice: "espeak-ng:de", speed, format };
+  for await (const event of engine.run({ work }, new AbortController().signal)) events.push(event);
+  return events;
+}
+
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? `${error.code}: ${error.message}` : error),
+  );
+
+test(
+  "each portion is said by a run of it, and sent when it is done; at 24,000 samples a second",
+  async () => {
+    const { engine, fake } = start(`${NOTES}\ncat input >> all; echo >> all\ncat sound`);
+    const events = await say(engine, `Eins. ${"Das ist ein langer Satz, der nicht aufhört. ".repeat(20)}\x01[[x]]`);
+    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "audio", "audio", "audio", "result"]);
+    expect(events.at(-1)).toMatchObject({ result: { seconds: 1.5 } });
+    const lines = fake.read("all").trimEnd().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(lines.at(-1)).toEndWith("aufhört. [ [x] ]");
+    expect(fake.read("environment")).not.toContain("DO_NOT_TRACK");
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "every speed is had: within its own speeds by the program, beyond them by ours",
+  async () => {
+    const { engine, fake } = start(`${NOTES}\ncat sound`);
+    const found = [];
+    for (const speed of [0.25, 1, 2.5, 4]) {
+      const result = (await say(engine, "Eins.", speed)).at(-1);
+      const asked = fake.read("arguments").split("\n")[3];
+      found.push([asked, result?.type === "result" && Number(result.result.seconds.toFixed(2))]);
+    }
+    expect(found).toEqual([
+      ["88", 1],
+      ["175", 0.5],
+      ["438", 0.5],
+      ["438", 0.31],
+    ]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "who leaves ends the program, and the next one is served",
+  async () => {
+    const { engine, fake } = start(
+      `[ -e begun ] && cat > /dev/null && exec cat sound; echo $$ > begun; exec sleep 600`,
+    );
+    const leave = new AbortController();
+    const work = { text: "Eins.", voice: "espeak-ng:de", speed: 1, format: "pcm" } as const;
+    const left = failure(Array.fromAsync(engine.run({ work }, leave.signal)));
+    const begun = join(fake.folder, "begun");
+    while (!existsSync(begun) || readFileSync(begun, "utf8") === "") await Bun.sleep(5);
+    leave.abort("gone");
+    expect(await left).toBe("gone");
+    expect((await say(engine, "Zwei.")).at(-1)).toMatchObject({ result: { seconds: 0.5 } });
+    expect(existsSync(`/proc/${readFileSync(begun, "utf8").trim()}`)).toBe(false);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a program that dies, or writes no sound, fails that text only; the log has why, and not the text",
+  async () => {
+    const { engine, logged } = start(
+      `cat > input; grep -q tot input && exit 7; grep -q Lärm input && exec cat input; cat sound`,
+    );
+    expect(await failure(say(engine, "Ich bin tot."))).toStartWith("engine_crashed: The voice could not say this text");
+    expect(await failure(say(engine, "Lärm."))).toStartWith("internal_error");
+    expect((await say(engine, "Eins.", 1, "mp3")).at(-1)).toMatchObject({ type: "result" });
+    expect(engine.status()).toMatchObject({ restarts: 0, running: 0, waiting: 0 });
+    expect(logged).toEqual(["espeak-ng: a program ended with 7", "this is no WAV file"]);
+  },
+  PATIENCE_MS,
+);

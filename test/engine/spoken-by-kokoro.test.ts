@@ -1,0 +1,67 @@
+// The real program with the real Kokoro, heard by Whisper. Needs `bun build.ts bench`, which brings it.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { findProgram } from "../../src/engine/process/program.ts";
+import { KOKORO } from "../../src/store/models/kokoro.ts";
+import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
+import { withServer } from "../support/server.ts";
+
+const folder = join(import.meta.dir, "../../vendor/.build/kokoro/current");
+const isWhole = isBuilt && existsSync(folder) && nativeFiles("").embeddedVoice !== undefined;
+const hasReader = findProgram("espeak-ng") !== undefined;
+if (!isWhole) console.log("Kokoro is not heard: it is not built (`bun build.ts bench`)");
+else if (!hasReader) console.log("Kokoro's British voices are not heard: there is no espeak-ng here");
+
+const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1", "--kokoro", folder];
+const PATIENCE_MS = 240_000;
+
+describe.skipIf(!isWhole)("kokoro", () => {
+  test(
+    "is heard as what it said, under its own names and those of the public convention",
+    async () => {
+      await withServer(FLAGS, async ({ url }) => {
+        const input = "The garden is green in summer.";
+        const said: [string, string][] = [
+          ["af_bella", input],
+          ["onyx", input],
+          ...(hasReader ? ([["bf_emma", input]] satisfies [string, string][]) : []),
+        ];
+        for (const [voice, text] of said) {
+          const spoken = await fetch(`${url}/v1/audio/speech`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ input: text, voice, response_format: "wav" }),
+          });
+          expect(spoken.status).toBe(200);
+          const body = new FormData();
+          body.append("file", await spoken.blob(), "sound.wav");
+          body.append("language", "en");
+          const heard = await fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body });
+          expect([voice, wordsOf(((await heard.json()) as { text: string }).text)]).toEqual([voice, wordsOf(text)]);
+        }
+        const { voices } = (await (await fetch(`${url}/v1/audio/voices?locale=en-US`)).json()) as {
+          voices: { id: string; model: string; realtime: boolean; aliases: string[] }[];
+        };
+        expect(voices.find(({ id }) => id === "am_onyx")).toMatchObject({
+          model: "kokoro",
+          realtime: false,
+          aliases: ["onyx"],
+        });
+        // What nobody names is said by the voice that is quick.
+        expect(voices.find(({ id }) => id === "heart")).toMatchObject({ model: "hibari", realtime: true });
+      });
+    },
+    PATIENCE_MS,
+  );
+
+  test("its voices are those that svc pull kokoro knows by their checksums", () => {
+    for (const { path, sha256, bytes } of KOKORO.files.filter((file) => file.path.startsWith("voices/"))) {
+      const content = readFileSync(join(folder, path));
+      const found = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+      expect([path, content.length, found]).toEqual([path, bytes, sha256]);
+    }
+  });
+});

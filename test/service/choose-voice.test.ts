@@ -1,0 +1,113 @@
+// Which voice is meant, where several sources have some.
+
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { Voice } from "../../src/domain/speech.ts";
+import { aliasesOf, chooseVoice, ready, type OfferedVoice, type VoiceWish } from "../../src/service/choose-voice.ts";
+import { FakeSpeaker } from "../support/fake-speech-engine.ts";
+
+/** Voices as `id locale gender` in words, all of one source. */
+function source(origin: "model" | "program", ...voices: string[]): OfferedVoice[] {
+  const engine = new FakeSpeaker(origin, origin);
+  const backend = { model: origin, engine, parallel: 1 };
+  return voices.map((line) => {
+    const [id = "", locale = "", gender = "unspecified"] = line.split(" ");
+    return { backend, voice: { id, name: id, locale, gender: gender as Voice["gender"], quality: "compact" } };
+  });
+}
+
+const heart = source("model", "heart en-US female");
+const many = source(
+  "model",
+  "af_bella en-US female",
+  "bf_nova en-GB female",
+  "am_echo en-US male",
+  "ff_s fr-FR female",
+);
+const program = source("program", "p:de de", "p:en-us en-US male", "p:cmn cmn male");
+const other = source("program", "q:pt pt-BR female", "q:de de-DE female");
+
+function chosen(offered: readonly OfferedVoice[], wish: VoiceWish): string {
+  try {
+    return chooseVoice(offered, wish).voice.id;
+  } catch (error) {
+    return error instanceof SvcError ? `${error.code} ${error.details.param}` : "?";
+  }
+}
+
+describe("a program of the host speaks", () => {
+  const all = [...heart, ...program, ...other];
+  test.each<[VoiceWish, string]>([
+    [{}, "heart"],
+    [{ locale: "en-GB" }, "heart"],
+    [{ name: "onyx" }, "heart"],
+    [{ name: "p:en-us" }, "p:en-us"],
+    [{ locale: "de-AT" }, "p:de"],
+    [{ name: "nova", locale: "DE_at" }, "p:de"],
+    [{ locale: "pt-BR" }, "q:pt"],
+    [{ locale: "zh-CN" }, "p:cmn"],
+    [{ name: "q:de", locale: "de" }, "q:de"],
+  ])("only by its id, or a language that no model has: %p is %s", (wish, id) => {
+    expect(chosen(all, wish)).toBe(id);
+  });
+
+  test("where there is no model at all, and then the usual language if it can", () => {
+    expect(chosen([...program, ...other], {})).toBe("p:en-us");
+    expect(chosen(other, {})).toBe("q:pt");
+  });
+});
+
+describe("a name of the public convention", () => {
+  const all = [...heart, ...many];
+  test.each<[VoiceWish, string]>([
+    [{ name: "nova" }, "bf_nova"],
+    [{ name: "echo" }, "am_echo"],
+    [{ name: "onyx" }, "am_echo"],
+    [{ name: "alloy" }, "heart"],
+    [{ name: "alloy", locale: "en-GB" }, "bf_nova"],
+    [{ name: "onyx", locale: "fr" }, "ff_s"],
+  ])("%p is its namesake, else a voice that sounds alike: %s", (wish, id) => {
+    expect(chosen(all, wish)).toBe(id);
+  });
+
+  test("stands for one voice each", () => {
+    const aliases = [...aliasesOf(all)].map(([{ voice }, names]) => [voice.id, names.join(" ")]);
+    expect(aliases).toEqual([
+      ["heart", "alloy coral marin sage shimmer"],
+      ["am_echo", "ash ballad cedar echo fable onyx verse"],
+      ["bf_nova", "nova"],
+    ]);
+  });
+});
+
+test.each<[VoiceWish, string]>([
+  [{ name: "nobody" }, "not_found voice"],
+  [{ name: "constructor" }, "not_found voice"],
+  [{ name: "nobody", locale: "de" }, "not_found voice"],
+  [{ name: "heart", locale: "de" }, "invalid_value locale"],
+  [{ locale: "tlh" }, "invalid_value locale"],
+  [{ locale: "*" }, "invalid_value locale"],
+])("%p is refused: %s", (wish, refusal) => {
+  expect(chosen([...heart, ...program], wish)).toBe(refusal);
+});
+
+test("a voice that needs a program is not chosen, and asking for it or its language tells which", () => {
+  const [voice] = source("model", "ff_siwis fr-FR female");
+  const french = { ...voice!, voice: { ...voice!.voice, needs: "espeak-ng" } };
+  const all = [...heart, french];
+  const refusal = (wish: VoiceWish): string => {
+    try {
+      return chooseVoice(all, wish).voice.id;
+    } catch (error) {
+      return error instanceof SvcError ? `${error.code} ${error.details.param}: ${error.message}` : "?";
+    }
+  };
+  expect(ready(all)).toEqual(heart);
+  expect(refusal({ name: "ff_siwis" })).toBe(
+    "invalid_value voice: 'voice' needs the program espeak-ng, which is not installed on the server's host.",
+  );
+  expect(refusal({ locale: "fr" })).toBe(
+    "invalid_value locale: 'locale' must be a language that a voice speaks: en-US. With the program espeak-ng on the server's host there is one for this language.",
+  );
+  expect(chosen([...all, ...source("program", "p:fr fr")], { locale: "fr" })).toBe("p:fr");
+});
