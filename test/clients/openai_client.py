@@ -9,6 +9,7 @@ import openai_audio  # noqa: F401
 import openai_embeddings  # noqa: F401
 import openai_batches  # noqa: F401
 import openai_multiplex  # noqa: F401
+import openai_realtime  # noqa: F401
 import openai_structured  # noqa: F401
 import openai_tools  # noqa: F401
 from checks import asking, check, client, client_for, endless, failure, helpers, run_checks, until_idle

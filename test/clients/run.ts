@@ -67,12 +67,16 @@ const pythons = await Promise.all(
 const models = join(built, "models");
 const endless = ["--model", makeModel("60m", models)];
 const { model, projector } = makeVisionModel("tiles", models);
+const tls = join(root, "test/fixtures/tls");
+const certificate = join(tls, "cert.pem");
 const SERVERS = {
   SVC_URL: [],
   ENDLESS_URL: [...endless, "--ctx", "8192", "--parallel", "4"],
   // Its answers are so long that none has ended by itself before its engine is ended.
   NARROW_URL: [...endless, "--ctx", "32768", "--parallel", "1", "--max-queue", "0"],
   VISION_URL: ["--model", model, "--mmproj", projector, "--ctx", "4096"],
+  // Some clients speak nothing else.
+  SECURE_URL: ["--tls-cert", certificate, "--tls-key", join(tls, "key.pem")],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
 type Servers = Record<keyof typeof SERVERS, TestServer>;
@@ -98,7 +102,7 @@ await withServers(async (servers) => {
     },
   });
   const urls = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url]));
-  const env = { ...urls, CRASH_URL: `http://127.0.0.1:${crash.port}` };
+  const env = { ...urls, NODE_EXTRA_CA_CERTS: certificate, CRASH_URL: `http://127.0.0.1:${crash.port}` };
   for (const folder of NODE_FOLDERS) {
     for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
   }

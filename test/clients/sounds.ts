@@ -25,6 +25,16 @@ function wav(samples: Uint8Array): Uint8Array<ArrayBuffer> {
 /** Two seconds in which nobody speaks. */
 export const silence = (): Uint8Array<ArrayBuffer> => wav(new Uint8Array(2 * 2 * 16_000));
 
+/** Its samples at 24 kHz, 16 bits each. */
+export function jfkPcm(): Uint8Array {
+  const from = new Int16Array(new Uint8Array(jfk.subarray(HEAD_BYTES)).buffer);
+  const to = Int16Array.from({ length: Math.floor(from.length * 1.5) }, (_, at) => {
+    const [left, share] = [Math.floor(at / 1.5), (at / 1.5) % 1];
+    return (from[left] ?? 0) * (1 - share) + (from[left + 1] ?? 0) * share;
+  });
+  return new Uint8Array(to.buffer);
+}
+
 /** `JFK` for twenty minutes: more than is recognised while a check runs. */
 export const longRecording = (): Uint8Array<ArrayBuffer> =>
   wav(Buffer.concat(Array.from({ length: 110 }, () => jfk.subarray(HEAD_BYTES))));

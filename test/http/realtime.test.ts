@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { expectGolden } from "./golden.ts";
 import { hello, serve, until, type TestServer } from "./harness.ts";
@@ -62,6 +63,23 @@ describe("a session", () => {
     client.append(silence(PAUSE));
     await client.completed();
     await expectGolden("realtime-flat.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+  });
+
+  test("tells of what goes wrong, and of what is cleared", async () => {
+    const server = start();
+    const client = await open(server);
+    client.send({ type: "response.create", event_id: "mine" });
+    client.send({ type: "session.update", session: { type: "transcription", audio: { input: { format: 1 } } } });
+    server.transcriber.refusal = new SvcError(
+      "engine_crashed",
+      "The model engine stopped while computing this request.",
+    );
+    client.append(speech(30));
+    client.append(silence(PAUSE));
+    await client.failed();
+    client.send({ type: "input_audio_buffer.clear" });
+    await client.next("input_audio_buffer.cleared");
+    await expectGolden("realtime-errors.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
   });
 
   test("is told where utterances end when it detects no turns", async () => {

@@ -70,7 +70,8 @@ export async function startServer(
     removeData();
   });
   const output = child.stderr.text();
-  const server = new SpawnedServer(port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
+  const scheme = flags.includes("--tls-cert") ? "https" : "http";
+  const server = new SpawnedServer(scheme, port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
   const kill = async () => {
     child.kill("SIGKILL");
     return output;
@@ -108,15 +109,19 @@ export async function withServer(
   }
 }
 
+/** The certificate is a test's. */
+const UNCHECKED = { tls: { rejectUnauthorized: false } };
+
 class SpawnedServer implements TestServer {
   readonly url: string;
 
   constructor(
+    scheme: "http" | "https",
     readonly port: number,
     readonly pid: number,
     private readonly hasEnded: () => boolean,
   ) {
-    this.url = `http://127.0.0.1:${port}`;
+    this.url = `${scheme}://127.0.0.1:${port}`;
   }
 
   enginePid(): number {
@@ -127,11 +132,11 @@ class SpawnedServer implements TestServer {
   }
 
   async health(): Promise<Health> {
-    return (await (await fetch(`${this.url}/health`)).json()) as Health;
+    return (await (await fetch(`${this.url}/health`, UNCHECKED)).json()) as Health;
   }
 
   async levels(): Promise<Levels> {
-    return readLevels(await (await fetch(`${this.url}/metrics`)).text());
+    return readLevels(await (await fetch(`${this.url}/metrics`, UNCHECKED)).text());
   }
 
   async untilIdle(timeoutMs: number): Promise<number> {

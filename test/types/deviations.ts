@@ -73,6 +73,20 @@ export const deviations = {
   Transcription: { extensions: ["object", "locale"] },
   TranscriptionVerbose: { extensions: ["task", "locale", "segments.*.confidence"] },
   TranscriptionStreamEvent: {},
+  // Sent by the API's own service, too.
+  RealtimeServerEvent: {
+    extensions: ["session.id", "session.object"],
+    values: { "session.audio.input.noise_reduction": [null] },
+  },
+  FlatRealtimeServerEvent: {
+    extensions: ["session.id", "session.object", "session.input_audio_noise_reduction"],
+    values: {
+      // The types know the session's updates alone.
+      type: ["transcription_session.created"],
+      "session.client_secret": [null],
+      "session.input_audio_transcription.model": ["fake-whisper"],
+    },
+  },
   FileObject: { values: { expires_at: [null], status_details: [null] } },
   Response: resource,
   ResponseStreamEvent: {

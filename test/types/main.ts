@@ -23,7 +23,9 @@ import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/
 import type { Batch } from "openai/resources/batches";
 import type { Completion } from "openai/resources/completions";
 import type { CreateEmbeddingResponse } from "openai/resources/embeddings";
+import type { RealtimeServerEvent as FlatRealtimeServerEvent } from "openai/resources/beta/realtime/realtime";
 import type { FileObject } from "openai/resources/files";
+import type { RealtimeServerEvent } from "openai/resources/realtime/realtime";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { ErrorObject as OpenAIError } from "openai/resources/shared";
 `;

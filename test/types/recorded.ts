@@ -33,6 +33,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   rerank: { refusal: "OpenAIError" },
   transcriptions: { whole: "Transcription", part: "TranscriptionStreamEvent", refusal: "OpenAIError" },
   verbose: { whole: "TranscriptionVerbose" },
+  realtime: { part: "RealtimeServerEvent" },
+  "realtime-flat": { part: "FlatRealtimeServerEvent" },
   // The clients give speech as bytes, and have no type for its events, nor for the list of voices.
   speech: { refusal: "OpenAIError" },
   voices: {},
@@ -46,7 +48,7 @@ const TYPES: Readonly<Record<string, Types>> = {
 /** Every part of every recorded answer. Throws about a file of an unknown dialect. */
 export async function* recordedParts(): AsyncGenerator<Part, void, void> {
   for (const file of [...new Bun.Glob("*").scanSync(folder)].sort()) {
-    const types = TYPES[/^(ollama-\w+?|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
+    const types = TYPES[/^(ollama-\w+?|realtime-flat|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
     if (!types) throw new Error(`no dialect is known for ${file}`);
     const text = await Bun.file(join(folder, file)).text();
     yield* partsOf(file, text, types);
@@ -66,8 +68,9 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
   else if (/\.(jsonl|txt|srt|vtt)$/.test(file)) return;
   else if (file.endsWith(".ndjson")) {
     for (const [index, line] of text.trimEnd().split("\n").entries()) {
-      const value = JSON.parse(line) as { readonly done?: boolean };
-      if (value.done !== undefined) yield* part(types.part, value, index + 1, !value.done);
+      const value = JSON.parse(line) as { readonly done?: boolean; readonly event_id?: string };
+      if (value.event_id !== undefined) yield* part(types.part, value, index + 1);
+      else if (value.done !== undefined) yield* part(types.part, value, index + 1, !value.done);
     }
   } else {
     for (const [index, { data }] of serverSentEvents(text).entries()) {

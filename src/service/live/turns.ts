@@ -13,7 +13,7 @@ import { Utterance } from "./utterance.ts";
 /** Seconds. */
 const PIECE = {
   /** From here on it is cut at the next pause of that length. */
-  enough: 12,
+  enough: 8,
   pause: 0.3,
   /** The model hears 30 seconds at once. */
   longest: 28,

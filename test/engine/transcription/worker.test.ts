@@ -32,7 +32,8 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
     }
   }
   const listen = (samples: Float32Array) => (samples[0] === 1 ? [{ start: 0, end: samples.length }] : []);
-  const options = { parallel, threads, othersShare: () => others, open, listen };
+  const clock = { ms: 0 };
+  const options = { parallel, threads, othersShare: () => others, now: () => clock.ms, open, listen };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
@@ -70,7 +71,7 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, messages, closed, queue, submit, utter, settle, textOf, endOf };
+  return { whisper, worker, clock, messages, closed, queue, submit, utter, settle, textOf, endOf };
 }
 
 async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {
@@ -233,6 +234,23 @@ describe("several recordings", () => {
     whisper.tell(1, [" a"]);
     await settle();
     expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
+  });
+
+  test("leave a place to who dictates, while somebody does", async () => {
+    const { whisper, worker, clock, submit, utter, settle } = start({ parallel: 2 });
+    await submit("300");
+    expect(whisper.open).toEqual([1, 2]);
+    worker.expectUtterance();
+    whisper.tell(1, [" a"]);
+    await settle();
+    expect(whisper.open).toEqual([2]);
+    await utter(3);
+    expect(whisper.open).toEqual([2, 3]);
+    // Silence has been for so long that nobody dictates any more.
+    clock.ms += 10_000;
+    whisper.tell(3, [" b"]);
+    await settle();
+    expect(whisper.open).toEqual([2, 4]);
   });
 
   test("one in which nobody speaks for hours is read in turns with them", async () => {

@@ -37,6 +37,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
         parallel,
         threads,
         othersShare,
+        now: () => performance.now(),
         async open(work, signal) {
           if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)), share: () => 1 };
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
@@ -45,7 +46,7 @@ export const transcriptionKind: EngineKind<RecogniserOptions, TranscriptionModel
       },
       send,
     );
-    const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send);
+    const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send, () => worker.expectUtterance());
     const { type: size, bytes, device, languages } = whisper.model();
     return {
       ready: { size, bytes, device, languages },

@@ -8,19 +8,24 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { FromRecogniser } from "../protocol.ts";
 import { refusalOf } from "./refusal.ts";
 
+/** Whatever threshold its client has chosen. */
+const LIKELY = 0.5;
+
 export class Listener {
-  /** `tellsSpeech`: whether there is a detector; without one, all is taken for speech. */
+  /** `tellsSpeech`: whether there is a detector; without one, all is taken for speech. `onSpeech`: somebody speaks. */
   constructor(
     private readonly whisper: Pick<Whisper, "listen">,
     private readonly audio: SoundTools["audio"],
     private readonly tellsSpeech: boolean,
     private readonly send: (message: FromRecogniser) => void,
+    private readonly onSpeech: () => void,
   ) {}
 
   submit(key: JobKey, work: ListeningWork): void {
     try {
-      const event = { type: "heard", heard: this.listen(work) } as const;
-      this.send({ type: "events", outputs: [], finished: [{ key, event }] });
+      const heard = this.listen(work);
+      if (heard.speech.some((probability) => probability > LIKELY)) this.onSpeech();
+      this.send({ type: "events", outputs: [], finished: [{ key, event: { type: "heard", heard } }] });
     } catch (error) {
       const message = "The speech detector failed; the log has the details.";
       for (const refusal of refusalOf(key, error, message)) this.send(refusal);

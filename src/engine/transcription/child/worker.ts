@@ -13,6 +13,8 @@ import { refusalOf } from "./refusal.ts";
 
 /** How often native threads are asked what they have come to. */
 const POLL_MS = 5;
+/** For so long behind a sound of speech in a stream, an utterance may be over at any moment. */
+const LIVE_MS = 10_000;
 
 export interface WorkerOptions {
   /** Stretches that are recognised side by side. */
@@ -21,6 +23,8 @@ export interface WorkerOptions {
   readonly threads: number;
   /** The share of the machine that threads beside so many of ours want at this moment. */
   readonly othersShare: (own: number) => number;
+  /** Milliseconds. */
+  readonly now: () => number;
   /** Opens a recording. Throws SvcError about one that cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
   /** Finds speech in recordings; absent: all is taken for speech. */
@@ -33,6 +37,7 @@ export class TranscriptionWorker {
   private readonly readings = new Map<JobKey, AbortController>();
   private readonly owners = new Map<WhisperJob, RecordingWork>();
   private turn = 0;
+  private liveUntil = -Infinity;
   private wake: () => void = () => {};
 
   constructor(
@@ -54,6 +59,11 @@ export class TranscriptionWorker {
     if (work) this.remove(work);
   }
 
+  /** Somebody speaks in a stream: who dictates is not to wait until half a minute of a recording is recognised. */
+  expectUtterance(): void {
+    this.liveUntil = this.options.now() + LIVE_MS;
+  }
+
   /** Computes for ever. */
   async run(): Promise<never> {
     for (;;) {
@@ -70,7 +80,7 @@ export class TranscriptionWorker {
       this.advance(job);
     }
     while (this.owners.size < this.options.parallel) {
-      const next = this.next("served", ({ canBegin }) => canBegin);
+      const next = this.next("served", (work) => work.canBegin && (isUtterance(work) || this.hasPlaceForRecording));
       if (!next) break;
       busy = true;
       this.begin(next);
@@ -81,6 +91,13 @@ export class TranscriptionWorker {
       this.read(reader);
     }
     return busy;
+  }
+
+  /** While somebody dictates, recordings leave one of several places free. */
+  private get hasPlaceForRecording(): boolean {
+    const { parallel, now } = this.options;
+    const taken = [...this.owners.values()].filter((work) => !isUtterance(work)).length;
+    return parallel === 1 || now() >= this.liveUntil || taken < parallel - 1;
   }
 
   private async open(key: JobKey, job: TranscriptionJob, signal: AbortSignal): Promise<void> {
@@ -223,6 +240,8 @@ export class TranscriptionWorker {
     for (const refusal of refusalOf(key, error, message)) this.send(refusal);
   }
 }
+
+const isUtterance = ({ job }: RecordingWork): boolean => "sound" in job.work;
 
 const isSameClient = (one: RecordingWork, other: RecordingWork): boolean =>
   one.job.client !== undefined && one.job.client === other.job.client;
