@@ -31,6 +31,7 @@ import { multiplexRoutes } from "./routes/multiplex.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
+import { recognitionRoutes } from "./routes/recognition.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
@@ -84,6 +85,7 @@ export function createApp(services: AppServices): App {
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
     .use(speechRoutes(deps, contexts))
+    .use(recognitionRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))

@@ -18,7 +18,8 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech } = serve();
+  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech, recognition } =
+    serve();
   const services = {
     engine,
     engines: [],
@@ -28,6 +29,7 @@ function registered(): string[] {
     embeddings,
     transcriptions,
     speech,
+    recognition,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0 };

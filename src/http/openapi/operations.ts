@@ -12,6 +12,7 @@ import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
 import { ollamaOperations } from "./ollama.ts";
+import { recognitionOperations } from "./recognition.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
@@ -49,6 +50,7 @@ export const operations: Operations = {
   ...embeddingsOperations,
   ...transcriptionsOperations,
   ...speechOperations,
+  ...recognitionOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,

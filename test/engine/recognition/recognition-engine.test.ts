@@ -69,14 +69,20 @@ test(
     expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "page", "page", "page", "result"]);
     expect(events.at(-1)).toEqual({ type: "result", pageCount: 3 });
     expect(textsOf(events)).toEqual([["One is the page"], ["Two is the page"], ["Three is the page"]]);
-    const some = await run(engine, workOn("three.pdf", three, { pages: [1, 3], maxPages: 2 }));
+    const some = await run(
+      engine,
+      workOn("three.pdf", three, { pages: [{ first: 3 }, { first: 1, last: 1 }, { first: 3, last: 3 }], maxPages: 2 }),
+    );
     expect(textsOf(some)).toEqual([["One is the page"], ["Three is the page"]]);
     expect(some.find(({ type }) => type === "page")).toMatchObject({ of: 2, page: { number: 1, source: "text" } });
     expect(await failure(run(engine, workOn("three.pdf", three, { maxPages: 2 })))).toEqual([
       "unprocessable_media",
       "max_pages",
     ]);
-    expect(await failure(run(engine, workOn("three.pdf", three, { pages: [4] })))).toEqual(["invalid_value", "pages"]);
+    expect(await failure(run(engine, workOn("three.pdf", three, { pages: [{ first: 4 }] })))).toEqual([
+      "invalid_value",
+      "pages",
+    ]);
     expect(await failure(run(engine, workOn("text.txt", Buffer.from("plain"))))).toEqual([
       "unsupported_media_input",
       "file",

@@ -13,6 +13,7 @@ const pageOf = (path: string, number: number): RecognizedPage => ({
   height: 20,
   source: "text",
   lines: [{ text: path, confidence: 1, box: { x: 0, y: 0, width: 1, height: 1 }, block: 0 }],
+  tables: [],
   barcodes: [],
   notes: [],
 });

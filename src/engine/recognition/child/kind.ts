@@ -4,6 +4,7 @@ import { ParentSocket } from "../../../../ffi/runtime/parent-socket.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "../protocol.ts";
+import { BarcodeReader } from "./barcodes.ts";
 import { Documents } from "./documents.ts";
 import { PageReader } from "./page-reader.ts";
 import { Tesseract } from "./tesseract.ts";
@@ -14,7 +15,13 @@ export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, Pag
   async load(_options, send) {
     const watch = new Watch(new ParentSocket(ABORT_FD), () => performance.now());
     const tesseract = await Tesseract.load(watch.check);
-    const reader = new PageReader({ documents: new Documents(), tesseract, check: watch.check });
+    let barcodes: Promise<BarcodeReader> | undefined;
+    const reader = new PageReader({
+      documents: new Documents(),
+      tesseract,
+      barcodes: () => (barcodes ??= BarcodeReader.load()),
+      check: watch.check,
+    });
     const worker = new RecognitionWorker(reader, watch, send);
     return {
       ready: {},

@@ -1,8 +1,9 @@
 // A page: what of it is wanted, found in its own text or in its picture.
 
-import type { RecognitionTask, RecognizedPage, TextTask } from "../../../domain/recognition.ts";
+import type { Barcode, RecognitionTask, RecognizedPage, TextTask } from "../../../domain/recognition.ts";
 import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { linesOf } from "../../../recognition/lines.ts";
+import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
 import type { Documents } from "./documents.ts";
 import type { Tesseract } from "./tesseract.ts";
@@ -13,6 +14,8 @@ const DRAWN: Readonly<Record<TextTask["level"], number>> = { accurate: 300, fast
 export interface PageReaderOptions {
   readonly documents: Documents;
   readonly tesseract: Pick<Tesseract, "words">;
+  /** Loaded when it is needed first. */
+  readonly barcodes: () => Promise<Pick<BarcodeReader, "read">>;
   /** Called between the parts of the work; what it throws ends it. */
   readonly check: () => void;
 }
@@ -31,8 +34,16 @@ export class PageReader {
       this.options.check();
       const { width, height } = page;
       const { words, source, notes } = task.text ? await this.text(page, task.text) : NOTHING;
-      return { number, width, height, source, lines: linesOf(words), barcodes: [], notes };
+      const barcodes = task.barcodes ? await this.codes(page) : [];
+      return { number, width, height, source, lines: linesOf(words), tables: [], barcodes, notes };
     });
+  }
+
+  private async codes(page: DocumentPage): Promise<Barcode[]> {
+    const { bitmap, scale } = await page.picture(DRAWN.accurate);
+    this.options.check();
+    const barcodes = await (await this.options.barcodes()).read(bitmap);
+    return barcodes.map((barcode) => ({ ...barcode, box: scaled(barcode.box, 1 / scale) }));
   }
 
   private async text(page: DocumentPage, task: TextTask): Promise<Found> {
