@@ -12,6 +12,8 @@ import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 
 const TAG = {
   subfile: 254,
+  colours: 262,
+  samples: 277,
   compression: 259,
   strips: { offsets: 273, counts: 279, rows: 278 },
   tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
@@ -23,6 +25,8 @@ const JPEG = 7;
 const DEFLATE: ReadonlySet<number> = new Set([8, 32_946]);
 /** By their numbers: none, three of fax machines, LZW, JPEG, deflate, PackBits. */
 const COMPRESSIONS: ReadonlySet<number> = new Set([PLAIN, 2, 3, 4, 5, JPEG, 32_773, ...DEFLATE]);
+/** Cyan, magenta, yellow, black. */
+const FOUR_INKS = 5;
 const MOST_PIXEL_BITS = 64;
 
 /** Throws SvcError about a file whose directories make no sense. */
@@ -51,10 +55,23 @@ function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Bitmap 
   const directory = Object.fromEntries([...tags].map(([tag, values]) => [`t${tag}`, values])) as unknown as UTIF.IFD;
   try {
     UTIF.decodeImage(file, directory);
-    return turned(greyOf(UTIF.toRGBA8(directory), width, height, 4), orientation);
+    const inks = tags.get(TAG.colours)?.[0] === FOUR_INKS ? (tags.get(TAG.samples)?.[0] ?? 0) : 0;
+    // The decoder's own way from inks to colours is for web pages.
+    const rgba = inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, width * height, inks);
+    return turned(greyOf(rgba, width, height, 4), orientation);
   } catch {
     throw unreadable(field, "a damaged TIFF file");
   }
+}
+
+/** Red, green and blue of pixels in four inks of 8 bits each. */
+function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Array {
+  const rgba = new Uint8Array(count * 4).fill(255);
+  for (let pixel = 0, from = 0; pixel < count; pixel++, from += perPixel) {
+    const paper = 255 - (samples[from + 3] ?? 0);
+    for (let ink = 0; ink < 3; ink++) rgba[pixel * 4 + ink] = ((255 - (samples[from + ink] ?? 0)) * paper) / 255;
+  }
+  return rgba;
 }
 
 /** The file and the picture's tags for the decoder: every length checked, and inflated what was deflated. */
