@@ -2,6 +2,7 @@
 
 import type { Bitmap } from "./bitmap.ts";
 import { components, regions, type Component, type Runs } from "./components.ts";
+import { crop } from "./resample.ts";
 import { histogram, inkOf, inverted, split, type Ink } from "./ink.ts";
 
 /** Pixels: a smaller box holds no text. */
@@ -10,6 +11,8 @@ const LEAST = { width: 24, height: 10 };
 const SOLID = 0.5;
 /** Light regions in a ground: so many are letters on it; a thick letter has fewer. */
 const LETTERS = 3;
+/** Values that differ by so much are ink and ground. */
+const CONTRAST = 40;
 
 /** The page with dark text on light grounds only. */
 export function darkOnLight(bitmap: Bitmap): Bitmap {
@@ -17,23 +20,28 @@ export function darkOnLight(bitmap: Bitmap): Bitmap {
   const page = share > 0.5 ? inverted(bitmap) : bitmap;
   const ink = inkOf(page, share > 0.5 ? 254 - threshold : threshold);
   const runs = regions(ink);
-  const grounds = components(runs, LEAST.width * LEAST.height * SOLID).filter((one) => isGround(one, ink));
+  const grounds = components(runs, LEAST.width * LEAST.height * SOLID).filter((one) => isGround(one, page, ink));
   return grounds.length === 0 ? page : invertWithin(page, runs, grounds);
 }
 
-function isGround(one: Component, ink: Ink): boolean {
+function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
   if (one.width < LEAST.width || one.height < LEAST.height) return false;
   if (one.area < SOLID * one.width * one.height) return false;
-  const light = new Uint8Array(one.width * one.height);
-  for (let y = 0, at = 0; y < one.height; y++) {
-    for (let x = 0; x < one.width; x++, at++) {
-      light[at] = 1 - (ink.data[(one.y + y) * ink.width + one.x + x] as number);
-    }
-  }
-  const holes = components(regions({ width: one.width, height: one.height, data: light }), 4).filter(
+  const light = crop(ink, one);
+  for (let at = 0; at < light.data.length; at++) light.data[at] = 1 - (light.data[at] as number);
+  const letters = components(regions(light), 4).filter(
     ({ x, y, width, height }) => x > 0 && y > 0 && x + width < one.width && y + height < one.height,
   );
-  return holes.length >= LETTERS;
+  return letters.length >= LETTERS && !isShadow(crop(page, one));
+}
+
+/** Whether what stands out of a ground is mostly darker than it: paper in the shade, with text. */
+function isShadow(ground: Bitmap): boolean {
+  const counts = histogram(ground);
+  const between = (from: number, to: number) => counts.subarray(Math.max(0, from), to).reduce((sum, one) => sum + one, 0);
+  let usual = 0;
+  while (between(0, usual + 1) * 2 < ground.data.length) usual++;
+  return between(0, usual - CONTRAST) * 2 > between(usual + CONTRAST, 256);
 }
 
 /** Inverts every row of each ground from its first dark pixel to its last one. */

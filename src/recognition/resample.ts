@@ -1,6 +1,6 @@
 // Bitmaps at other sizes, turned or rectified.
 
-import type { Bitmap } from "./bitmap.ts";
+import type { Bitmap, Box } from "./bitmap.ts";
 import type { Projection } from "./projection.ts";
 
 /** A bitmap that has a pixel, the mean of them, where this one has `factor` × `factor`; what is left over is cut. */
@@ -23,6 +23,16 @@ export function shrink(bitmap: Bitmap, factor: number): Bitmap {
       }
     }
     for (let x = 0; x < width; x++) out[y * width + x] = (sums[x] as number) / (across * down) + 0.5;
+  }
+  return { width, height, data: out };
+}
+
+/** The part of a bitmap that lies in a box within it. */
+export function crop(bitmap: Bitmap, { x, y, width, height }: Box): Bitmap {
+  const out = new Uint8Array(width * height);
+  for (let row = 0; row < height; row++) {
+    const from = (y + row) * bitmap.width + x;
+    out.set(bitmap.data.subarray(from, from + width), row * width);
   }
   return { width, height, data: out };
 }
