@@ -3,7 +3,7 @@
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
 import { Supervisor } from "./supervisor.ts";
-import type { Launch } from "./supervisor-options.ts";
+import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
 export interface LazyEngineOptions<Options, Model> {
   readonly engine: Options;
@@ -29,6 +29,7 @@ export abstract class LazyEngine<
   constructor(
     readonly kind: string,
     protected readonly options: LazyEngineOptions<Options, Model>,
+    own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs"> = {},
   ) {
     const { engine, model, launch, idleMs } = options;
     this.model = model.id;
@@ -40,6 +41,7 @@ export abstract class LazyEngine<
       start: "lazy",
       idleMs,
       onReady: (ready) => (this.loaded = ready),
+      ...own,
     });
   }
 

@@ -6,7 +6,7 @@ import type { SpeechWork } from "../../../domain/speech.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../../process/turns.ts";
 
 /** Text to phonemes. */
 export interface Pronunciation {
