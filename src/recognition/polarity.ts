@@ -38,7 +38,8 @@ function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
 /** Whether what stands out of a ground is mostly darker than it: paper in the shade, with text. */
 function isShadow(ground: Bitmap): boolean {
   const counts = histogram(ground);
-  const between = (from: number, to: number) => counts.subarray(Math.max(0, from), to).reduce((sum, one) => sum + one, 0);
+  const between = (from: number, to: number) =>
+    counts.subarray(Math.max(0, from), to).reduce((sum, one) => sum + one, 0);
   let usual = 0;
   while (between(0, usual + 1) * 2 < ground.data.length) usual++;
   return between(0, usual - CONTRAST) * 2 > between(usual + CONTRAST, 256);

@@ -48,9 +48,7 @@ export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
 function touch(level: Rule, plumb: Rule, slack: number): boolean {
   const x = middleAt(plumb, level.middle);
   const y = middleAt(level, x);
-  return (
-    x > level.from - slack && x < level.to + slack && y > plumb.from - slack && y < plumb.to + slack
-  );
+  return x > level.from - slack && x < level.to + slack && y > plumb.from - slack && y < plumb.to + slack;
 }
 
 function gridOf(rules: readonly Rule[], slack: number): Grid | undefined {

@@ -3,7 +3,7 @@
 import type { RecognizedWord } from "../bitmap.ts";
 import { around } from "../boxes.ts";
 import { rowsOf } from "../reading-order.ts";
-import { median } from "../statistics.ts";
+import { median, quantile } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
 import { makeTable, type Cell, type Table } from "./table.ts";
@@ -65,7 +65,9 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
   const at = block.findIndex(isText);
   if (at >= 0) return [block.slice(0, at), block.slice(at + 1)].flatMap((part) => tabular(trimmed(part), letter));
   const least = columns.length === 2 ? LEAST.two : LEAST.more;
-  const used = columns.every((_, column) => block.filter((row) => inColumn(row, column, columns).length > 0).length > 1);
+  const used = columns.every(
+    (_, column) => block.filter((row) => inColumn(row, column, columns).length > 0).length > 1,
+  );
   return block.length < least || !used || isProse(block, columns) ? [] : [[[...block], columns]];
 }
 
@@ -93,8 +95,10 @@ function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
   return [...cells.values()].map(({ cell, words }) => ({ ...cell, words }));
 }
 
-/** Rows that are so much closer to the one above than others are, and lack cells, go on with it. */
+/** Rows that lack cells and are so much closer to the one above than wide gaps go on with it. */
 const CLOSER = 0.6;
+/** Share of the gaps that are narrower than a wide one. */
+const WIDE = 0.8;
 
 /** Which rows are no continuation of the one above. */
 function startsOf(rows: readonly Row[], columns: readonly Column[]): boolean[] {
@@ -103,9 +107,6 @@ function startsOf(rows: readonly Row[], columns: readonly Column[]): boolean[] {
     const above = boxes[at - 1];
     return above ? Math.max(0, y - above.y - above.height) : Infinity;
   });
-  const widest = median(gaps.slice(1).sort((a, b) => b - a).slice(0, Math.ceil(gaps.length / 3)));
-  return rows.map((row, at) => {
-    const lacking = row.length < columns.length && !(rows[at - 1] ?? []).every((_, __, all) => all.length < row.length);
-    return at === 0 || !lacking || (gaps[at] ?? 0) > CLOSER * widest;
-  });
+  const wide = quantile(gaps.slice(1), WIDE);
+  return rows.map((row, at) => row.length >= columns.length || (gaps[at] ?? 0) > CLOSER * wide);
 }
