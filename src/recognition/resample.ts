@@ -96,24 +96,32 @@ function sampler({ width, height, data }: Bitmap, ground: number): (x: number, y
   const curve = weights();
   const at = (x: number, y: number) =>
     x < 0 || y < 0 || x >= width || y >= height ? ground : (data[y * width + x] as number);
+  const row = new Float32Array(4);
   return (x, y) => {
     if (!(x > -1 && y > -1 && x < width && y < height)) return ground;
-    const left = Math.floor(x);
-    const top = Math.floor(y);
-    const across = Math.round((x - left) * STEPS) * 4;
-    const down = Math.round((y - top) * STEPS) * 4;
-    const inside = left > 0 && top > 0 && left + 2 < width && top + 2 < height;
-    let sum = 0;
-    for (let row = 0; row < 4; row++) {
-      const line = top - 1 + row;
-      const start = line * width + left - 1;
-      let part = 0;
-      for (let tap = 0; tap < 4; tap++) {
-        const value = inside ? (data[start + tap] as number) : at(left - 1 + tap, line);
-        part += value * (curve[across + tap] as number);
+    // Cheaper than Math.floor, and the same above -1.
+    const left = ((x + 1) | 0) - 1;
+    const top = ((y + 1) | 0) - 1;
+    const across = (((x - left) * STEPS + 0.5) | 0) * 4;
+    const down = (((y - top) * STEPS + 0.5) | 0) * 4;
+    const a = curve[across] as number;
+    const b = curve[across + 1] as number;
+    const c = curve[across + 2] as number;
+    const d = curve[across + 3] as number;
+    if (left > 0 && top > 0 && left + 2 < width && top + 2 < height) {
+      let from = (top - 1) * width + left - 1;
+      for (let tap = 0; tap < 4; tap++, from += width) {
+        const near = (data[from + 1] as number) * b + (data[from + 2] as number) * c;
+        row[tap] = (data[from] as number) * a + near + (data[from + 3] as number) * d;
       }
-      sum += part * (curve[down + row] as number);
+    } else {
+      for (let tap = 0, y0 = top - 1; tap < 4; tap++, y0++) {
+        row[tap] = at(left - 1, y0) * a + at(left, y0) * b + at(left + 1, y0) * c + at(left + 2, y0) * d;
+      }
     }
-    return sum < 0 ? 0 : sum > 255 ? 255 : Math.round(sum);
+    const high = (row[0] as number) * (curve[down] as number) + (row[1] as number) * (curve[down + 1] as number);
+    const low = (row[2] as number) * (curve[down + 2] as number) + (row[3] as number) * (curve[down + 3] as number);
+    const sum = high + low;
+    return sum < 0 ? 0 : sum > 255 ? 255 : (sum + 0.5) | 0;
   };
 }
