@@ -1,9 +1,9 @@
 // What a page goes through before its text is read: dark text on even light paper, upright, large enough.
 
 import type { Bitmap } from "./bitmap.ts";
-import { components, regions } from "./components.ts";
 import { flatten } from "./flatten.ts";
-import { histogram, inkOf, split, type Ink } from "./ink.ts";
+import { histogram, inkOf, split } from "./ink.ts";
+import { letterHeight, lettersOf } from "./letters.ts";
 import { darkOnLight } from "./polarity.ts";
 import { chain, IDENTITY, project, rotation, scaling, translation, type Point, type Projection } from "./projection.ts";
 import { warp } from "./resample.ts";
@@ -29,24 +29,15 @@ const LEVEL = 0.2;
 export function prepare(original: Bitmap): Prepared {
   const page = flatten(darkOnLight(original));
   const { threshold, light } = split(histogram(page));
-  const ink = inkOf(page, threshold);
-  const { turns, degrees } = uprightOf(ink);
-  const height = letterHeight(ink);
+  const letters = lettersOf(inkOf(page, threshold));
+  const { turns, degrees } = uprightOf(letters);
+  const height = letterHeight(letters);
   const turned = 90 * turns + (Math.abs(degrees) < LEVEL ? 0 : degrees);
   const scale = enlargement(page, height);
   if (turned === 0 && scale === 1) return { bitmap: page, toOriginal: IDENTITY, letterHeight: height };
   const { projection, width, height: down } = upright(page, turned, scale);
   const bitmap = warp(page, projection, width, down, Math.round(light));
   return { bitmap, toOriginal: projection, letterHeight: height * scale };
-}
-
-/** The height of most regions that can be letters. */
-export function letterHeight(ink: Ink): number {
-  const heights = components(regions(ink), 6)
-    .filter(({ width, height }) => height >= 4 && height < ink.height / 4 && width < 4 * height && height < 8 * width)
-    .map(({ height }) => height)
-    .sort((a, b) => a - b);
-  return heights[Math.floor(heights.length / 2)] ?? 0;
 }
 
 function enlargement({ width, height }: Bitmap, letters: number): number {

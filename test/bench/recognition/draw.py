@@ -124,7 +124,8 @@ def draw_table(job, image):
 
 def shadow(image, strength):
     """Light that falls off to one corner."""
-    dark = Image.linear_gradient("L").rotate(30, expand=True).resize(image.size)
+    across = Image.linear_gradient("L").resize(image.size)
+    dark = Image.blend(across, across.transpose(Image.Transpose.ROTATE_90).resize(image.size), 0.4)
     return ImageChops.multiply(image, dark.point(lambda value: 255 - round(strength * value)))
 
 
