@@ -1,7 +1,8 @@
 // Lines of text, out of the words that stand in them.
 
 import type { RecognizedLine } from "../domain/recognition.ts";
-import type { Box, RecognizedWord } from "./bitmap.ts";
+import type { RecognizedWord } from "./bitmap.ts";
+import { around } from "./boxes.ts";
 
 /** The lines of words that are in reading order. */
 export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
@@ -17,13 +18,4 @@ export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
     box: around(line.map(({ box }) => box)),
     block: line[0]?.block ?? 0,
   }));
-}
-
-/** The smallest rectangle around some. */
-export function around(boxes: readonly Box[]): Box {
-  const x = Math.min(...boxes.map((box) => box.x));
-  const y = Math.min(...boxes.map((box) => box.y));
-  const right = Math.max(...boxes.map((box) => box.x + box.width));
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-  return { x, y, width: right - x, height: bottom - y };
 }

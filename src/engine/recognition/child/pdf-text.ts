@@ -1,7 +1,7 @@
 // The text that a page of a PDF has itself, as words with their places.
 
 import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
-import { around } from "../../../recognition/lines.ts";
+import { around } from "../../../recognition/boxes.ts";
 import type { Pdfium } from "./pdfium.ts";
 
 /** More than any page has that somebody reads. */
