@@ -42,7 +42,7 @@ function registered(): string[] {
 
 const OPEN = ["/", "/health", "/openapi.json", "/docs"];
 /** What is uploaded has no example. */
-const RECORDING = { data: "c291bmQ=" };
+const RECORDING = { data: "c291bmQ=", document: { document_url: "data:,picture" } };
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
 
 async function withFile(url: string, example: unknown) {

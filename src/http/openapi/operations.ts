@@ -11,6 +11,7 @@ import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
+import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { recognitionOperations } from "./recognition.ts";
 import { responsesOperations } from "./responses.ts";
@@ -51,6 +52,7 @@ export const operations: Operations = {
   ...transcriptionsOperations,
   ...speechOperations,
   ...recognitionOperations,
+  ...ocrOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,
