@@ -17,6 +17,10 @@ const USAGE = [
     call: "svc transcribe FILE… [-o DIR]",
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
+  {
+    call: "svc ocr FILE… [-o DIR]",
+    help: "text of pictures (--format text, markdown, csv, json; --language, --pages)",
+  },
   { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], or the GGUF file at a URL" },

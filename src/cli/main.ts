@@ -70,6 +70,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
     const { say } = await import("./say.ts");
     return say(config, commandLine.operands, commandLine.flags);
   }
+  if (action === "ocr") {
+    const { ocr } = await import("./ocr.ts");
+    return ocr(config, commandLine.operands, commandLine.flags);
+  }
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
     const { serve } = await import("./serve.ts");

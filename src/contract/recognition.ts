@@ -32,7 +32,7 @@ const controls = {
     t.String({ description: "Which pages of a document, as `1-3,7` or `5-`; default: all. `max_pages` counts these." }),
   ),
   auto_crop: opt(t.Boolean({ description: "Recognise only the sheet of paper that the picture shows, straightened." })),
-  response_format: opt(oneOf("json", "text")),
+  response_format: opt(oneOf("json", "text", "markdown")),
   origin: opt(oneOf("bottom-left", "top-left")),
   max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Default 5." })),
   saliency_type: opt(oneOf("attention", "objectness")),

@@ -72,6 +72,12 @@ describe("answers", () => {
   });
 });
 
+test("Markdown", async () => {
+  const response = await send(serve(), form([["response_format", "markdown"]]));
+  expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  expect(await response.text()).toBe("Invoice 7\nof a <b> & so on\n\nSum: 12.50\n\nThe end.\n");
+});
+
 describe("documents come", () => {
   test("as base64, as data: URLs and in messages, a document each", async () => {
     const server = serve();

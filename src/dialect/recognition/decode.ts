@@ -1,7 +1,7 @@
 // Requests of /v1/vision/ocr, from JSON and from forms.
 
 import { RecognitionRequest } from "../../contract/recognition.ts";
-import { checker } from "../../contract/schema.ts";
+import { checker, received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode } from "../../domain/recognition.ts";
 import type { FormFields } from "../fields/form-body.ts";
@@ -25,7 +25,7 @@ export interface RecognitionCall {
   };
   readonly pages?: readonly PageRange[];
   readonly maxPages: number;
-  readonly format: "json" | "text";
+  readonly format: "json" | "text" | "markdown";
   readonly origin: "bottom-left" | "top-left";
   /** How it was found is told as well. */
   readonly debug: boolean;
@@ -67,8 +67,8 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
   const isTextual = mode !== "barcode";
   const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
   const format = asked.response_format ?? "json";
-  if (format === "text" && !isTextual) {
-    const message = `'response_format' must be json with mode ${mode}; got "text".`;
+  if (format !== "json" && !isTextual) {
+    const message = `'response_format' must be json with mode ${mode}; got ${received(format)}.`;
     throw new SvcError("invalid_value", message, { param: "response_format" });
   }
   return {

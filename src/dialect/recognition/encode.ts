@@ -6,6 +6,7 @@ import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.t
 import type { Box } from "../../recognition/bitmap.ts";
 import type { RecognitionCall } from "./decode.ts";
 import { hintsOf } from "./hints.ts";
+import { pageMarkdown } from "./markdown.ts";
 import type { NamedSource } from "./sources.ts";
 
 /** A document with all that was recognised in it. */
@@ -29,6 +30,13 @@ export function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
 /** All texts of all documents. */
 export const combinedText = (documents: readonly RecognizedDocument[]): string =>
   documents.map(documentText).filter(Boolean).join("\n\n");
+
+/** The same as Markdown, with tables. */
+export const combinedMarkdown = (documents: readonly RecognizedDocument[]): string =>
+  documents
+    .flatMap(({ pages }) => pages.map(pageMarkdown))
+    .filter(Boolean)
+    .join("\n\n");
 
 const documentText = ({ pages }: RecognizedDocument): string => pages.map(pageText).filter(Boolean).join("\n\n");
 

@@ -32,7 +32,7 @@ svc pull tessdata:NAME, --ocr-data or packages of the system. \`recognition_leve
 or top-left.
 Pages are read one after the other, clients take turns with them. POST /v1/chat/completions/{id}/cancel with the correlation id
 ends a request.`,
-    answers: { 200: "What was found; by response_format `text` the text alone." },
+    answers: { 200: "What was found; by response_format `text` or `markdown` the text alone." },
     errors: recognitionErrors,
     queued: true,
   },

@@ -17,6 +17,7 @@ import {
   type RecognitionCall,
 } from "../../dialect/recognition/decode.ts";
 import {
+  combinedMarkdown,
   combinedText,
   encodeAnything,
   encodeBarcodes,
@@ -42,6 +43,8 @@ export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
     described(RecognitionForm),
   );
 
+const text = { schema: t.String() };
+
 function described(form: TSchema) {
   const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundAnything]);
   return {
@@ -52,7 +55,10 @@ function described(form: TSchema) {
         content: { "multipart/form-data": { schema: form }, ...jsonContent(RecognitionRequest).content },
       },
       responses: {
-        200: { description: "", content: { ...jsonContent(answers).content, "text/plain": { schema: t.String() } } },
+        200: {
+          description: "",
+          content: { ...jsonContent(answers).content, "text/plain": text, "text/markdown": text },
+        },
       },
     },
   } as const;
@@ -92,19 +98,14 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
 
 function respond(documents: readonly RecognizedDocument[], call: RecognitionCall): Response {
   const { mode, format } = call;
-  const text = () =>
-    new Response(`${combinedText(documents)}\n`, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
-  switch (mode) {
-    case "barcode":
-      return Response.json(encodeBarcodes(documents, call));
-    case "auto":
-      return format === "text" ? text() : Response.json(encodeAnything(documents, call));
-    default: {
-      const encoded = encodeDocuments(documents, mode, call);
-      return format === "text" ? text() : Response.json(encoded);
-    }
-  }
+  if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
+  const encoded = mode === "auto" ? encodeAnything(documents, call) : encodeDocuments(documents, mode, call);
+  if (format === "text") return plain(combinedText(documents), "text/plain");
+  return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : Response.json(encoded);
 }
+
+const plain = (text: string, type: string) =>
+  new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
 
 /** What is wanted, and the documents, in files. Throws SvcError about either. */
 async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {

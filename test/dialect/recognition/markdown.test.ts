@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { pageMarkdown } from "../../../src/dialect/ocr/markdown.ts";
+import { pageMarkdown } from "../../../src/dialect/recognition/markdown.ts";
 import type { RecognizedLine, RecognizedTable } from "../../../src/domain/recognition.ts";
 
 const line = (text: string, y: number, block = 0): RecognizedLine => ({
