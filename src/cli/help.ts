@@ -18,13 +18,17 @@ const USAGE = [
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
   {
+    call: "svc ocr FILE… [-o DIR]",
+    help: "text of pictures (--format text, markdown, csv, json; --language, --pages)",
+  },
+  {
     call: "svc say TEXT [-o FILE]",
     help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
   },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   {
     call: "svc pull MODEL [options]",
-    help: "download owner/repository[:QUANT], the file at a URL, whisper:NAME, or kokoro",
+    help: "download owner/repository[:QUANT], the file at a URL, whisper:NAME, kokoro, or tessdata:LANGUAGE",
   },
   { call: "svc list [--json]", help: "show the downloaded models" },
   { call: "svc rm MODEL", help: "remove a downloaded model" },

@@ -53,5 +53,6 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
   } finally {
     await stopEngines(runtime);
     runtime.transcriptions.recordings.close();
+    runtime.recognition.documents.close();
   }
 }

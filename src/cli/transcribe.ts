@@ -1,18 +1,13 @@
 // `svc transcribe FILE…`: recordings as text or subtitles.
 
-import { createWriteStream, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
-import { ExitError } from "./exit-codes.ts";
-import { withApi, type Api } from "./in-process.ts";
+import { eachFile, expectOne } from "./each-file.ts";
+import { withApi } from "./in-process.ts";
 import { ProgressLine } from "./progress-line.ts";
-import { transcriptFiles } from "./transcript-files.ts";
-import { writeOut } from "./write-out.ts";
-import { writeResult } from "./write-result.ts";
+import { resultFiles, type Formats } from "./result-files.ts";
+
+const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
 export interface TranscribeFlags {
   readonly format?: string;
@@ -39,11 +34,11 @@ const MEASURE = {
  * Returns the exit code. Throws ExitError.
  */
 export async function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
-  const { format, paths } = transcriptFiles(files, flags);
-  const [only, another] = files;
-  // Nothing has to be loaded to say so.
-  if (only !== undefined && another === undefined) expectThere(only, only);
-  return withApi(config, async (api) => {
+  const results = resultFiles(files, FORMATS, flags);
+  const { language, translate = false } = flags;
+  const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
+  expectOne(files);
+  return withApi(config, async ({ ask, signal, transcribed }) => {
     const shown = new ProgressLine({
       out: process.stderr,
       format: config.logFormat,
@@ -51,71 +46,23 @@ export async function transcribe(config: Config, files: readonly string[], flags
       patienceMs: PATIENCE_MS,
       rateMs: RATE_MS,
     });
-    let failed = 0;
-    for (const [at, file] of files.entries()) {
-      const name = file === "-" ? "standard input" : file;
-      const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
-      const path = paths[at];
+    const work = async (path: string, label: string) => {
+      const id = newRequestId();
+      const look = () => {
+        const { seconds: done, of: total } = transcribed(id) ?? { seconds: 0 };
+        shown.show({ name: label, done, ...(total !== undefined && { total }) });
+      };
+      const timer = setInterval(look, LOOK_MS);
       try {
-        const text = await recognise(api, file, { ...flags, format }, shown, label);
-        if (path !== undefined) {
-          await writeResult(path, text);
-          shown.note(`${name}: ${path}`);
-        } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, format)))) return;
-      } catch (error) {
-        shown.end();
-        if (!(error instanceof ExitError) || api.signal.aborted) throw error;
-        if (files.length === 1) throw new ExitError(error.reason, told(error, name));
-        shown.note(`svc: ${told(error, name)}`);
-        failed++;
+        look();
+        const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
+        return await (await ask(route, body, id)).text();
+      } finally {
+        clearInterval(timer);
       }
-    }
-    if (failed > 0) throw new ExitError("failure", `${failed} of ${files.length} recordings could not be transcribed.`);
+    };
+    await eachFile(files, { results, failure: "recordings could not be transcribed", shown, signal, work });
   });
-}
-
-const told = ({ message }: ExitError, name: string): string =>
-  message.startsWith(`${name}: `) ? message : `${name}: ${message}`;
-
-/** Among others on standard output: under its name, and JSON as one line of its own. */
-function ofSeveral(file: string, text: string, format: string): string {
-  return format.endsWith("json") ? `${JSON.stringify({ file, ...JSON.parse(text) })}\n` : `${file}:\n${text}\n`;
-}
-
-async function recognise(
-  { ask, signal, transcribed }: Api,
-  file: string,
-  { format = "text", language, translate = false }: TranscribeFlags,
-  shown: ProgressLine,
-  label: string,
-): Promise<string> {
-  const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
-  const id = newRequestId();
-  shown.begin();
-  const look = () => {
-    const { seconds: done, of: total } = transcribed(id) ?? { seconds: 0 };
-    shown.show({ name: label, done, ...(total !== undefined && { total }) });
-  };
-  const timer = setInterval(look, LOOK_MS);
-  try {
-    look();
-    const path = folder === undefined ? resolve(file) : join(folder, "recording");
-    if (folder === undefined) expectThere(path, file);
-    else await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
-    const body = { file: path, response_format: format, ...(language !== undefined && { language }) };
-    const response = await ask(`/v1/audio/${translate ? "translations" : "transcriptions"}`, body, id);
-    const text = await response.text();
-    return text.endsWith("\n") ? text : `${text}\n`;
-  } finally {
-    clearInterval(timer);
-    shown.end();
-    if (folder !== undefined) rmSync(folder, { recursive: true });
-  }
-}
-
-/** Throws ExitError. */
-function expectThere(path: string, name: string): void {
-  if (name !== "-" && !existsSync(path)) throw new ExitError("failure", `${name}: there is no such file.`);
 }
 
 /** Seconds as people read them: `0:07`, `1:02:03`. */

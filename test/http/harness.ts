@@ -12,6 +12,7 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -24,10 +25,13 @@ import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   OfferedModels,
+  offeredRecognition,
   offeredSpeech,
   offeredTranscription,
 } from "../../src/service/offered-models.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { RecognitionService } from "../../src/service/recognition.ts";
+import { Documents } from "../../src/store/documents.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
@@ -172,6 +176,7 @@ export interface TestServer extends RunningServer {
   readonly embedders: readonly FakeEmbedder[];
   readonly transcriber: FakeTranscriber;
   readonly speaker: FakeSpeaker;
+  readonly reader: FakeReader;
   /** Where recordings are put. */
   readonly recordings: string;
   readonly requests: RequestService;
@@ -179,6 +184,7 @@ export interface TestServer extends RunningServer {
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
+  readonly recognition: RecognitionService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -229,10 +235,12 @@ export function serve(
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
   const transcriber = new FakeTranscriber("fake-whisper");
   const speaker = new FakeSpeaker("fake-voice");
+  const reader = new FakeReader("fake-reader");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
+    offeredRecognition(reader),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
@@ -258,6 +266,13 @@ export function serve(
   const hearing = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
   const generation = new GenerationService({ router, requests, clock, mediaLimits, ...hearing });
   const speech = new SpeechService({ router, requests });
+  const recognition = new RecognitionService({
+    router,
+    requests,
+    documents: new Documents(recordings),
+    tessdata: reader.tessdata,
+    ...(mediaRoot !== undefined && { mediaRoot }),
+  });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -271,6 +286,7 @@ export function serve(
     embeddings,
     transcriptions,
     speech,
+    recognition,
     metrics,
     log,
     clock,
@@ -294,12 +310,14 @@ export function serve(
     embedders,
     transcriber,
     speaker,
+    reader,
     recordings,
     requests,
     generation,
     embeddings,
     transcriptions,
     speech,
+    recognition,
     metrics,
     log,
     clock,

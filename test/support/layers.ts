@@ -17,6 +17,10 @@ export const layers: Layers = {
   "src/text": { may: ["src/domain"], why: "text machinery runs in the engine process and is tested alone" },
   "src/json-schema": { may: ["src/domain"], why: "schemas are checked and rewritten without knowing who sent them" },
   "src/speech": { may: ["src/domain"], why: "text becomes phonemes without knowing which engine speaks them" },
+  "src/recognition": {
+    may: ["src/domain", "src/audio/fourier.ts"],
+    why: "pages are analysed without knowing which engine reads them",
+  },
   "src/media": { may: ["src/domain"], why: "pictures and sounds are decoded without knowing who sent them" },
   "src/audio": {
     may: ["src/domain"],
@@ -74,6 +78,7 @@ export const layers: Layers = {
       "src/engine/embedding/child",
       "src/engine/transcription/child",
       "src/engine/speech/child",
+      "src/engine/recognition/child",
     ],
     why: "the table of kinds starts them, and no more",
   },
@@ -140,6 +145,21 @@ export const layers: Layers = {
     ],
     why: "the engine process knows its parent only by the protocol",
   },
+  "src/engine/recognition": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never decodes what a client sends, and the engine side is reached by messages",
+  },
+  "src/engine/recognition/child": {
+    may: [
+      "src/engine/process",
+      "src/engine/recognition/protocol.ts",
+      "src/recognition",
+      "src/media",
+      "src/domain",
+      "ffi/runtime",
+    ],
+    why: "the engine process knows its parent only by the protocol",
+  },
   "src/gateway": {
     may: ["src/domain", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
@@ -174,6 +194,7 @@ export const layers: Layers = {
       "src/engine/transcription",
       "src/engine/speech",
       "src/engine/speech/host",
+      "src/engine/recognition",
       "src/gateway",
       "src/model",
       "src/store",

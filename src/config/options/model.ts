@@ -65,4 +65,8 @@ export const modelOptions = {
     placeholder: "DIR",
     help: "Folder with voices of Piper, NAME.onnx and NAME.onnx.json each, for the program piper.",
   }),
+  ocrData: path({
+    placeholder: "DIR",
+    help: "Folder of Tesseract's trained data (NAME.traineddata) for /v1/vision/ocr. Data that svc pull tessdata:NAME downloaded, the embedded English and the system's packages are found without it.",
+  }),
 };

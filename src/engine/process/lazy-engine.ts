@@ -3,7 +3,7 @@
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
 import { Supervisor } from "./supervisor.ts";
-import type { Launch } from "./supervisor-options.ts";
+import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
 export interface LazyEngineOptions<Options, Model> {
   readonly engine: Options;
@@ -31,6 +31,7 @@ export abstract class LazyEngine<
   constructor(
     readonly kind: string,
     protected readonly options: LazyEngineOptions<Options, Model>,
+    own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs"> = {},
   ) {
     const { engine, model, launch, idleMs, quietMs = 0 } = options;
     this.model = model.id;
@@ -43,6 +44,7 @@ export abstract class LazyEngine<
       idleMs,
       quietMs,
       onReady: (ready) => (this.loaded = ready),
+      ...own,
     });
   }
 

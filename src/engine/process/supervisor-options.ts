@@ -32,6 +32,11 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly quietMs?: number;
   /** Milliseconds that the process has to end in order; default 2 s. */
   readonly stopGraceMs?: number;
+  /**
+   * Milliseconds in which the process must end a job that was aborted while it was computed, with its last event or a refusal,
+   * or else it is replaced. Absent: its computations end when they are told to.
+   */
+  readonly abortGraceMs?: number;
   readonly onReady?: (ready: Ready) => void;
   readonly onReport?: (report: Report) => void;
   /** The process is gone: what it counted has ended. */

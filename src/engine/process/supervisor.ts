@@ -42,6 +42,8 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private readonly name: LogFields;
   private readonly restart: RestartPolicy;
   private readonly pending = new Map<JobKey, PendingJob<Job, Event>>();
+  /** What replaces the process if it does not end a job that nobody waits for. */
+  private readonly ending = new Map<JobKey, ReturnType<typeof setTimeout>>();
   private readonly loaded = Promise.withResolvers<void>();
 
   constructor(private readonly options: SupervisorOptions<Options, Ready, Event, Report>) {
@@ -170,7 +172,30 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
 
   private stopWork({ key, progress }: PendingJob<Job, Event>, cause: CancelCause): void {
     this.process?.send({ type: "cancel", key, cause });
-    if (progress === "started") this.process?.abort(key);
+    if (progress !== "started") return;
+    this.process?.abort(key);
+    const { abortGraceMs } = this.options;
+    if (abortGraceMs === undefined || this.ending.has(key)) return;
+    this.ending.set(
+      key,
+      setTimeout(() => this.replaceBusy(), abortGraceMs),
+    );
+  }
+
+  /** The process says that it has ended a job. */
+  private ended(key: JobKey): void {
+    clearTimeout(this.ending.get(key));
+    this.ending.delete(key);
+  }
+
+  /** Ends a process that goes on with what nobody waits for. That is no failure of its, nor of the jobs that wait behind it. */
+  private replaceBusy(): void {
+    if (this.state !== "ready") return;
+    this.log.debug("engine process ended with what it computed for nobody", this.name);
+    this.process?.kill();
+    this.processEnded();
+    this.loseJobs("was ended", undefined, true);
+    this.replace();
   }
 
   /** Ends a job that no engine has begun, or has any more. */
@@ -304,6 +329,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
           for (const event of events) pending?.events.push(event);
         }
         for (const { key, event } of message.finished) {
+          this.ended(key);
           const pending = this.pending.get(key);
           if (!pending) continue;
           pending.events.push(event);
@@ -331,6 +357,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   private rejected(key: JobKey, { code, message, param, busy }: Refusal): void {
+    this.ended(key);
     const pending = this.pending.get(key);
     if (!pending) return;
     const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
@@ -365,12 +392,12 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   }
 
   /** What was computed is lost; what was not is kept for the successor, unless it is the cause or has survived too many deaths. */
-  private loseJobs(what: string, culprit: JobKey | undefined): void {
+  private loseJobs(what: string, culprit: JobKey | undefined, isIntended = false): void {
     const crashed = new SvcError("engine_crashed", `The model engine ${what} while computing this request.`);
     for (const pending of this.pending.values()) {
       if (pending.progress === "unsent") continue;
       if (pending.cancelled && pending.progress === "sent") this.endUncomputed(pending, pending.cancelled);
-      else if (pending.progress === "started" || pending.key === culprit || !pending.survives())
+      else if (pending.progress === "started" || pending.key === culprit || !(isIntended || pending.survives()))
         this.settle(pending, crashed);
       else this.waitForModel(pending);
     }
@@ -399,6 +426,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private processEnded(): void {
     this.watchdog?.stop();
     this.process = this.watchdog = undefined;
+    for (const key of this.ending.keys()) this.ended(key);
     this.residentBytes = 0;
     this.options.onExit?.();
   }

@@ -11,8 +11,10 @@ import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
+import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
+import { recognitionOperations } from "./recognition.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
@@ -51,6 +53,8 @@ export const operations: Operations = {
   ...transcriptionsOperations,
   ...realtimeOperations,
   ...speechOperations,
+  ...recognitionOperations,
+  ...ocrOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,

@@ -300,6 +300,39 @@ describe("a process that dies", () => {
   );
 });
 
+describe("a process that goes on with what nobody waits for", () => {
+  /** A job whose computation has begun. */
+  async function begun(counter: Counter, job: CountingJob, signal: AbortSignal) {
+    const events = counter.run(job, signal);
+    for await (const { type } of events) if (type === "started") return;
+  }
+
+  test("is replaced at once, without being blamed; what waited behind it is computed by the next", async () => {
+    const before = childrenOf(process.pid);
+    const counter = start({ abortGraceMs: 30 });
+    await begun(counter, { to: 1, hang: true }, live());
+    // Leaving the iteration is leaving.
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+    expect(counter.status()).toMatchObject({ state: "ready", restarts: 0, running: 0, waiting: 0 });
+    expect(counter.status().lastError).toBeUndefined();
+    expect(errors).toEqual([]);
+    await until(() => childrenOf(process.pid).length === before.length + 1);
+  });
+
+  test("is left alone when it ends that in time", async () => {
+    const before = childrenOf(process.pid);
+    const graceMs = 1000;
+    const counter = start({ abortGraceMs: graceMs });
+    const leave = new AbortController();
+    await running(counter, ENDLESS, leave.signal);
+    const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
+    leave.abort("gone");
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+    await Bun.sleep(graceMs + 100);
+    expect(childrenOf(process.pid)).toContain(pid);
+  });
+});
+
 describe("a process that stands still", () => {
   /** Lets seconds pass, one after the other, until this is so. */
   const passUntil = async (clock: TestClock, holds: () => boolean) => {

@@ -8,7 +8,7 @@ import { ProgramError } from "../../process/program.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../../process/turns.ts";
 
 /** A source of voices that is loaded. */
 export interface Speaker {

@@ -1,0 +1,83 @@
+// What commands on files have in common: one after the other, standard input among them, results to files or standard output.
+
+import { createWriteStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { ExitError } from "./exit-codes.ts";
+import type { ProgressLine } from "./progress-line.ts";
+import type { ResultFiles } from "./result-files.ts";
+import { writeOut } from "./write-out.ts";
+import { writeResult } from "./write-result.ts";
+
+export interface FileWork {
+  readonly results: ResultFiles;
+  /** What the files are, for the sentence about those that failed: `recordings could not be transcribed`. */
+  readonly failure: string;
+  readonly shown: ProgressLine;
+  readonly signal: AbortSignal;
+  /** The result for a file, by its absolute path; `label` names it for whoever looks on. Throws ExitError. */
+  readonly work: (path: string, label: string) => Promise<string>;
+}
+
+/** Throws ExitError about a single file that is not there: nothing has to be loaded to say so. */
+export function expectOne(files: readonly string[]): void {
+  const [only, another] = files;
+  if (only !== undefined && another === undefined) expectThere(only);
+}
+
+/**
+ * Has the files worked on; `-` is standard input, which is put into a file that ends with it. Of several, one that fails is told
+ * and the others go on. Throws ExitError.
+ */
+export async function eachFile(files: readonly string[], options: FileWork): Promise<void> {
+  const { results, failure, shown, signal } = options;
+  let failed = 0;
+  for (const [at, file] of files.entries()) {
+    const name = file === "-" ? "standard input" : file;
+    const path = results.paths[at];
+    try {
+      const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
+      const text = await resultOf(file, label, options);
+      if (path !== undefined) {
+        await writeResult(path, text);
+        shown.note(`${name}: ${path}`);
+      } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, results.format)))) return;
+    } catch (error) {
+      if (!(error instanceof ExitError) || signal.aborted) throw error;
+      if (files.length === 1) throw new ExitError(error.reason, told(error, name));
+      shown.note(`svc: ${told(error, name)}`);
+      failed++;
+    }
+  }
+  if (failed > 0) throw new ExitError("failure", `${failed} of ${files.length} ${failure}.`);
+}
+
+async function resultOf(file: string, label: string, { shown, signal, work }: FileWork): Promise<string> {
+  const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
+  shown.begin();
+  try {
+    expectThere(file);
+    const path = folder === undefined ? resolve(file) : join(folder, "input");
+    if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
+    const text = await work(path, label);
+    return text.endsWith("\n") ? text : `${text}\n`;
+  } finally {
+    shown.end();
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+  }
+}
+
+/** Throws ExitError. */
+function expectThere(file: string): void {
+  if (file !== "-" && !existsSync(file)) throw new ExitError("failure", `${file}: there is no such file.`);
+}
+
+const told = ({ message }: ExitError, name: string): string =>
+  message.startsWith(`${name}: `) ? message : `${name}: ${message}`;
+
+/** Among others on standard output: under its name, and JSON as one line of its own. */
+function ofSeveral(file: string, text: string, format: string): string {
+  return format.endsWith("json") ? `${JSON.stringify({ file, ...JSON.parse(text) })}\n` : `${file}:\n${text}\n`;
+}

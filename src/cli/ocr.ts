@@ -1,0 +1,54 @@
+// `svc ocr FILE…`: the text of pictures and documents, as text, Markdown, tables or all that is known.
+
+import type { Config } from "../config/config.ts";
+import { eachFile, expectOne } from "./each-file.ts";
+import { withApi, type Api } from "./in-process.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { resultFiles, type Formats } from "./result-files.ts";
+
+const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
+const ROUTE = "/v1/vision/ocr";
+const MOST_PAGES = 1000;
+
+export interface OcrFlags {
+  readonly format?: string;
+  /** Of the text: tags with commas between them. */
+  readonly language?: string;
+  /** As `1-3,7`. */
+  readonly pages?: string;
+  /** Folder for the results, one file each, or one result's file; absent: they go to standard output. */
+  readonly output?: string;
+}
+
+/**
+ * Reads the files one after the other; `-` is standard input. Of several, one that fails is told and the others go on. Returns the
+ * exit code. Throws ExitError.
+ */
+export async function ocr(config: Config, files: readonly string[], flags: OcrFlags): Promise<number> {
+  const { language, pages } = flags;
+  const results = resultFiles(files, FORMATS, flags);
+  const common = {
+    ...(language !== undefined && { languages: language.split(",") }),
+    ...(pages !== undefined && { pages }),
+    max_pages: MOST_PAGES,
+  };
+  expectOne(files);
+  return withApi(config, async ({ ask, signal }) => {
+    const measure = { amount: () => "", rate: () => "" };
+    const shown = new ProgressLine({ out: process.stderr, format: config.logFormat, measure, patienceMs: Infinity });
+    const work = async (path: string, label: string) => {
+      shown.show({ name: label, done: 0 });
+      if (results.format === "csv") return tablesOf(ask, path, common);
+      return (await ask(ROUTE, { ...common, file: path, response_format: results.format })).text();
+    };
+    await eachFile(files, { results, failure: "files could not be read", shown, signal, work });
+  });
+}
+
+/** All tables, an empty line between them. */
+async function tablesOf(ask: Api["ask"], path: string, common: object): Promise<string> {
+  const response = await ask(ROUTE, { ...common, file: path, mode: "table" });
+  const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };
+  const tables = documents.flatMap((document) => document.tables);
+  return tables.map((table) => table.csv_data.trimEnd()).join("\n\n");
+}

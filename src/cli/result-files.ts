@@ -1,0 +1,43 @@
+// Where the results of a command on files go: one file, a folder, or standard output.
+
+import { statSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { ExitError } from "./exit-codes.ts";
+
+/** The formats of a command, each with the ending of its files; the first is the usual one. */
+export type Formats = Readonly<Record<string, string>>;
+
+export interface ResultFiles {
+  readonly format: string;
+  /** By file; none: the results go to standard output. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * `output`: the folder, or of one file its result, if it ends in what a format does and is no folder. Throws ExitError about
+ * what cannot come out well.
+ */
+export function resultFiles(
+  files: readonly string[],
+  formats: Formats,
+  { format, output }: { readonly format?: string; readonly output?: string },
+): ResultFiles {
+  const names = Object.keys(formats);
+  if (format !== undefined && !Object.hasOwn(formats, format)) {
+    throw new ExitError("usage", `--format must be one of ${names.join(", ")}.`);
+  }
+  const wanted = format ?? names[0] ?? "";
+  if (output === undefined) return { format: wanted, paths: [] };
+  const named = names.find((one) => extname(output).toLowerCase() === `.${formats[one]}`);
+  if (named !== undefined && !isFolder(output)) {
+    if (files.length === 1) return { format: format ?? named, paths: [output] };
+    throw new ExitError("usage", `-o must name a folder for the results of ${files.length} files.`);
+  }
+  const stem = (file: string) => (file === "-" ? "stdin" : basename(file, extname(file)));
+  const paths = files.map((file) => join(output, `${stem(file)}.${formats[wanted]}`));
+  const twice = paths.find((path, at) => paths.indexOf(path) !== at);
+  if (twice !== undefined) throw new ExitError("usage", `The results of two files would both be ${twice}.`);
+  return { format: wanted, paths };
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

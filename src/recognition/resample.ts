@@ -1,0 +1,127 @@
+// Bitmaps at other sizes, turned or rectified.
+
+import type { Bitmap, Box } from "./bitmap.ts";
+import type { Projection } from "./projection.ts";
+
+/** A bitmap that has a pixel, the mean of them, where this one has `factor` × `factor`; what is left over is cut. */
+export function shrink(bitmap: Bitmap, factor: number): Bitmap {
+  const { width: from, data } = bitmap;
+  const width = Math.max(1, Math.floor(from / factor));
+  const height = Math.max(1, Math.floor(bitmap.height / factor));
+  if (factor === 1) return bitmap;
+  const out = new Uint8Array(width * height);
+  const sums = new Uint32Array(width);
+  const [across, down] = [Math.min(factor, from), Math.min(factor, bitmap.height)];
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (let dy = 0; dy < down; dy++) {
+      let at = (y * factor + dy) * from;
+      for (let x = 0; x < width; x++) {
+        let sum = 0;
+        for (let dx = 0; dx < across; dx++) sum += data[at++] as number;
+        sums[x] = (sums[x] as number) + sum;
+      }
+    }
+    for (let x = 0; x < width; x++) out[y * width + x] = (sums[x] as number) / (across * down) + 0.5;
+  }
+  return { width, height, data: out };
+}
+
+/** The part of a bitmap that lies in a box within it. */
+export function crop(bitmap: Bitmap, { x, y, width, height }: Box): Bitmap {
+  const out = new Uint8Array(width * height);
+  for (let row = 0; row < height; row++) {
+    const from = (y + row) * bitmap.width + x;
+    out.set(bitmap.data.subarray(from, from + width), row * width);
+  }
+  return { width, height, data: out };
+}
+
+/** The whole bitmap at any smaller or equal size, every pixel the mean of what it covers. */
+export function resize(bitmap: Bitmap, width: number, height: number): Bitmap {
+  const { data } = bitmap;
+  const out = new Uint8Array(width * height);
+  const edge = (at: number, size: number, of: number) => Math.floor((at * of) / size);
+  for (let y = 0; y < height; y++) {
+    const top = edge(y, height, bitmap.height);
+    const bottom = Math.max(top + 1, edge(y + 1, height, bitmap.height));
+    for (let x = 0; x < width; x++) {
+      const left = edge(x, width, bitmap.width);
+      const right = Math.max(left + 1, edge(x + 1, width, bitmap.width));
+      let sum = 0;
+      for (let row = top; row < bottom; row++) {
+        for (let at = row * bitmap.width + left, end = at + right - left; at < end; at++) sum += data[at] as number;
+      }
+      out[y * width + x] = sum / ((bottom - top) * (right - left)) + 0.5;
+    }
+  }
+  return { width, height, data: out };
+}
+
+/**
+ * A bitmap of this size, each point taken from where `projection` says it lies in `bitmap`, between pixels by the cubic
+ * curve through four of them (Catmull-Rom). What lies outside is `ground`.
+ */
+export function warp(bitmap: Bitmap, projection: Projection, width: number, height: number, ground: number): Bitmap {
+  const out = new Uint8Array(width * height);
+  const [a, b, c, d, e, f, g, h, i] = projection;
+  const sample = sampler(bitmap, ground);
+  for (let y = 0, at = 0; y < height; y++) {
+    const py = y + 0.5;
+    for (let x = 0; x < width; x++, at++) {
+      const px = x + 0.5;
+      const w = g * px + h * py + i;
+      out[at] = sample((a * px + b * py + c) / w - 0.5, (d * px + e * py + f) / w - 0.5);
+    }
+  }
+  return { width, height, data: out };
+}
+
+/** Fractions of a pixel between which curves are told apart. */
+const STEPS = 64;
+
+/** Four weights for each fraction of a pixel. */
+const weights = (): Float32Array =>
+  Float32Array.from({ length: 4 * (STEPS + 1) }, (_, at) => {
+    const t = Math.floor(at / 4) / STEPS;
+    const tap = at % 4;
+    if (tap === 0) return ((2 - t) * t - 1) * t * 0.5;
+    if (tap === 1) return ((3 * t - 5) * t * t + 2) * 0.5;
+    if (tap === 2) return ((4 - 3 * t) * t + 1) * t * 0.5;
+    return (t - 1) * t * t * 0.5;
+  });
+
+/** The value at a place; the middle of the first pixel is at 0. */
+function sampler({ width, height, data }: Bitmap, ground: number): (x: number, y: number) => number {
+  const curve = weights();
+  const at = (x: number, y: number) =>
+    x < 0 || y < 0 || x >= width || y >= height ? ground : (data[y * width + x] as number);
+  const row = new Float32Array(4);
+  return (x, y) => {
+    if (!(x > -1 && y > -1 && x < width && y < height)) return ground;
+    // Cheaper than Math.floor, and the same above -1.
+    const left = ((x + 1) | 0) - 1;
+    const top = ((y + 1) | 0) - 1;
+    const across = (((x - left) * STEPS + 0.5) | 0) * 4;
+    const down = (((y - top) * STEPS + 0.5) | 0) * 4;
+    const a = curve[across] as number;
+    const b = curve[across + 1] as number;
+    const c = curve[across + 2] as number;
+    const d = curve[across + 3] as number;
+    if (left > 0 && top > 0 && left + 2 < width && top + 2 < height) {
+      let from = (top - 1) * width + left - 1;
+      for (let tap = 0; tap < 4; tap++, from += width) {
+        const near = (data[from + 1] as number) * b + (data[from + 2] as number) * c;
+        row[tap] = (data[from] as number) * a + near + (data[from + 3] as number) * d;
+      }
+    } else {
+      for (let tap = 0, y0 = top - 1; tap < 4; tap++, y0++) {
+        row[tap] = at(left - 1, y0) * a + at(left, y0) * b + at(left + 1, y0) * c + at(left + 2, y0) * d;
+      }
+    }
+    const high = (row[0] as number) * (curve[down] as number) + (row[1] as number) * (curve[down + 1] as number);
+    const low = (row[2] as number) * (curve[down + 2] as number) + (row[3] as number) * (curve[down + 3] as number);
+    const sum = high + low;
+    return sum < 0 ? 0 : sum > 255 ? 255 : (sum + 0.5) | 0;
+  };
+}

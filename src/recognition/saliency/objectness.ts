@@ -1,0 +1,59 @@
+// Things in front of a ground: what cannot be reached from the edge of an image without a change of colour (minimum barrier
+// distance, by Zhang et al.).
+
+import type { Bitmap } from "../bitmap.ts";
+import { resize } from "../resample.ts";
+import { blur, heatMap } from "./heat-map.ts";
+
+/** Pixels of the longer side. */
+const SIDE = 96;
+/** Sweeps over the image, there and back in turn: more change next to nothing. */
+const SWEEPS = 4;
+/** Paper grain and noise are blurred away before. */
+const GRAIN = 1;
+
+/** How much each place belongs to a thing, 255 the most; `channels` are its colours, or grey alone. */
+export function objectness(channels: readonly Bitmap[]): Bitmap {
+  const [{ width, height } = { width: 1, height: 1 }] = channels;
+  const scale = Math.min(1, SIDE / Math.max(width, height));
+  const across = Math.max(1, Math.round(width * scale));
+  const down = Math.max(1, Math.round(height * scale));
+  const sum = new Float64Array(across * down);
+  for (const channel of channels) {
+    const small = Float64Array.from(resize(channel, across, down).data);
+    const found = barriers(blur(small, across, down, GRAIN), across, down);
+    for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (found[at] as number);
+  }
+  return heatMap(blur(sum, across, down, GRAIN), across, down);
+}
+
+/** For each pixel, the least difference between the highest and the lowest value on a way from it to the edge. */
+function barriers(values: Float64Array, width: number, height: number): Float64Array {
+  const distance = new Float64Array(values.length);
+  const high = new Float64Array(values);
+  const low = new Float64Array(values);
+  for (let y = 1; y < height - 1; y++) distance.fill(Infinity, y * width + 1, (y + 1) * width - 1);
+  const relax = (at: number, from: number) => {
+    const value = values[at] as number;
+    const most = Math.max(high[from] as number, value);
+    const least = Math.min(low[from] as number, value);
+    if (most - least >= (distance[at] as number)) return;
+    distance[at] = most - least;
+    high[at] = most;
+    low[at] = least;
+  };
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    if (sweep % 2 === 0) {
+      for (let at = width; at < values.length; at++) {
+        if (at % width > 0) relax(at, at - 1);
+        relax(at, at - width);
+      }
+    } else {
+      for (let at = values.length - 1 - width; at >= 0; at--) {
+        if (at % width < width - 1) relax(at, at + 1);
+        relax(at, at + width);
+      }
+    }
+  }
+  return distance;
+}

@@ -1,0 +1,89 @@
+// Words of a row that stand close together, and the columns that rows of them make.
+
+import type { Box, RecognizedWord } from "../bitmap.ts";
+import { around } from "../boxes.ts";
+import { median } from "../statistics.ts";
+
+/** Words side by side with no more than spaces between them. */
+export interface Chunk {
+  readonly box: Box;
+  readonly words: readonly RecognizedWord[];
+}
+
+export type Row = readonly Chunk[];
+
+/** From `left` to `right` in pixels. */
+export interface Column {
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Widths of a letter: a wider gap is no space, and between columns there is at least as much. */
+const SPACE = 1.6;
+const GUTTER = 1;
+/** Share of the rows with enough chunks that columns are taken from. */
+const COMMON = 0.4;
+/** So many such rows may disagree by one. */
+const TOLERANT = 6;
+
+/** The width of most letters, in pixels. */
+export const letterWidth = (words: readonly RecognizedWord[]): number =>
+  median(words.map(({ text, box }) => box.width / Math.max(1, [...text].length)));
+
+/** A row of words, cut where there is more than a space. */
+export function chunksOf(row: readonly RecognizedWord[], letter: number): Chunk[] {
+  const parts: RecognizedWord[][] = [];
+  let end = -Infinity;
+  for (const word of row) {
+    if (word.box.x - end > SPACE * letter) parts.push([]);
+    parts.at(-1)?.push(word);
+    end = Math.max(end, word.box.x + word.box.width);
+  }
+  return parts.map((words) => ({ words, box: around(words.map(({ box }) => box)) }));
+}
+
+/** The columns that most rows keep to, at least two, or none. */
+export function columnsOf(rows: readonly Row[], letter: number): Column[] {
+  let best: Column[] = [];
+  for (const count of new Set(rows.map((row) => row.length))) {
+    const full = rows.filter((row) => row.length >= count);
+    if (count < 2 || full.length < Math.max(2, COMMON * rows.length)) continue;
+    for (const stray of full.length >= TOLERANT ? [0, 1] : [0]) {
+      const found = covered(full, stray, GUTTER * letter);
+      if (found.length > best.length && found.length <= count + 1) best = found;
+    }
+  }
+  return best.length < 2 ? [] : best;
+}
+
+/** The stretches that more than `stray` rows cover, gaps narrower than `gutter` included. */
+function covered(rows: readonly Row[], stray: number, gutter: number): Column[] {
+  const edges = rows.flatMap((row) =>
+    row.flatMap(({ box }) => [
+      { x: box.x, step: 1 },
+      { x: box.x + box.width, step: -1 },
+    ]),
+  );
+  const found: { left: number; right: number }[] = [];
+  let depth = 0;
+  for (const { x, step } of edges.sort((a, b) => a.x - b.x || b.step - a.step)) {
+    const before = depth;
+    depth += step;
+    const last = found.at(-1);
+    if (before <= stray && depth > stray) {
+      if (!last || x - last.right >= gutter) found.push({ left: x, right: x });
+    } else if (before > stray && depth <= stray && last) last.right = x;
+  }
+  return found;
+}
+
+/** The first and the last of the columns that a box lies in; the closest one when it lies in none. */
+export function columnsUnder({ x, width }: Box, columns: readonly Column[]): readonly [number, number] {
+  const shared = columns.map(({ left, right }) => Math.min(right, x + width) - Math.max(left, x));
+  const under = [...shared.keys()].filter((at) => (shared[at] ?? 0) > 0);
+  const [first] = under;
+  const last = under.at(-1);
+  if (first !== undefined && last !== undefined) return [first, last];
+  const closest = shared.indexOf(Math.max(...shared));
+  return [closest, closest];
+}

@@ -1,0 +1,135 @@
+// Grids of rules, and the cells between them.
+
+import type { Box } from "../bitmap.ts";
+import { groups } from "../groups.ts";
+import { middleAt, type Rule } from "./rules.ts";
+
+/** A cell, which may reach over several rows and columns. */
+export interface GridCell {
+  readonly row: number;
+  readonly column: number;
+  readonly rowSpan: number;
+  readonly columnSpan: number;
+  readonly box: Box;
+}
+
+export interface Grid {
+  readonly rows: number;
+  readonly columns: number;
+  readonly cells: readonly GridCell[];
+  readonly box: Box;
+  readonly rules: readonly Rule[];
+}
+
+/** Share of a cell's side along which there must be a rule for it to end there. */
+const DRAWN = 0.5;
+/** Cells of a grid; one with more is a pattern. */
+const MOST_CELLS = 10_000;
+
+/** The grids that rules make where they cross or touch, with at least two rows and two columns. */
+export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
+  const slack = 4 + letterHeight / 2;
+  const level = rules.filter(({ vertical }) => !vertical);
+  const plumb = rules.filter(({ vertical }) => vertical);
+  const ties: [number, number][] = [];
+  for (const [one, a] of level.entries()) {
+    for (const [two, b] of plumb.entries()) if (touch(a, b, slack)) ties.push([one, level.length + two]);
+  }
+  const all = [...level, ...plumb];
+  return groups(all.length, ties).flatMap((members) => {
+    const grid = gridOf(
+      members.flatMap((at) => all[at] ?? []),
+      slack,
+    );
+    return grid === undefined ? [] : [grid];
+  });
+}
+
+function touch(level: Rule, plumb: Rule, slack: number): boolean {
+  const x = middleAt(plumb, level.middle);
+  const y = middleAt(level, x);
+  return x > level.from - slack && x < level.to + slack && y > plumb.from - slack && y < plumb.to + slack;
+}
+
+function gridOf(rules: readonly Rule[], slack: number): Grid | undefined {
+  const level = rules.filter(({ vertical }) => !vertical);
+  const plumb = rules.filter(({ vertical }) => vertical);
+  if (level.length < 2 || plumb.length === 0) return undefined;
+  const ys = lines(level, plumb, slack);
+  const xs = lines(plumb, level, slack);
+  const [rows, columns] = [ys.length - 1, xs.length - 1];
+  if (rows < 2 || columns < 2 || rows * columns > MOST_CELLS) return undefined;
+  const at = (row: number, column: number) => row * columns + column;
+  const ties: [number, number][] = [];
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const right = xs[column + 1];
+      const below = ys[row + 1];
+      if (column + 1 < columns && right && !isDrawn(right, ys[row], ys[row + 1])) {
+        ties.push([at(row, column), at(row, column + 1)]);
+      }
+      if (row + 1 < rows && below && !isDrawn(below, xs[column], xs[column + 1])) {
+        ties.push([at(row, column), at(row + 1, column)]);
+      }
+    }
+  }
+  const place = (line: Line | undefined) => line?.place ?? 0;
+  const boxOf = (row: number, column: number, rowSpan: number, columnSpan: number): Box => {
+    const [x, y] = [place(xs[column]), place(ys[row])];
+    return { x, y, width: place(xs[column + columnSpan]) - x, height: place(ys[row + rowSpan]) - y };
+  };
+  const cells = groups(rows * columns, ties).flatMap((members) => {
+    const inRows = members.map((cell) => Math.floor(cell / columns));
+    const inColumns = members.map((cell) => cell % columns);
+    const [row, column] = [Math.min(...inRows), Math.min(...inColumns)];
+    const rowSpan = Math.max(...inRows) + 1 - row;
+    const columnSpan = Math.max(...inColumns) + 1 - column;
+    if (rowSpan * columnSpan === members.length) {
+      return [{ row, column, rowSpan, columnSpan, box: boxOf(row, column, rowSpan, columnSpan) }];
+    }
+    // Sides are missing in a way that leaves no rectangle.
+    return members.map((cell) => {
+      const [r, c] = [Math.floor(cell / columns), cell % columns];
+      return { row: r, column: c, rowSpan: 1, columnSpan: 1, box: boxOf(r, c, 1, 1) };
+    });
+  });
+  return { rows, columns, cells, box: boxOf(0, 0, rows, columns), rules };
+}
+
+/** A line of a grid: where it is across, and its rules. */
+interface Line {
+  readonly place: number;
+  readonly rules: readonly Rule[];
+}
+
+/** The lines that rules lie on, and the outer sides that are not drawn but that the `crossing` rules reach to. */
+function lines(rules: readonly Rule[], crossing: readonly Rule[], slack: number): Line[] {
+  const middle = (rule: Rule) => middleAt(rule, (rule.from + rule.to) / 2);
+  const sorted = rules.toSorted((a, b) => middle(a) - middle(b));
+  const found: { place: number; rules: Rule[] }[] = [];
+  for (const rule of sorted) {
+    const last = found.at(-1);
+    if (last && middle(rule) - last.place < slack) last.rules.push(rule);
+    else found.push({ place: Math.round(middle(rule)), rules: [rule] });
+  }
+  const first = Math.min(...crossing.map(({ from }) => from));
+  const end = Math.max(...crossing.map(({ to }) => to));
+  if (first < (found[0]?.place ?? 0) - 2 * slack) found.unshift({ place: first, rules: [] });
+  if (end > (found.at(-1)?.place ?? 0) + 2 * slack) found.push({ place: end, rules: [] });
+  return found;
+}
+
+/** Whether there is a rule on `line` between two lines that cross it. */
+function isDrawn(line: Line, from: Line | undefined, to: Line | undefined): boolean {
+  const [start, end] = [from?.place ?? 0, to?.place ?? 0];
+  const parts = line.rules
+    .map((rule) => [Math.max(start, rule.from), Math.min(end, rule.to)] as const)
+    .filter(([first, last]) => last > first)
+    .sort(([a], [b]) => a - b);
+  let [covered, reached] = [0, start];
+  for (const [first, last] of parts) {
+    covered += Math.max(0, last - Math.max(first, reached));
+    reached = Math.max(reached, last);
+  }
+  return covered >= DRAWN * (end - start);
+}

@@ -1,0 +1,39 @@
+// Tables whose cells are drawn: a grid of rules, and the words between them.
+
+import type { RecognizedWord } from "../bitmap.ts";
+import { inReadingOrder } from "../reading-order.ts";
+import type { Grid, GridCell } from "./grid.ts";
+import { makeTable, type Table } from "./table.ts";
+
+/** Cells with text in a table; with fewer, a grid is a drawing or a frame. */
+const FILLED = 2;
+
+/** The tables that grids make of words, and the words that are in none. */
+export function ruledTables(
+  grids: readonly Grid[],
+  words: readonly RecognizedWord[],
+): { readonly tables: Table[]; readonly rest: RecognizedWord[] } {
+  let rest = [...words];
+  const tables: Table[] = [];
+  // The smallest first: a table may lie within a cell of another one.
+  for (const grid of grids.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height)) {
+    const inside = new Map<GridCell, RecognizedWord[]>(grid.cells.map((cell) => [cell, []]));
+    for (const word of rest) {
+      const cell = grid.cells.find((one) => isIn(word, one));
+      if (cell) inside.get(cell)?.push(word);
+    }
+    const cells = [...inside].map(([cell, found]) => ({ ...cell, words: inReadingOrder(found) }));
+    const taken = new Set(cells.flatMap((cell) => cell.words));
+    if (cells.filter((cell) => cell.words.length > 0).length < FILLED) continue;
+    rest = rest.filter((word) => !taken.has(word));
+    tables.push(makeTable(grid.box, grid.rows, grid.columns, cells));
+  }
+  return { tables: tables.sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x), rest };
+}
+
+/** Whether the middle of a word is in a cell. */
+function isIn({ box }: RecognizedWord, cell: GridCell): boolean {
+  const x = box.x + box.width / 2 - cell.box.x;
+  const y = box.y + box.height / 2 - cell.box.y;
+  return x >= 0 && y >= 0 && x < cell.box.width && y < cell.box.height;
+}

@@ -1,0 +1,139 @@
+// Straight rules of tables and forms on an upright page: found, and taken out before the text is read.
+
+import type { Bitmap, Box } from "../bitmap.ts";
+import { components, regions, type Component, type Runs } from "../components.ts";
+import type { Ink } from "../ink.ts";
+
+/** A line that is all but level or plumb. Along it are x or y, across it the other one. */
+export interface Rule {
+  readonly vertical: boolean;
+  /** Pixels along. */
+  readonly from: number;
+  readonly to: number;
+  /** Across: its middle at `from`, and how much that grows with every pixel along. */
+  readonly middle: number;
+  readonly slope: number;
+  readonly thickness: number;
+}
+
+/** Across a rule there is lighter ground at one of these distances, on both sides. */
+const SIDES = [3, 6, 12] as const;
+/** By how much lighter. */
+const CONTRAST = 24;
+const THICKEST = 12;
+/** Gaps in a rule, in pixels: where it is broken, and where letters touch it. */
+const GAP = { light: 2, dark: 24 };
+/** Share of a rule that has light ground on both sides. */
+const BARE = 0.6;
+/** How far a rule may drift, a pixel. */
+const SLOPE = 0.03;
+/** Rules taken of each direction, the longest ones: more are a pattern. */
+const MOST = 2000;
+
+/** The rules on a page, at least `shortest` pixels long; `dark` is the lightest value of ink. */
+export function findRules(page: Bitmap, shortest: number, dark: number): Rule[] {
+  return [false, true].flatMap((vertical) => {
+    const runs = regions(bare(page, vertical, shortest, dark));
+    const found = components(runs, shortest).filter((one) => isStraight(one, vertical));
+    const longest = found.sort((a, b) => length(b, vertical) - length(a, vertical)).slice(0, MOST);
+    return fit(longest, runs, vertical);
+  });
+}
+
+const length = (box: Box, vertical: boolean): number => (vertical ? box.height : box.width);
+
+function isStraight(one: Component, vertical: boolean): boolean {
+  const [along, across] = vertical ? [one.height, one.width] : [one.width, one.height];
+  const thickness = one.area / along;
+  return thickness <= THICKEST && along >= 4 * thickness && across <= thickness + 2 + SLOPE * along;
+}
+
+/** The pixels of long enough stretches with light ground on both sides. */
+function bare({ width, height, data }: Bitmap, vertical: boolean, shortest: number, dark: number): Ink {
+  const out = new Uint8Array(data.length);
+  const [lines, steps] = vertical ? [width, height] : [height, width];
+  const [along, across] = vertical ? [width, 1] : [1, width];
+  for (let line = SIDES[0]; line < lines - SIDES[0]; line++) {
+    const sides = SIDES.filter((side) => line >= side && line < lines - side).map((side) => side * across);
+    let [start, last, count, light] = [-1, 0, 0, 0];
+    for (let step = 0, at = line * across; step <= steps; step++, at += along) {
+      const value = step < steps ? (data[at] as number) : 255;
+      if (value <= 255 - CONTRAST && isValley(data, at, value, sides)) {
+        if (start < 0) [start, count] = [step, 0];
+        count++;
+        last = step;
+        light = 0;
+        continue;
+      }
+      if (start < 0) continue;
+      light = value <= dark ? 0 : light + 1;
+      if (step < steps && light <= GAP.light && step - last <= GAP.dark) continue;
+      const size = last + 1 - start;
+      if (size >= shortest && count >= BARE * size) {
+        for (let mark = start; mark <= last; mark++) out[line * across + mark * along] = 1;
+      }
+      start = -1;
+    }
+  }
+  return { width, height, data: out };
+}
+
+function isValley(data: Uint8Array, at: number, value: number, sides: readonly number[]): boolean {
+  const ground = value + CONTRAST;
+  for (const side of sides) {
+    if ((data[at - side] as number) >= ground && (data[at + side] as number) >= ground) return true;
+  }
+  return false;
+}
+
+/** The line through the pixels of each region, by least squares. */
+function fit(found: readonly Component[], runs: Runs, vertical: boolean): Rule[] {
+  const sums = new Map(found.map((one) => [one.region, { n: 0, a: 0, c: 0, aa: 0, ac: 0 }]));
+  for (let at = 0; at < runs.count; at++) {
+    const sum = sums.get(runs.region[at] as number);
+    if (sum === undefined) continue;
+    const row = runs.row[at] as number;
+    for (let x = runs.start[at] as number; x < (runs.end[at] as number); x++) {
+      const [a, c] = vertical ? [row, x] : [x, row];
+      sum.n++;
+      sum.a += a;
+      sum.c += c;
+      sum.aa += a * a;
+      sum.ac += a * c;
+    }
+  }
+  return found.map((one) => {
+    const { n, a, c, aa, ac } = sums.get(one.region) ?? { n: 1, a: 0, c: 0, aa: 0, ac: 0 };
+    const slope = (n * ac - a * c) / Math.max(1, n * aa - a * a);
+    const from = vertical ? one.y : one.x;
+    const to = from + length(one, vertical);
+    const middle = (c - slope * a) / n + slope * from + 0.5;
+    return { vertical, from, to, middle, slope, thickness: n / (to - from) };
+  });
+}
+
+/** Where the middle of a rule is across, at a place along. */
+export const middleAt = ({ from, middle, slope }: Rule, along: number): number => middle + slope * (along - from);
+
+/** The page without these rules: the ground beside them takes their place, but where a letter goes through them. */
+export function eraseRules(page: Bitmap, rules: readonly Rule[]): Bitmap {
+  const { width, height, data } = page;
+  const out = new Uint8Array(data);
+  for (const rule of rules) {
+    const [along, across] = rule.vertical ? [width, 1] : [1, width];
+    const lines = rule.vertical ? width : height;
+    const half = rule.thickness / 2;
+    for (let step = rule.from; step < rule.to; step++) {
+      const middle = middleAt(rule, step);
+      const first = Math.max(0, Math.floor(middle - half) - 1);
+      const last = Math.min(lines - 1, Math.ceil(middle + half));
+      const before = data[Math.max(0, first - 2) * across + step * along] as number;
+      const after = data[Math.min(lines - 1, last + 2) * across + step * along] as number;
+      const ground = Math.max(before, after);
+      const darkest = data[Math.max(0, Math.min(lines - 1, Math.floor(middle))) * across + step * along] as number;
+      if (ground < darkest + CONTRAST) continue;
+      for (let line = first; line <= last; line++) out[line * across + step * along] = ground;
+    }
+  }
+  return { width, height, data: out };
+}

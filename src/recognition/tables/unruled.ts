@@ -1,0 +1,112 @@
+// Tables without rules: rows of words that keep to columns, and are no text in columns.
+
+import type { RecognizedWord } from "../bitmap.ts";
+import { around } from "../boxes.ts";
+import { rowsOf } from "../reading-order.ts";
+import { median, quantile } from "../statistics.ts";
+import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
+import { isProse } from "./prose.ts";
+import { makeTable, type Cell, type Table } from "./table.ts";
+
+/** Heights of a word: rows further apart do not belong together. */
+const APART = 3.5;
+/** Rows of a table, by whether it has two columns or more. */
+const LEAST = { two: 3, more: 2 };
+
+/** The tables that words make by where they stand, and the words that are in none. */
+export function unruledTables(words: readonly RecognizedWord[]): {
+  readonly tables: Table[];
+  readonly rest: RecognizedWord[];
+} {
+  const letter = letterWidth(words);
+  const height = median(words.map(({ box }) => box.height));
+  const rows = rowsOf(words).map((row) => chunksOf(row, letter));
+  const tables: Table[] = [];
+  const taken = new Set<RecognizedWord>();
+  for (const block of blocksOf(rows, APART * height)) {
+    for (const [part, columns] of tabular(block, letter)) {
+      const cells = cellsOf(part, columns);
+      const inside = cells.flatMap((cell) => cell.words);
+      for (const word of inside) taken.add(word);
+      const rowCount = Math.max(...cells.map(({ row }) => row)) + 1;
+      tables.push(makeTable(around(inside.map(({ box }) => box)), rowCount, columns.length, cells));
+    }
+  }
+  return { tables, rest: words.filter((word) => !taken.has(word)) };
+}
+
+/** Rows that follow each other closely, of which the first and the last have several chunks. */
+function blocksOf(rows: readonly Row[], apart: number): Row[][] {
+  const blocks: Row[][] = [[]];
+  let bottom = Infinity;
+  for (const row of rows) {
+    const { y, height } = around(row.map(({ box }) => box));
+    if (y - bottom > apart) blocks.push([]);
+    blocks.at(-1)?.push(row);
+    bottom = y + height;
+  }
+  return blocks.map(trimmed).filter((block) => block.length > 1);
+}
+
+function trimmed(block: Row[]): Row[] {
+  const isMany = (row: Row) => row.length > 1;
+  return block.slice(Math.max(0, block.findIndex(isMany)), block.findLastIndex(isMany) + 1);
+}
+
+/** The parts of a block that are tables, with their columns. */
+function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
+  const columns = columnsOf(block, letter);
+  if (columns.length === 0) return [];
+  // A line across all columns is text between tables.
+  const isText = (row: Row) => {
+    const [first, last] = columnsUnder(around(row.map(({ box }) => box)), columns);
+    return row.length === 1 && first === 0 && last === columns.length - 1;
+  };
+  const at = block.findIndex(isText);
+  if (at >= 0) return [block.slice(0, at), block.slice(at + 1)].flatMap((part) => tabular(trimmed(part), letter));
+  const least = columns.length === 2 ? LEAST.two : LEAST.more;
+  const used = columns.every(
+    (_, column) => block.filter((row) => inColumn(row, column, columns).length > 0).length > 1,
+  );
+  return block.length < least || !used || isProse(block, columns) ? [] : [[[...block], columns]];
+}
+
+const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[] =>
+  row.filter(({ box }) => columnsUnder(box, columns)[0] === column);
+
+/** The cells of rows; a row that goes on with the one above it is part of that. */
+function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
+  const starts = startsOf(rows, columns);
+  const cells = new Map<string, { cell: Omit<Cell, "words">; words: RecognizedWord[] }>();
+  let row = -1;
+  for (const [at, chunks] of rows.entries()) {
+    if (starts[at]) row++;
+    for (const { box, words } of chunks) {
+      const [first, last] = columnsUnder(box, columns);
+      const key = `${row} ${first}`;
+      const found = cells.get(key);
+      if (found) found.words.push(...words);
+      else {
+        const cell = { row, column: first, rowSpan: 1, columnSpan: last + 1 - first };
+        cells.set(key, { cell, words: [...words] });
+      }
+    }
+  }
+  return [...cells.values()].map(({ cell, words }) => ({ ...cell, words }));
+}
+
+/** Rows that lack cells and are so much closer to the one above than wide gaps go on with it. */
+const CLOSER = 0.6;
+/** Share of the gaps that are narrower than a wide one. */
+const WIDE = 0.8;
+
+/** Which rows are no continuation of the one above. */
+function startsOf(rows: readonly Row[], columns: readonly Column[]): boolean[] {
+  const boxes = rows.map((row) => around(row.map(({ box }) => box)));
+  const gaps = boxes.map(({ y }, at) => {
+    const above = boxes[at - 1];
+    return above ? Math.max(0, y - above.y - above.height) : Infinity;
+  });
+  const wide = quantile(gaps.slice(1), WIDE);
+  return rows.map((row, at) => row.length >= columns.length || (gaps[at] ?? 0) > CLOSER * wide);
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import {
+  chain,
+  ontoCorners,
+  project,
+  projectBox,
+  rotation,
+  scaling,
+  translation,
+} from "../../src/recognition/projection.ts";
+import { crop, resize, warp } from "../../src/recognition/resample.ts";
+import { Drawing } from "./drawing.ts";
+
+const valueAt = ({ width, data }: { width: number; data: Uint8Array }, x: number, y: number) => data[y * width + x];
+
+test("a smaller size has the means of what its pixels cover", () => {
+  const page = new Drawing(6, 4, 200).box(0, 0, 3, 2, 50);
+  expect([...resize(page, 2, 2).data]).toEqual([50, 200, 200, 200]);
+  expect([...resize(page, 3, 2).data]).toEqual([50, 125, 200, 200, 200, 200]);
+  expect([...resize(page, 1, 1).data]).toEqual([163]);
+});
+
+test("a crop has the pixels of its box", () => {
+  const page = new Drawing(5, 5).box(1, 2, 2, 2, 7);
+  expect([...crop(page, { x: 1, y: 1, width: 3, height: 2 }).data]).toEqual([255, 255, 255, 7, 7, 255]);
+});
+
+test("a bitmap taken as it is stays as it is, and by one pixel aside has ground at its edge", () => {
+  const page = new Drawing(30, 20).text(3, 3, "a");
+  expect(warp(page, scaling(1), 30, 20, 9).data).toEqual(page.data);
+  const moved = warp(page, translation(1, 0), 30, 20, 9);
+  expect([29, 28].map((x) => valueAt(moved, x, 5))).toEqual([9, 255]);
+  expect(valueAt(moved, 4, 9)).toBe(valueAt(page, 5, 9));
+});
+
+test("turned by a right angle, the upper right corner becomes the upper left one", () => {
+  const page = new Drawing(40, 30).box(34, 2, 4, 4);
+  const out = warp(page, chain(rotation(90), translation(40, 0)), 30, 40, 255);
+  expect([valueAt(out, 4, 4), valueAt(out, 10, 4), valueAt(out, 4, 34)]).toEqual([0, 255, 255]);
+});
+
+test("the corners of a rectangle come to lie where they are wanted, and steps are chained in their order", () => {
+  const corners = [
+    [10, 5],
+    [90, 15],
+    [80, 70],
+    [5, 60],
+  ] as const;
+  const projection = ontoCorners(40, 20, corners);
+  for (const [at, corner] of (
+    [
+      [0, 0],
+      [40, 0],
+      [40, 20],
+      [0, 20],
+    ] as const
+  ).entries()) {
+    const [x, y] = project(projection, corner);
+    expect([x, y].map((value) => Math.round(value * 1e6) / 1e6)).toEqual([...(corners[at] ?? [])]);
+  }
+  expect(project(chain(scaling(2), translation(1, 3)), [5, 5])).toEqual([11, 13]);
+});
+
+test("a box is known where it was, by whole pixels, and never outside or without size", () => {
+  const page = { width: 100, height: 50 };
+  expect(projectBox(scaling(0.5), { x: 10, y: 11, width: 5, height: 4 }, page)).toEqual({
+    x: 5,
+    y: 5,
+    width: 3,
+    height: 3,
+  });
+  expect(projectBox(scaling(2), { x: 40, y: 20, width: 20, height: 20 }, page)).toEqual({
+    x: 80,
+    y: 40,
+    width: 20,
+    height: 10,
+  });
+  expect(projectBox(scaling(2), { x: 70, y: 40, width: 9, height: 9 }, page)).toEqual({
+    x: 99,
+    y: 49,
+    width: 1,
+    height: 1,
+  });
+});
