@@ -46,6 +46,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 /** What people type who come from other programs. */
 const WORDS: Readonly<Record<string, Action>> = { help: "help", version: "version" };
 
+const JSON_IS_OF = "--json belongs to svc list, svc models and svc say --voices.";
+
 const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
 
 /**
@@ -75,7 +77,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const plain = { explicitServe: false, values, json, operands: [], flags };
   if (word !== undefined) return { ...plain, action: word, json: false };
   if (json && own && flags["voices"] === undefined) {
-    throw new UsageError("--json belongs to svc list, svc models and svc say --voices.");
+    throw new UsageError(JSON_IS_OF);
   }
   if (own) {
     const operands = positionals.slice(1);
@@ -91,7 +93,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   }
   const stored = STORE_COMMANDS.find((one) => one === command);
   if (json && stored !== "list" && command !== "models") {
-    throw new UsageError("--json belongs to svc list, svc models and svc say --voices.");
+    throw new UsageError(JSON_IS_OF);
   }
   if (stored !== undefined) {
     if (action === "serve") action = stored;

@@ -28,7 +28,7 @@ const USAGE = [
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   {
     call: "svc pull MODEL [options]",
-    help: "download owner/repository[:QUANT], the file at a URL, whisper:NAME, kokoro, or tessdata:LANGUAGE",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, tessdata:NAME",
   },
   { call: "svc list [--json]", help: "show the downloaded models" },
   { call: "svc rm MODEL", help: "remove a downloaded model" },

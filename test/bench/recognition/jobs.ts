@@ -119,8 +119,19 @@ function tableJob(group: "ruled" | "unruled", at: number): Job {
   const pad = style["wide"] === true ? [20, 10] : [pick(roll, [8, 10, 14]), pick(roll, [3, 5, 8])];
   const drawing = {
     ...style,
-    ...{ kind: "table", seed, size, pad, rows, align, merged, width: 1300, height: 1400 },
-    ...{ font: font?.plain, bold: font?.bold, before: paragraph(roll, 3), after: paragraph(roll, 3) },
+    kind: "table",
+    seed,
+    size,
+    pad,
+    rows,
+    align,
+    merged,
+    width: 1300,
+    height: 1400,
+    font: font?.plain,
+    bold: font?.bold,
+    before: paragraph(roll, 3),
+    after: paragraph(roll, 3),
     wrap: typeof style["wrap"] === "number" ? style["wrap"] * size : 0,
   };
   return { group, name: `${group}-${at}`, drawing, rows };
