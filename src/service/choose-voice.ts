@@ -9,6 +9,13 @@ import type { Backend } from "./model-router.ts";
 export interface OfferedVoice {
   readonly voice: Voice;
   readonly backend: Backend<SpeechPort>;
+  readonly spoken: Language;
+}
+
+/** A language tag with what it leaves out, as all write it, and its language: fr is fr-FR, and cmn is zh. */
+interface Language {
+  readonly tag: string;
+  readonly language: string;
 }
 
 /** What a request says of the voice that it wants. */
@@ -43,16 +50,21 @@ const USUAL_LOCALE = "en-US";
  */
 export function chooseVoice(known: readonly OfferedVoice[], { name, locale }: VoiceWish): OfferedVoice {
   const offered = ready(known);
-  const spoken = locale === undefined ? offered : offered.filter(({ voice }) => speaks(voice, locale));
+  const wanted = readTag(locale ?? USUAL_LOCALE);
+  const spoken = locale === undefined ? offered : offered.filter((one) => speaks(one, wanted));
   const own = known.find(({ voice }) => voice.id === name);
   if (own && !offered.includes(own)) throw needsProgram(own);
-  if (spoken.length === 0) throw noneSpeaks(known, locale);
+  if (spoken.length === 0) throw noneSpeaks(known, wanted);
   if (own && !spoken.includes(own)) throw speaksOther(own);
-  const chosen = own ?? standIn(spoken, name, locale);
+  const chosen = own ?? standIn(spoken, name, wanted);
   if (chosen) return chosen;
   const message = "'voice' names no voice of this server; GET /v1/audio/voices lists them.";
   throw new SvcError("not_found", message, { param: "voice" });
 }
+
+/** The voices of a source. */
+export const offer = (backend: Backend<SpeechPort>, voices: readonly Voice[]): OfferedVoice[] =>
+  voices.map((voice) => ({ voice, backend, spoken: readTag(voice.locale) }));
 
 /** Those that can speak on this host. */
 export const ready = (known: readonly OfferedVoice[]): OfferedVoice[] =>
@@ -61,8 +73,9 @@ export const ready = (known: readonly OfferedVoice[]): OfferedVoice[] =>
 /** The names of the public convention that stand for each voice. */
 export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<OfferedVoice, readonly string[]> {
   const aliases = new Map<OfferedVoice, string[]>();
+  const usual = readTag(USUAL_LOCALE);
   for (const name of Object.keys(NAMES)) {
-    const voice = standIn(offered, name);
+    const voice = standIn(offered, name, usual);
     if (voice) aliases.set(voice, [...(aliases.get(voice) ?? []), name]);
   }
   return aliases;
@@ -72,15 +85,15 @@ export function aliasesOf(offered: readonly OfferedVoice[]): ReadonlyMap<Offered
 function standIn(
   offered: readonly OfferedVoice[],
   name: string | undefined,
-  locale = USUAL_LOCALE,
+  wanted: Language,
 ): OfferedVoice | undefined {
   if (name !== undefined && !Object.hasOwn(NAMES, name)) return undefined;
   const best = mostPreferred(offered);
   const namesake = best.find(({ voice }) => name !== undefined && voice.id.endsWith(`_${name}`));
   if (namesake) return namesake;
-  const near = preferring(best, ({ voice }) => speaks(voice, locale));
+  const near = preferring(best, (one) => speaks(one, wanted));
   const alike = preferring(near, ({ voice }) => name === undefined || voice.gender === NAMES[name]);
-  return preferring(alike, ({ voice }) => readTag(voice.locale).tag === readTag(locale).tag)[0];
+  return preferring(alike, ({ spoken }) => spoken.tag === wanted.tag)[0];
 }
 
 /** Those of which it is true; where there are none, all. */
@@ -91,15 +104,16 @@ function preferring(offered: readonly OfferedVoice[], isBetter: (one: OfferedVoi
 
 /** Those of models; where there are none, those of the first program. */
 function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[] {
-  const own = offered.filter(({ backend }) => backend.engine.status().origin === "model");
-  return own.length > 0 ? own : offered.filter(({ backend }) => backend === offered[0]?.backend);
+  const sources = [...new Set(offered.map(({ backend }) => backend))];
+  const models = sources.filter(({ engine }) => engine.status().origin === "model");
+  const best = models.length > 0 ? models : sources.slice(0, 1);
+  return offered.filter(({ backend }) => best.includes(backend));
 }
 
 /** Whether a voice speaks a language, whatever the country. */
-const speaks = ({ locale }: Voice, wanted: string): boolean => readTag(locale).language === readTag(wanted).language;
+const speaks = ({ spoken }: OfferedVoice, { language }: Language): boolean => spoken.language === language;
 
-/** A language tag with what it leaves out, as all write it, and its language: fr is fr-FR, and cmn is zh. */
-function readTag(text: string): { readonly tag: string; readonly language: string } {
+function readTag(text: string): Language {
   const tag = text.replaceAll("_", "-").toLowerCase();
   try {
     const whole = new Intl.Locale(tag).maximize();
@@ -109,9 +123,9 @@ function readTag(text: string): { readonly tag: string; readonly language: strin
   }
 }
 
-function noneSpeaks(known: readonly OfferedVoice[], locale = USUAL_LOCALE): SvcError {
+function noneSpeaks(known: readonly OfferedVoice[], wanted: Language): SvcError {
   const spoken = [...new Set(ready(known).map(({ voice }) => voice.locale))].toSorted().join(", ");
-  const needs = known.find(({ voice }) => speaks(voice, locale))?.voice.needs;
+  const needs = known.find((one) => speaks(one, wanted))?.voice.needs;
   const remedy =
     needs === undefined ? "" : ` With the program ${needs} on the server's host there is one for this language.`;
   const message = `'locale' must be a language that a voice speaks: ${spoken}.${remedy}`;

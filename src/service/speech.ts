@@ -2,7 +2,7 @@
 
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
-import { aliasesOf, chooseVoice, ready, type OfferedVoice } from "./choose-voice.ts";
+import { aliasesOf, chooseVoice, offer, ready, type OfferedVoice } from "./choose-voice.ts";
 import type { ModelRouter } from "./model-router.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
@@ -26,6 +26,9 @@ export interface SpeechRun {
 }
 
 export class SpeechService {
+  /** By lists of voices: to read a language takes time, and programs have many. */
+  private readonly offers = new WeakMap<readonly Voice[], readonly OfferedVoice[]>();
+
   constructor(private readonly deps: SpeechDeps) {}
 
   /** All voices that can speak, each with its model and the names that stand for it. Throws SvcError `engine_unavailable` without a model. */
@@ -59,7 +62,14 @@ export class SpeechService {
   /** The voices of one model, or of all, in the order of their precedence; also those that cannot speak here yet. */
   private async known(model?: string): Promise<OfferedVoice[]> {
     const backends = this.deps.router.findAll(model, "speech");
-    const voices = await Promise.all(backends.map(({ engine }) => engine.voices()));
-    return backends.flatMap((backend, at) => (voices[at] ?? []).map((voice) => ({ voice, backend })));
+    const lists = await Promise.all(
+      backends.map(async (backend) => {
+        const voices = await backend.engine.voices();
+        const offered = this.offers.get(voices) ?? offer(backend, voices);
+        this.offers.set(voices, offered);
+        return offered;
+      }),
+    );
+    return lists.flat();
   }
 }

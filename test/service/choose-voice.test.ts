@@ -3,17 +3,25 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Voice } from "../../src/domain/speech.ts";
-import { aliasesOf, chooseVoice, ready, type OfferedVoice, type VoiceWish } from "../../src/service/choose-voice.ts";
+import {
+  aliasesOf,
+  chooseVoice,
+  offer,
+  ready,
+  type OfferedVoice,
+  type VoiceWish,
+} from "../../src/service/choose-voice.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 
 /** Voices as `id locale gender` in words, all of one source. */
 function source(origin: "model" | "program", ...voices: string[]): OfferedVoice[] {
   const engine = new FakeSpeaker(origin, origin);
   const backend = { model: origin, engine, parallel: 1 };
-  return voices.map((line) => {
+  const listed = voices.map((line): Voice => {
     const [id = "", locale = "", gender = "unspecified"] = line.split(" ");
-    return { backend, voice: { id, name: id, locale, gender: gender as Voice["gender"], quality: "compact" } };
+    return { id, name: id, locale, gender: gender as Voice["gender"], quality: "compact" };
   });
+  return offer(backend, listed);
 }
 
 const heart = source("model", "heart en-US female");

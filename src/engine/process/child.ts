@@ -82,6 +82,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   receive = (message) => {
     if (message.type === "submit") engine.submit(message.key, message.job);
     else if (message.type === "cancel") engine.cancel(message.key, message.cause);
+    else if (message.type === "hold") engine.hold?.(message.key, message.held);
   };
   early.forEach(receive);
   memory.loaded();

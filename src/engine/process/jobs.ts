@@ -23,6 +23,8 @@ export class PendingJob<Job, Event extends {}> {
   accepted = false;
   /** The engine that has it now has accepted it, and sends its last event when it is cancelled. */
   isKnown = false;
+  /** The engine leaves it until its events are read. */
+  isHeld = false;
   /** Why it was cancelled, while its last event is awaited. */
   cancelled: CancelCause | undefined;
   /** What an engine is sent; nothing once one computes it: images and sound are large. */

@@ -24,6 +24,8 @@ export interface LoadedEngine<Ready, Job> {
   submit(key: JobKey, job: Job): void;
   /** Stops the work of a job. Unless the cause is `client`, its last event is sent. Unknown keys are ignored. */
   cancel(key: JobKey, cause: CancelCause): void;
+  /** Leaves a job until it is held no longer. Unknown keys are ignored. */
+  hold?(key: JobKey, held: boolean): void;
   /** Computes for as long as the process lives. Throws when it cannot go on: the process ends then. */
   run(): Promise<never>;
   /** What is to be done before the process ends in order. */

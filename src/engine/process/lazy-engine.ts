@@ -14,6 +14,8 @@ export interface LazyEngineOptions<Options, Model> {
   readonly idleMs: number;
   /** Milliseconds for which a computation may keep the process from any sign of life; default 0. */
   readonly quietMs?: number;
+  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  readonly mostUnread?: number;
 }
 
 export abstract class LazyEngine<
@@ -33,7 +35,7 @@ export abstract class LazyEngine<
     protected readonly options: LazyEngineOptions<Options, Model>,
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs"> = {},
   ) {
-    const { engine, model, launch, idleMs, quietMs = 0 } = options;
+    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity } = options;
     this.model = model.id;
     this.supervisor = new Supervisor({
       kind,
@@ -43,6 +45,7 @@ export abstract class LazyEngine<
       start: "lazy",
       idleMs,
       quietMs,
+      mostUnread,
       onReady: (ready) => (this.loaded = ready),
       ...own,
     });

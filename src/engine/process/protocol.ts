@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 10;
+export const PROTOCOL_VERSION = 11;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts: one 4-byte key each. Native code tells
@@ -20,7 +20,9 @@ export type ToEngine<Options, Job> =
   | { readonly type: "load"; readonly version: number; readonly options: Options }
   | { readonly type: "submit"; readonly key: JobKey; readonly job: Job }
   /** With cause `client` nobody reads the outcome: none needs to be sent. */
-  | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause };
+  | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause }
+  /** Its reader is behind, or has caught up. */
+  | { readonly type: "hold"; readonly key: JobKey; readonly held: boolean };
 
 /** Why a job is not computed. */
 export interface Refusal {

@@ -25,6 +25,11 @@ export class EventQueue<T extends {}> {
     this.end();
   }
 
+  /** Values that nobody has taken yet. */
+  get size(): number {
+    return this.values.length;
+  }
+
   /** The next value that is here already. Taking them this way costs no promise a value. */
   take(): T | undefined {
     return this.values.shift();

@@ -30,6 +30,8 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly idleMs: number;
   /** Milliseconds for which a computation may keep it from any sign of life; default 0: native code tells of itself. */
   readonly quietMs?: number;
+  /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
+  readonly mostUnread?: number;
   /** Milliseconds that the process has to end in order; default 2 s. */
   readonly stopGraceMs?: number;
   /**

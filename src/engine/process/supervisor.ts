@@ -101,7 +101,10 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     signal.addEventListener("abort", abandon);
     try {
       while (await events.more()) {
-        for (let event = events.take(); event !== undefined; event = events.take()) yield event;
+        for (let event = events.take(); event !== undefined; event = events.take()) {
+          this.balance(pending);
+          yield event;
+        }
       }
       signal.throwIfAborted();
     } finally {
@@ -146,6 +149,16 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
     this.pending.set(pending.key, pending);
     if (this.state === "ready") this.submit(pending);
     else this.waitForModel(pending);
+  }
+
+  /** An engine that is faster than the reader would fill the memory with what waits for it. */
+  private balance(pending: PendingJob<Job, Event>): void {
+    const { mostUnread = Infinity } = this.options;
+    const { size } = pending.events;
+    const held = size > (pending.isHeld ? mostUnread / 2 : mostUnread);
+    if (held === pending.isHeld) return;
+    pending.isHeld = held;
+    this.process?.send({ type: "hold", key: pending.key, held });
   }
 
   private waitForModel(pending: PendingJob<Job, Event>): void {
@@ -327,6 +340,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
         for (const { key, events } of message.outputs) {
           const pending = this.pending.get(key);
           for (const event of events) pending?.events.push(event);
+          if (pending) this.balance(pending);
         }
         for (const { key, event } of message.finished) {
           this.ended(key);

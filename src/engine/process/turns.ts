@@ -1,10 +1,17 @@
 // Whose turn it is: clients take turns, and so do the jobs of each.
 
-export class Turns<Job extends { readonly client?: string }> {
+interface Turn {
+  readonly client?: string;
+  /** Its turns pass to the others. */
+  isHeld: boolean;
+}
+
+export class Turns<Job extends Turn> {
   private jobs: readonly Job[] = [];
 
-  get isEmpty(): boolean {
-    return this.jobs.length === 0;
+  /** Whether there is nobody to take a turn. */
+  get areOver(): boolean {
+    return this.jobs.every(({ isHeld }) => isHeld);
   }
 
   add(job: Job): void {
@@ -15,15 +22,20 @@ export class Turns<Job extends { readonly client?: string }> {
     return this.jobs.includes(job);
   }
 
-  /** Drops the jobs for which this is true. */
-  remove(isGone: (job: Job) => boolean): void {
-    this.jobs = this.jobs.filter((job) => !isGone(job));
+  find(isWanted: (job: Job) => boolean): Job | undefined {
+    return this.jobs.find(isWanted);
+  }
+
+  /** Drops the job, if it is here. */
+  remove(job: Job | undefined): void {
+    this.jobs = this.jobs.filter((other) => other !== job);
   }
 
   /** The job whose turn it is. It goes behind all others of its client, and these behind all other clients'. */
   next(): Job | undefined {
-    const [job, ...rest] = this.jobs;
+    const job = this.jobs.find(({ isHeld }) => !isHeld);
     if (!job) return undefined;
+    const rest = this.jobs.filter((other) => other !== job);
     const isSame = ({ client }: Job) => client !== undefined && client === job.client;
     this.jobs = [...rest.filter((other) => !isSame(other)), ...rest.filter(isSame), job];
     return job;

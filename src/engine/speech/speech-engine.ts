@@ -12,6 +12,9 @@ interface KnownModel {
   readonly voices: () => Promise<readonly Voice[]>;
 }
 
+/** Of four seconds of sound each, or less: 6 MB without compression. */
+const MOST_UNREAD = 32;
+
 export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownModel>;
 
 export class SpeechEngine
@@ -19,7 +22,7 @@ export class SpeechEngine
   implements SpeechPort
 {
   constructor(options: SpeechEngineOptions) {
-    super("speech", options);
+    super("speech", { ...options, mostUnread: MOST_UNREAD });
   }
 
   status(): SpeechStatus {

@@ -91,6 +91,23 @@ test(
 );
 
 test(
+  "a reader who is behind has the engine wait, and gets everything when he goes on; others are served meanwhile",
+  async () => {
+    const engine = create();
+    const slow = engine.run({ work: saying("a. ".repeat(100)) }, live())[Symbol.asyncIterator]();
+    while ((await slow.next()).value?.type !== "audio");
+    // Many times as long as the rest would take.
+    for (let others = 0; others < 10; others++) await say(engine, "abcdefgh. ".repeat(10));
+    let unread = 0;
+    const status = engine.status();
+    for (let event = await slow.next(); !event.done; event = await slow.next()) unread++;
+    // It was still at work when the others were done: 99 sentences and the result followed.
+    expect([status.running, unread]).toEqual([1, 100]);
+  },
+  PATIENCE_MS,
+);
+
+test(
   "a crash fails the text that was being said, and the next one finds another process",
   async () => {
     const engine = create();

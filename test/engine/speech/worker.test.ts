@@ -1,12 +1,12 @@
 // Whose sentence is said when, on a voice that hums.
 
 import { describe, expect, test } from "bun:test";
-import type { SpeechWork } from "../../../src/domain/speech.ts";
+import type { SpeechFormat, SpeechWork } from "../../../src/domain/speech.ts";
 import { ProgramError } from "../../../src/engine/process/program.ts";
 import { SpeechWorker, type Speaker } from "../../../src/engine/speech/child/worker.ts";
 import type { FromSpeaker } from "../../../src/engine/speech/protocol.ts";
 
-const work = (text: string): SpeechWork => ({ text, voice: "hum", speed: 1, format: "pcm" });
+const work = (text: string, format: SpeechFormat = "pcm"): SpeechWork => ({ text, voice: "hum", speed: 1, format });
 
 /** A worker and what it says, as text. */
 function start(during: () => void = () => {}, reading: () => void = () => {}) {
@@ -29,8 +29,8 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
     },
   };
   const worker = new SpeechWorker(speaker, (message) => messages.push(message));
-  const submit = (key: number, text: string, client?: string) =>
-    worker.submit(key, { work: work(text), ...(client !== undefined && { client }) });
+  const submit = (key: number, text: string, client?: string, format?: SpeechFormat) =>
+    worker.submit(key, { work: work(text, format), ...(client !== undefined && { client }) });
   const turns = async (count: number) => {
     for (let turn = 0; turn < count; turn++) await worker.step();
   };
@@ -115,6 +115,30 @@ test("a cancel ends what is being said, and is nobody's failure", async () => {
   await turns(4);
   expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
   expect(messages.filter(({ type }) => type === "log" || type === "rejected")).toEqual([]);
+});
+
+test("a text whose reader is behind is left, and goes on where it was; others take its turns meanwhile", async () => {
+  const { worker, said, submit, turns, endOf } = start();
+  submit(1, "a1|a2");
+  submit(2, "b1|b2");
+  await turns(1);
+  worker.hold(1, true);
+  await turns(5);
+  expect([said, endOf(2)]).toEqual([["a1", "b1", "b2"], ["result"]]);
+  worker.hold(1, false);
+  await turns(2);
+  expect([said.at(-1), endOf(1)]).toEqual(["a2", ["result"]]);
+  worker.hold(7, true);
+});
+
+test("of files that are sent when they are whole one is made at a time, and no other waits for that", async () => {
+  const { said, submit, turns, endOf } = start();
+  submit(1, "a1|a2", "anna", "caf");
+  submit(2, "b1|b2", "bert", "caf");
+  submit(3, "c1|c2", "carl");
+  await turns(12);
+  expect(said).toEqual(["a1", "c1", "a2", "c2", "b1", "b2"]);
+  expect([1, 2, 3].map(endOf)).toEqual([["result"], ["result"], ["result"]]);
 });
 
 test("a program that fails is told from what cannot be said", async () => {

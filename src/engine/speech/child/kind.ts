@@ -17,6 +17,7 @@ export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, Spe
       ready: { sampleRate: speaker.sampleRate },
       submit: (key, job) => worker.submit(key, job),
       cancel: (key) => worker.cancel(key),
+      hold: (key, held) => worker.hold(key, held),
       run: () => worker.run(),
     };
   },

@@ -46,7 +46,11 @@ interface QueuedJob {
   held?: Uint8Array[];
   samples: number;
   phonemes: number;
+  isHeld: boolean;
 }
+
+/** Such a file is in memory until it is done: one at a time is made, however many there are. */
+const isWhole = ({ work }: QueuedJob): boolean => FORMATS[work.format].isWhole === true;
 
 export class SpeechWorker {
   private readonly turns = new Turns<QueuedJob>();
@@ -61,22 +65,28 @@ export class SpeechWorker {
     const sentences = this.speaker.sentences(work).toReversed();
     const own = client === undefined ? {} : { client };
     const ended = new AbortController();
-    this.turns.add({ key, work, ...own, ended, sentences, pieces: [], samples: 0, phonemes: 0 });
+    this.turns.add({ key, work, ...own, ended, sentences, pieces: [], samples: 0, phonemes: 0, isHeld: false });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
   }
 
   cancel(key: JobKey): void {
-    this.turns.remove((job) => {
-      if (job.key === key) job.ended.abort();
-      return job.key === key;
-    });
+    const job = this.find(key);
+    this.turns.remove(job);
+    job?.ended.abort();
+  }
+
+  /** Leaves a job until it is held no longer. */
+  hold(key: JobKey, held: boolean): void {
+    const job = this.find(key);
+    if (job) job.isHeld = held;
+    this.wake();
   }
 
   /** Computes for ever. */
   async run(): Promise<never> {
     for (;;) {
-      if (this.turns.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
+      if (this.turns.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
       // Messages that came meanwhile are read here.
       await new Promise(setImmediate);
       await this.step();
@@ -97,7 +107,11 @@ export class SpeechWorker {
     }
   }
 
+  private readonly find = (key: JobKey) => this.turns.find((job) => job.key === key);
+
   private async advance(job: QueuedJob): Promise<void> {
+    if (!job.encoder && isWhole(job) && this.turns.find((other) => isWhole(other) && other.encoder !== undefined))
+      return;
     job.encoder ??= await this.begin(job);
     if (job.pieces.length === 0) {
       const sentence = job.sentences.pop();
@@ -122,9 +136,9 @@ export class SpeechWorker {
 
   private begin(job: QueuedJob): Promise<Encoder> {
     this.send({ type: "started", keys: [job.key] });
-    const { make, complete, isWhole } = FORMATS[job.work.format];
+    const { make, complete } = FORMATS[job.work.format];
     // Nobody has to wait for one sentence, so its file can say how long it is.
-    if (complete && (isWhole || job.sentences.length === 1)) job.held = [];
+    if (complete && (isWhole(job) || job.sentences.length === 1)) job.held = [];
     return make(this.speaker.sampleRate);
   }
 
@@ -140,7 +154,7 @@ export class SpeechWorker {
       this.tell(job, file);
     }
     const result = { seconds: job.samples / this.speaker.sampleRate, phonemes: job.phonemes };
-    this.turns.remove((other) => other === job);
+    this.turns.remove(job);
     this.send({ type: "events", outputs: [], finished: [{ key: job.key, event: { type: "result", result } }] });
   }
 
@@ -151,7 +165,7 @@ export class SpeechWorker {
   }
 
   private reject(job: QueuedJob, code: ErrorCode, message: string, param?: string): void {
-    this.turns.remove((other) => other === job);
+    this.turns.remove(job);
     this.send({ type: "rejected", key: job.key, code, message, ...(param !== undefined && { param }) });
   }
 }
