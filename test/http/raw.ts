@@ -31,3 +31,18 @@ export class RawClient {
     this.socket.destroy();
   }
 }
+
+const UPGRADE = [
+  "Host: localhost",
+  "Connection: Upgrade",
+  "Upgrade: websocket",
+  "Sec-WebSocket-Version: 13",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+const named = (line: string) => line.split(":", 1)[0];
+
+/** A request for a WebSocket, with these headers besides the usual ones or in their place. */
+export function upgradeRequest(headers: readonly string[] = [], path = "/v1/realtime"): string {
+  const usual = UPGRADE.filter((line) => !headers.some((one) => named(one) === named(line)));
+  return [`GET ${path} HTTP/1.1`, ...usual, ...headers, "\r\n"].join("\r\n");
+}

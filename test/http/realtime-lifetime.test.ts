@@ -7,9 +7,10 @@ import { SvcError } from "../../src/domain/errors.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
 import { RealtimeService } from "../../src/service/realtime.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { dice } from "../support/dice.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until, type TestServer } from "./harness.ts";
-import { RawClient } from "./raw.ts";
+import { RawClient, upgradeRequest } from "./raw.ts";
 
 const PATH = "/v1/realtime";
 /** 16-bit samples at 24 kHz, one second. */
@@ -37,13 +38,9 @@ function say(client: RealtimeClient): void {
 }
 
 /** The head of the answer to an upgrade with these headers. */
-async function answerTo(server: TestServer, headers: readonly string[], path = PATH): Promise<string> {
+async function answerTo(server: TestServer, headers: readonly string[], path?: string): Promise<string> {
   const raw = await RawClient.connect(server.port);
-  const usual = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"];
-  const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-  const named = (line: string) => line.split(":", 1)[0];
-  const own = [...usual, key, "Host: localhost"].filter((line) => !headers.some((one) => named(one) === named(line)));
-  raw.socket.write([`GET ${path} HTTP/1.1`, ...own, ...headers, "\r\n"].join("\r\n"));
+  raw.socket.write(upgradeRequest(headers, path));
   await until(() => raw.received.includes("\r\n\r\n"));
   raw.leave();
   return raw.received;
@@ -290,6 +287,31 @@ describe("a session ends", () => {
       0, 0, 0,
     ]);
   });
+});
+
+test("sessions that come and go leave nothing behind, wherever they were", async () => {
+  const server = serve(hello, { maxRealtimeSessions: 1000 });
+  const roll = dice(5);
+  server.transcriber.gate = new Promise(() => {});
+  const visits = Array.from({ length: 120 }, async (_, visit) => {
+    if (visit % 3 === 0) {
+      // It leaves before, or while, it is let in.
+      const raw = await RawClient.connect(server.port);
+      raw.socket.write(upgradeRequest());
+      await Bun.sleep(roll(3));
+      return raw.leave();
+    }
+    const client = await RealtimeClient.open(server.url);
+    if (visit % 2 === 0) client.append(speech.subarray(0, 2 * (1 + roll(24_000))));
+    if (visit % 5 === 0) say(client);
+    if (visit % 7 === 0) await client.next("session.created");
+    await Bun.sleep(roll(20));
+    client.close();
+  });
+  await Promise.all(visits);
+  await until(() => server.metrics.connections === 0);
+  expect([server.requests.activeCount, server.requests.registeredCount]).toEqual([0, 0]);
+  expect(await (await fetch(`${server.url}/health`)).json()).toBeDefined();
 });
 
 test("clients take turns by who they are", async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until } from "./harness.ts";
-import { RawClient } from "./raw.ts";
+import { RawClient, upgradeRequest } from "./raw.ts";
 
 /** Of 16-bit samples at 24 kHz. */
 const SECOND = 48_000;
@@ -217,17 +217,7 @@ describe("what is too much", () => {
   test("who does not read what it is sent is left", async () => {
     const server = serve();
     const raw = await RawClient.connect(server.port);
-    raw.socket.write(
-      [
-        "GET /v1/realtime HTTP/1.1",
-        "Host: localhost",
-        "Connection: Upgrade",
-        "Upgrade: websocket",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        "\r\n",
-      ].join("\r\n"),
-    );
+    raw.socket.write(upgradeRequest());
     await until(() => raw.received.includes("session.created"));
     raw.socket.pause();
     // Frames of one masked byte each, which is no JSON: the errors come to more than any system keeps for a reader.

@@ -180,6 +180,33 @@ describe("a session", () => {
     expect(server.transcriber.utterances).toHaveLength(1);
   });
 
+  test("stops recognising what is cleared, and listens to nothing more of it", async () => {
+    const server = start();
+    server.transcriber.gate = new Promise(() => {});
+    const client = await open(server);
+    client.set({ turn_detection: null });
+    // Nine seconds and a breath are a piece.
+    client.append(speech(281));
+    client.append(silence(PAUSE));
+    await until(() => server.transcriber.told === 1);
+    const ear = Promise.withResolvers<void>();
+    server.transcriber.ear = ear.promise;
+    const before = server.transcriber.heard.length;
+    client.append(speech(1));
+    await until(() => server.transcriber.heard.length > before);
+    client.append(speech(1000));
+    client.send({ type: "input_audio_buffer.clear" });
+    client.send({ type: "nothing" });
+    await client.error();
+    ear.resolve();
+    await client.next("input_audio_buffer.cleared");
+    await until(() => server.requests.activeCount === 0);
+    expect(server.transcriber.heard).toHaveLength(before + 1);
+    expect(types(client).filter((type) => type.includes("transcription"))).toEqual([]);
+    // What was heard leads in to what comes next.
+    expect(server.transcriber.heard.map(({ known }) => known)).toEqual([0, ...Array(before).fill(1)]);
+  });
+
   test("changes what it is told to, and leaves the rest", async () => {
     const client = await open(start());
     client.set({

@@ -35,8 +35,9 @@ export class TranscriptionEngine
     return { ...this.supervisor.status(), modelId, created, ...(this.loaded && { model: this.loaded }) };
   }
 
-  async *run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
-    for await (const event of this.supervisor.run(job, signal)) if (event.type !== "heard") yield event;
+  run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
+    // A generator would hold on to the job, and that to its sound.
+    return recognised(this.supervisor.run(job, signal));
   }
 
   async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
@@ -44,4 +45,8 @@ export class TranscriptionEngine
       if (event.type === "heard") return event.heard;
     throw new SvcError("internal_error", "The engine did not say what it heard.");
   }
+}
+
+async function* recognised(events: AsyncIterable<RecogniserEvent>): AsyncGenerator<TranscriptionEvent, void, void> {
+  for await (const event of events) if (event.type !== "heard") yield event;
 }

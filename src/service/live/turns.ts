@@ -132,7 +132,8 @@ export class Turns {
     const pause = quietSince === undefined ? 0 : this.place - quietSince;
     const middle = this.place - clock.bytes(clock.seconds(pause) / 2);
     if (pause >= silence) return this.endPhrase(settings);
-    const isPause = pause >= clock.bytes(PIECE.pause);
+    // The rest of a pause that was cut in is none.
+    const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.place - phrase.from;
     if (isPause && length >= clock.bytes(PIECE.enough)) this.cut(phrase, middle, settings);

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { LISTENING_MEMORY, LISTENING_WINDOW } from "../../../ffi/whisper/api.ts";
+import type { ListeningWork } from "../../../src/domain/transcription.ts";
+import { Listener } from "../../../src/engine/transcription/child/listener.ts";
+import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
+
+/** A listener that says of each window what its first sample is, and counts windows in its memory. */
+function start({ tellsSpeech = true, fails = false } = {}) {
+  const messages: FromRecogniser[] = [];
+  let noticed = 0;
+  const listen = (samples: Float32Array, memory: Float32Array) => {
+    if (fails) throw new Error("out of memory");
+    const windows = samples.length / LISTENING_WINDOW;
+    memory[0] = (memory[0] ?? 0) + windows;
+    return Float32Array.from({ length: windows }, (_, at) => samples[at * LISTENING_WINDOW] ?? 0);
+  };
+  // One sample less than there should be, as a converter may have it.
+  const convert = (samples: Float32Array) => samples.filter((_, at) => at % 3 < 2).subarray(0, -1);
+  const audio = { openConverter: () => ({ convert, close: () => {} }) };
+  const listener = new Listener(
+    { listen },
+    audio as never,
+    tellsSpeech,
+    (message) => messages.push(message),
+    () => noticed++,
+  );
+  const hear = (work: ListeningWork) => {
+    listener.submit(7, work);
+    const [last] = messages.splice(0);
+    const end = last?.type === "events" ? last.finished[0]?.event : undefined;
+    return end?.type === "heard" ? end.heard : undefined;
+  };
+  return { hear, listener, messages, noticed: () => noticed };
+}
+
+/** Frames at 24 kHz, each of one value. */
+function sound(...values: readonly number[]): ListeningWork["sound"] {
+  const samples = Int16Array.from(
+    { length: values.length * 768 },
+    (_, at) => (values[Math.floor(at / 768)] ?? 0) * 2 ** 15,
+  );
+  return { format: { encoding: "pcm16", rate: 24_000 }, bytes: new Uint8Array(samples.buffer) };
+}
+
+test("what was listened to before leads in to what is new, and is not heard again", () => {
+  const { hear } = start();
+  const first = hear({ sound: sound(0.25, 0.75), known: 0 });
+  expect([...(first?.speech ?? [])]).toEqual([0.25, 0.75]);
+  expect(first?.memory).toHaveLength(LISTENING_MEMORY);
+  const second = hear({ sound: sound(0.75, 0.5, 0.125), known: 1, ...(first && { memory: first.memory }) });
+  expect([...(second?.speech ?? [])]).toEqual([0.5, 0.125]);
+  expect(second?.memory[0]).toBe(4);
+});
+
+test("only speech counts as somebody who speaks", () => {
+  const { hear, noticed } = start();
+  hear({ sound: sound(0.25, 0.5), known: 0 });
+  expect(noticed()).toBe(0);
+  hear({ sound: sound(0.25, 0.75), known: 0 });
+  expect(noticed()).toBe(1);
+});
+
+test("without a detector all is speech", () => {
+  const { hear } = start({ tellsSpeech: false });
+  expect([...(hear({ sound: sound(0, 0), known: 1 })?.speech ?? [])]).toEqual([1]);
+});
+
+test("a detector that fails refuses the work with a sentence, and the log has the reason", () => {
+  const { listener, messages } = start({ fails: true });
+  listener.submit(7, { sound: sound(0), known: 0 });
+  expect(messages).toEqual([
+    { type: "log", level: "error", text: "out of memory" },
+    { type: "rejected", key: 7, code: "internal_error", message: expect.stringContaining("log") },
+  ]);
+});

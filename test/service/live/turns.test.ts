@@ -1,0 +1,192 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { USUAL_TURNS, type LiveEvent, type LiveSettings } from "../../../src/domain/live.ts";
+import { SoundBuffer } from "../../../src/service/live/sound-buffer.ts";
+import { SoundClock } from "../../../src/service/live/sound-clock.ts";
+import { Turns } from "../../../src/service/live/turns.ts";
+import type { Utterance } from "../../../src/service/live/utterance.ts";
+import { dice } from "../../support/dice.ts";
+
+/** One byte a sample, so that a frame is as many bytes, which tell its number. */
+const settings: LiveSettings = { model: "m", format: { encoding: "ulaw", rate: 8000 }, turns: USUAL_TURNS };
+const byHand: LiveSettings = { ...settings, turns: null };
+const FRAME = 256;
+
+function start(chosen = settings) {
+  const buffer = new SoundBuffer();
+  const pieces: { readonly utterance: Utterance; readonly frames: number[] }[] = [];
+  const dropped: Utterance[] = [];
+  const events: LiveEvent[] = [];
+  const add = ({
+    utterance,
+    sound,
+  }: {
+    readonly utterance: Utterance;
+    readonly sound: { readonly bytes: Uint8Array };
+  }) => {
+    const view = new DataView(sound.bytes.buffer, sound.bytes.byteOffset, sound.bytes.length);
+    const count = Math.floor(sound.bytes.length / 2);
+    const frames = new Set(Array.from({ length: count }, (_, at) => view.getUint16(2 * at)));
+    utterance.pieceAdded();
+    pieces.push({ utterance, frames: [...frames] });
+  };
+  const recogniser = { add, drop: (utterance: Utterance) => void dropped.push(utterance) };
+  const turns = new Turns({
+    buffer,
+    clock: new SoundClock(settings.format),
+    recogniser,
+    emit: (event) => events.push(event),
+  });
+  let frame = 0;
+  /** So many frames that are speech, or are not. */
+  const hear = (count: number, probability: number) => {
+    for (let left = count; left > 0; left--) {
+      const bytes = new Uint8Array(FRAME);
+      const view = new DataView(bytes.buffer);
+      for (let at = 0; at < FRAME; at += 2) view.setUint16(at, frame);
+      buffer.append(bytes);
+      turns.hear(probability, chosen);
+      buffer.dropBefore(turns.needed(chosen));
+      frame++;
+    }
+  };
+  const kept = () => buffer.end - turns.needed(chosen);
+  const types = () => events.map(({ type }) => type);
+  return { turns, hear, pieces, dropped, events, types, kept, buffer, frameNow: () => frame };
+}
+
+const seconds = (count: number) => Math.round((count * 8000) / FRAME);
+
+describe("an utterance", () => {
+  test("has what is right before it and what fades behind it, and ends half a second later", () => {
+    const { hear, pieces, events } = start();
+    hear(30, 0);
+    hear(20, 0.9);
+    hear(20, 0);
+    expect(events.map((event) => ("atMs" in event ? event.atMs : event.type))).toEqual([
+      30 * 32 - 300,
+      66 * 32,
+      "committed",
+    ]);
+    // 300 ms and 200 ms, which are parts of ten frames and of seven.
+    expect(pieces.map(({ frames }) => [frames.at(0), frames.at(-1)])).toEqual([[20, 56]]);
+  });
+
+  test("never has what another one has had", () => {
+    const { hear, pieces } = start();
+    for (let count = 0; count < 3; count++) {
+      hear(10, 0.9);
+      hear(16, 0);
+    }
+    const all = pieces.flatMap(({ frames }) => frames);
+    expect(all).toEqual([...new Set(all)]);
+    expect(pieces).toHaveLength(3);
+  });
+
+  test("that is long is cut in its pauses, and at the latest before it is more than the model hears", () => {
+    const { hear, pieces, types } = start();
+    hear(seconds(5), 0.9);
+    hear(12, 0);
+    hear(seconds(4), 0.9);
+    expect(pieces).toHaveLength(0);
+    hear(12, 0);
+    expect(pieces).toHaveLength(1);
+    hear(seconds(60), 0.9);
+    expect(pieces).toHaveLength(3);
+    const lengths = pieces.map(({ frames }) => (frames.length * FRAME) / 8000);
+    expect(Math.max(...lengths)).toBeLessThan(28.2);
+    expect(types()).toEqual(["speech-started"]);
+    expect(new Set(pieces.map(({ utterance }) => utterance)).size).toBe(1);
+  });
+
+  test("keeps no sound that is in a piece, nor silence", () => {
+    const { hear, kept } = start();
+    hear(seconds(100), 0.9);
+    expect(kept()).toBeLessThanOrEqual(29 * 8000);
+    hear(seconds(100), 0);
+    expect(kept()).toBeLessThan(8000);
+  });
+
+  test("that was cut in the pause it ended with has nothing behind the cut", () => {
+    const { hear, pieces, types } = start();
+    hear(seconds(10), 0.9);
+    hear(30, 0);
+    expect(pieces).toHaveLength(1);
+    expect(types().slice(-2)).toEqual(["speech-stopped", "committed"]);
+  });
+});
+
+describe("without turn detection", () => {
+  test("an utterance is what was said until it is committed, without the silence in between", () => {
+    const { turns, hear, pieces, frameNow, events } = start(byHand);
+    hear(50, 0);
+    hear(20, 0.9);
+    hear(200, 0);
+    hear(20, 0.9);
+    turns.commit(frameNow() * FRAME, byHand);
+    expect(pieces).toHaveLength(1);
+    expect(pieces[0]?.frames.length).toBeWithin(50, 80);
+    expect(events.map(({ type }) => type)).toEqual(["committed"]);
+  });
+
+  test("a long one is recognised while it goes on, and nothing of it is told before it is committed", () => {
+    const { turns, hear, pieces, events, frameNow } = start(byHand);
+    for (let count = 0; count < 4; count++) {
+      hear(seconds(5), 0.9);
+      hear(30, 0);
+    }
+    expect(pieces.length).toBeGreaterThan(0);
+    const [piece] = pieces;
+    piece?.utterance.heard({ start: 0, end: 1, text: " Hello", tokens: [], averageLogprob: 0, compressionRatio: 1 });
+    expect(events).toEqual([]);
+    turns.commit(frameNow() * FRAME, byHand);
+    expect(events.map(({ type }) => type)).toEqual(["committed", "delta"]);
+    for (const { utterance } of pieces) utterance.pieceEnded();
+    expect(events.at(-1)).toMatchObject({ type: "completed", text: "Hello" });
+  });
+
+  test("what is cleared is dropped, with what is recognised of it", () => {
+    const { turns, hear, dropped, pieces, frameNow } = start(byHand);
+    hear(seconds(10), 0.9);
+    hear(20, 0);
+    turns.clear(frameNow() * FRAME);
+    expect(dropped).toEqual([pieces[0]?.utterance as Utterance]);
+    expect(() => turns.commit(frameNow() * FRAME, byHand)).toThrow("100 ms");
+  });
+});
+
+test("whatever is heard, all speech is in pieces, once and in its order", () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const roll = dice(seed);
+    const chosen = roll(2) === 0 ? settings : byHand;
+    const { turns, hear, pieces, frameNow, types } = start(chosen);
+    const said: number[] = [];
+    for (let turn = 0; turn < 60; turn++) {
+      const isSpeech = roll(2) === 0;
+      const count = 3 + roll(roll(10) === 0 ? 1500 : 60);
+      if (isSpeech) said.push(...Array.from({ length: count }, (_, at) => frameNow() + at));
+      hear(count, isSpeech ? 0.9 : 0);
+      if (roll(20) === 0) commitIfAny(turns, frameNow() * FRAME, chosen);
+    }
+    turns.finish(chosen);
+    const frames = pieces.flatMap((piece) => piece.frames);
+    expect(frames).toEqual(frames.toSorted((a, b) => a - b));
+    // A frame that is cut through is in two pieces.
+    expect(frames.length - new Set(frames).size).toBeLessThanOrEqual(pieces.length);
+    const missing = new Set(said).difference(new Set(frames));
+    expect([seed, [...missing]]).toEqual([seed, []]);
+    for (const { frames: one } of pieces) expect((one.length * FRAME) / 8000).toBeLessThan(28.2);
+    const begun = types().filter((type) => type === "speech-started").length;
+    const stopped = types().filter((type) => type === "speech-stopped").length;
+    expect(begun - stopped).toBeWithin(0, begun + 1);
+  }
+});
+
+/** There may be too little since the last utterance. */
+function commitIfAny(turns: Turns, place: number, chosen: LiveSettings): void {
+  try {
+    turns.commit(place, chosen);
+  } catch (error) {
+    if (!(error instanceof SvcError && error.code === "input_audio_buffer_commit_empty")) throw error;
+  }
+}
