@@ -1,9 +1,9 @@
 // Damaged files of every kind that svc loads: it says what is wrong with which file, or serves, and never hangs or stays
 // behind half alive.
 //   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
-// Files of image models are not among them: svc loads none.
+// Files of image models are not among them: svc loads none. Those that come with the program are damaged in a copy of it.
 
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readGguf } from "../../src/model/gguf.ts";
@@ -16,9 +16,12 @@ import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE, type Health } from "../support/server.ts";
 import { runAlone, type Row } from "./row.ts";
+import { programWith } from "./program-with.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
+const BUILD = join(ROOT, "vendor/.build");
+const WHISPER = "transcription/current/whisper-base.bin";
 /** Nothing here takes a tenth of it. */
 const PATIENCE_MS = 60_000;
 
@@ -30,13 +33,29 @@ export interface FileKind {
   readonly body: (damaged: string) => object;
   /** A damaged copy of a file that is no GGUF. */
   readonly damage?: (path: string, roll: Dice) => Uint8Array;
+  /** Of a file that comes with the program: where it is there, in the build folder. */
+  readonly place?: string;
+  /** Whether there is a whole one; absent: it is made, or always there. */
+  readonly isBuilt?: () => boolean;
 }
 
 const messages = [{ role: "user", content: "Hello" }];
 const chat = { path: "/v1/chat/completions", body: () => ({ messages, max_tokens: 4 }) };
 const image = `data:image/png;base64,${Buffer.from(pngFile(picture(48, 32))).toString("base64")}`;
 const seen = [{ type: "image_url", image_url: { url: image } }];
+const heard = () => ({ data: readFileSync(join(ROOT, "test/fixtures/sounds/jfk.wav")).toString("base64") });
+const said = { path: "/v1/audio/speech", body: () => ({ input: "Hello xyzzy, it is 10 o'clock." }) };
 const idOf = (path: string) => basename(path, ".gguf");
+
+/** A file that comes with the program, in the build folder; what is said uses the engine that loads it. */
+const builtIn = (place: string, request: Pick<FileKind, "path" | "body">): FileKind => ({
+  ...request,
+  file: () => join(BUILD, place),
+  flags: () => ["--model", MODEL],
+  damage: corruptedBytes,
+  place,
+  isBuilt: () => existsSync(join(BUILD, place)),
+});
 
 export const kinds = {
   model: { ...chat, file: () => MODEL, flags: (damaged) => ["--model", damaged] },
@@ -61,11 +80,17 @@ export const kinds = {
   },
   transcription: {
     path: "/v1/audio/transcriptions",
-    body: () => ({ data: readFileSync(join(ROOT, "test/fixtures/sounds/jfk.wav")).toString("base64") }),
-    file: () => join(ROOT, "vendor/.build/transcription/current/whisper-base.bin"),
+    body: heard,
+    file: () => join(BUILD, WHISPER),
     flags: (damaged) => ["--model", MODEL, "--transcription-model", damaged],
     damage: corruptedWhisper,
+    isBuilt: () => existsSync(join(BUILD, WHISPER)),
   },
+  vad: builtIn("vad/current/silero-vad.bin", { path: "/v1/audio/transcriptions", body: heard }),
+  voice: builtIn("speech/current/voice.onnx", said),
+  "known words": builtIn("speech/current/gold.txt", said),
+  "unknown words": builtIn("speech/current/unknown-words.f32", said),
+  "tables of speech": builtIn("speech/current/tables.json", said),
 } as const satisfies Readonly<Record<string, FileKind>>;
 
 const HUGE = [2n ** 63n - 1n, 2n ** 64n - 1n, 2n ** 31n, 2n ** 32n, 1n << 20n, 0n] as const;
@@ -119,6 +144,23 @@ function corruptedWhisper(path: string, roll: Dice): Uint8Array {
   return bytes;
 }
 
+/** The same of any other file. */
+function corruptedBytes(path: string, roll: Dice): Uint8Array {
+  const bytes = readFileSync(path);
+  const how = roll(3);
+  if (how === 0) return bytes.subarray(0, roll(roll(2) === 0 ? Math.min(4096, bytes.length) : bytes.length));
+  const among = roll(2) === 0 ? Math.min(4096, bytes.length) : bytes.length;
+  if (how === 1) {
+    const from = roll(among);
+    return bytes.fill(pick(roll, [0, 0x7f, 0xff]), from, from + roll(512));
+  }
+  for (let flips = pick(roll, [1, 2, 16, 256]); flips > 0; flips--) {
+    const at = roll(among);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << roll(8));
+  }
+  return bytes;
+}
+
 /** What came of a file; `fault`: what may not. */
 export type Outcome = { readonly end: "refused" | "served" } | { readonly end: "fault"; readonly fault: string };
 const fault = (text: string): Outcome => ({ end: "fault", fault: text });
@@ -127,14 +169,16 @@ const fault = (text: string): Outcome => ({ end: "fault", fault: text });
 export async function load(kind: FileKind, damaged: string, folder: string): Promise<Outcome> {
   const port = await freePort();
   const flags = [...kind.flags(damaged, folder), "--port", String(port), "--threads", "1", "--ctx", "1024"];
-  const child = Bun.spawn([...FROM_SOURCE, ...flags], {
+  const { place } = kind;
+  const command = place === undefined ? FROM_SOURCE : programWith(join(folder, "program"), place, damaged);
+  const child = Bun.spawn([...command, ...flags], {
     env: { ...process.env, SVC_DATA_DIR: join(folder, "data") },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
   });
   const ended = killAtExit(child);
-  const name = basename(damaged);
+  const name = basename(place ?? damaged);
   const output = child.stderr.text();
   const deadline = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -191,7 +235,7 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     // What is loaded with the first request is the operator's as well: its file is in the log.
     child.kill();
     const log = (await output).split("\n").filter((line) => / error /.test(line));
-    return response.status === 503 && log.some((line) => line.includes(idOf(damaged)))
+    return response.status === 503 && log.some((line) => line.includes(place === undefined ? idOf(damaged) : name))
       ? { end: "refused" }
       : fault([said, ...log].join(" | "));
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import { joined, PhraseFinder, type Span } from "../../../src/engine/transcription/child/phrases.ts";
-import { Stretch, StretchBuilder } from "../../../src/engine/transcription/child/stretch.ts";
+import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 
 /** A recording: 1 where somebody speaks, 0 elsewhere; spans in seconds. */
 function recording(seconds: number, spoken: readonly (readonly [from: number, to: number])[]): Float32Array {
@@ -29,6 +30,22 @@ function phrasesOf(samples: Float32Array, piece: number) {
   return [...found, ...finder.end()];
 }
 
+/** Speech in which nothing is quiet for more than 40 ms, and where more was. */
+function withoutPauses(speech: Float32Array): { samples: Float32Array; pauses: number[] } {
+  const frame = SAMPLE_RATE / 100;
+  const kept: Float32Array[] = [];
+  const pauses: number[] = [];
+  let quiet = 0;
+  for (let at = 0; at + frame <= speech.length; at += frame) {
+    const samples = speech.subarray(at, at + frame);
+    const loudness = Math.sqrt(samples.reduce((sum, one) => sum + one * one, 0) / frame);
+    quiet = loudness < 0.02 ? quiet + 1 : 0;
+    if (quiet <= 4) kept.push(samples);
+    if (quiet === 10) pauses.push(kept.length * frame);
+  }
+  return { samples: joined(kept), pauses };
+}
+
 const times = (phrases: ReturnType<typeof phrasesOf>) =>
   phrases.map(({ start, samples }) => [start / SAMPLE_RATE, (start + samples.length) / SAMPLE_RATE]);
 
@@ -47,13 +64,46 @@ describe("phrases", () => {
     expect(times(phrasesOf(samples, piece))).toEqual(spoken.map(([from, to]) => [from, to]));
   });
 
-  test("speech without a pause is cut at half a minute, and nothing of it is lost", () => {
-    const phrases = phrasesOf(recording(70, [[0, 70]]), 50_000);
-    expect(times(phrases)).toEqual([
-      [0, 30],
-      [30, 60],
-      [60, 70],
-    ]);
+  test("speech without a pause is cut where it is quietest near half a minute, and nothing of it is lost", () => {
+    const samples = recording(70, [[0, 70]]).map((_, at) => (at % 2 ? 0.5 : -0.5));
+    // Within words, and between two of them; what is quiet earlier does not count.
+    const quiet = [
+      [5, 0.3, 0.001],
+      [22, 0.02, 0.001],
+      [26, 0.15, 0.1],
+      [52, 0.13, 0.2],
+    ] as const;
+    for (const [from, length, loud] of quiet) {
+      for (let at = from * SAMPLE_RATE; at < (from + length) * SAMPLE_RATE; at++)
+        samples[at] = (samples[at] ?? 0) * loud;
+    }
+    const phrases = phrasesOf(samples, 50_000);
+    expect(phrases).toHaveLength(3);
+    const [first, second] = phrases.map(({ start, samples: { length } }) => (start + length) / SAMPLE_RATE);
+    expect(Math.abs((first ?? 0) - 26.075)).toBeLessThan(0.07);
+    expect(Math.abs((second ?? 0) - 52.065)).toBeLessThan(0.07);
+    expect(joined(phrases.map((phrase) => phrase.samples))).toEqual(samples);
+    expect(phrases.every(({ tail }) => tail.length === 0)).toBe(true);
+    // In one stretch they are one again.
+    expect(new Stretch(phrases).samples).toEqual(samples);
+  });
+
+  test("speech whose pauses were taken out is cut where there were some, never in a word", async () => {
+    const file = await Bun.file(join(import.meta.dir, "../../fixtures/sounds/jfk.wav")).arrayBuffer();
+    const original = Float32Array.from(new Int16Array(file.slice(44)), (sample) => sample / 2 ** 15);
+    const { samples, pauses } = withoutPauses(original);
+    const length = 70 * SAMPLE_RATE;
+    const speech = Float32Array.from({ length }, (_, at) => samples[at % samples.length] ?? 0);
+    for (let begin = 0; begin < samples.length; begin += SAMPLE_RATE / 2) {
+      const finder = new PhraseFinder(undefined);
+      const phrases = finder.push(speech.subarray(begin));
+      expect(phrases.length).toBeGreaterThan(0);
+      for (const { start, samples: said } of phrases) {
+        const at = (begin + start + said.length) % samples.length;
+        const distances = [0, ...pauses, samples.length].map((pause) => Math.abs(pause - at) / SAMPLE_RATE);
+        expect(Math.min(...distances)).toBeLessThan(0.15);
+      }
+    }
   });
 
   test("speech without a pause, of which the first moment is not noticed, is not heard over and over", () => {
@@ -63,13 +113,14 @@ describe("phrases", () => {
       return [{ start: 160, end: samples.length }];
     });
     const phrases = [...finder.push(new Float32Array(60 * SAMPLE_RATE)), ...finder.end()];
-    expect([heard, phrases.length]).toEqual([2, 2]);
+    expect([heard, phrases.length]).toEqual([3, 3]);
   });
 
   test("silence has none, and a recording without anybody who listens is all speech", () => {
     expect(phrasesOf(recording(40, []), 16_000)).toEqual([]);
     const deaf = new PhraseFinder(undefined);
-    expect(times([...deaf.push(recording(40, [])), ...deaf.end()])).toEqual([
+    const heard = times([...deaf.push(recording(40, [])), ...deaf.end()]);
+    expect(heard.map((span) => span.map(Math.round))).toEqual([
       [0, 30],
       [30, 40],
     ]);
@@ -77,6 +128,22 @@ describe("phrases", () => {
 });
 
 describe("stretches", () => {
+  test("end with a phrase, however short they are to be", () => {
+    const queue = new PhraseQueue();
+    const spoken = [
+      [0, 4],
+      [5, 9],
+      [10, 14],
+      [15, 35],
+    ] as const;
+    for (const phrase of phrasesOf(recording(36, spoken), 16_000)) queue.add(phrase);
+    const next = () => queue.take(10 * SAMPLE_RATE);
+    expect([next()?.seconds, next()?.seconds, next()?.seconds].map((seconds) => Math.round(seconds ?? 0))).toEqual([
+      8, 4, 20,
+    ]);
+    expect(next()).toBeUndefined();
+  });
+
   test("hold phrases without the silence between them, and know the way back", () => {
     const phrases = phrasesOf(
       recording(20, [
@@ -111,15 +178,17 @@ describe("stretches", () => {
 
   test("are at most as long as the model hears at once, in order, and hold everything", () => {
     const spoken = Array.from({ length: 40 }, (_, at) => [at * 4 + 1, at * 4 + 4] as const);
-    const builder = new StretchBuilder();
-    const stretches = phrasesOf(recording(161, spoken), 16_000).flatMap((phrase) => builder.add(phrase) ?? []);
-    const last = builder.end();
-    if (last) stretches.push(last);
+    const queue = new PhraseQueue();
+    for (const phrase of phrasesOf(recording(161, spoken), 16_000)) queue.add(phrase);
+    expect(queue.fills(LONGEST_STRETCH)).toBe(true);
+    const stretches: Stretch[] = [];
+    for (let next = queue.take(LONGEST_STRETCH); next; next = queue.take(LONGEST_STRETCH)) stretches.push(next);
+    expect(stretches).toHaveLength(5);
     expect(Math.max(...stretches.map(({ seconds }) => seconds))).toBeLessThanOrEqual(30);
     const ones = stretches.flatMap(({ samples }) => [...samples]).filter((sample) => sample === 1).length;
     expect(ones).toBe(120 * SAMPLE_RATE);
     const begins = stretches.map((stretch) => stretch.original(0, 1).start);
     expect(begins).toEqual(begins.toSorted((a, b) => a - b));
-    expect(builder.end()).toBeUndefined();
+    expect([queue.isEmpty, queue.fills(1)]).toEqual([true, false]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Whisper } from "../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import type { Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromRecogniser } from "../../../src/engine/transcription/protocol.ts";
 import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
@@ -25,23 +26,31 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       for (let left = all; left > 0; left -= SAMPLE_RATE * 10) {
         const count = Math.min(left, SAMPLE_RATE * 10);
         state.share = 1 - (left - count) / all;
-        yield new Float32Array(count).fill(path.endsWith("silent") ? 0 : 1);
+        const samples = new Float32Array(count).fill(path.endsWith("silent") ? 0 : path.endsWith("phrases") ? 0.5 : 1);
+        if (path.endsWith("phrases")) {
+          for (const at of [4, 9]) samples.fill(0, at * SAMPLE_RATE, (at + 1) * SAMPLE_RATE);
+        }
+        yield samples;
       }
     } finally {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array) => (samples[0] === 1 ? [{ start: 0, end: samples.length }] : []);
+  const listen = (samples: Float32Array) => {
+    if (samples.includes(0.5)) return spansOf(samples);
+    return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
+  };
   const clock = { ms: 0 };
   const options = { parallel, threads, othersShare: () => others, now: () => clock.ms, open, listen };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
   };
-  const work = { field: "file", translate: false, temperature: 0, words: false, language: "en" };
+  const usual = { field: "file", translate: false, temperature: 0, words: false, language: "en" };
+  const work = (path: string, more: object = {}) => ({ ...usual, path, ...more });
   let key = 0;
   const queue = (path: string, more: object = {}, client?: string) => {
-    worker.submit(++key, { work: { ...work, path, ...more }, ...(client !== undefined && { client }) });
+    worker.submit(++key, { work: work(path, more), ...(client !== undefined && { client }) });
     return key;
   };
   /** An utterance of so many seconds; its samples are zero. */
@@ -71,11 +80,23 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, clock, messages, closed, queue, submit, utter, settle, textOf, endOf };
+  return { whisper, worker, clock, messages, closed, work, queue, submit, utter, settle, textOf, endOf };
 }
 
 async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {
   yield samples;
+}
+
+/** What is not silent. */
+function spansOf(samples: Float32Array): Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; at < samples.length; at++) {
+    if (samples[at] === 0) continue;
+    const end = samples.indexOf(0, at);
+    spans.push({ start: at, end: end < 0 ? samples.length : end });
+    at = spans.at(-1)?.end ?? at;
+  }
+  return spans;
 }
 
 describe("one recording", () => {
@@ -98,7 +119,9 @@ describe("one recording", () => {
     const events = messages.flatMap((message) =>
       message.type === "events" ? message.outputs.flatMap((output) => output.events) : [],
     );
-    expect(events.flatMap((event) => (event.type === "segment" ? [event.segment.start] : []))).toEqual([0, 1, 30, 60]);
+    expect(events.flatMap((event) => (event.type === "segment" ? [Math.round(event.segment.start)] : []))).toEqual([
+      0, 1, 30, 60,
+    ]);
     expect(whisper.released.size).toBe(3);
   });
 
@@ -117,7 +140,7 @@ describe("one recording", () => {
     whisper.tell(1, []);
     await settle();
     // What is known of its length is what was read of it: half.
-    expect(told().map(({ seconds }) => seconds)).toEqual([2, 60]);
+    expect(told().map(({ seconds }) => Math.round(seconds))).toEqual([2, 60]);
     expect(told()[1]?.of).toBeCloseTo(120, 3);
     messages.length = 0;
     await submit("90 silent");
@@ -133,6 +156,17 @@ describe("one recording", () => {
     await settle();
     expect(whisper.submitted[1]?.options.language).toBe("de");
     whisper.tell(2, [" Welt"], { code: "de" });
+    await settle();
+    expect(endOf(key)).toMatchObject({ result: { language: "de" } });
+  });
+
+  test("what is recognised again in the whole encoder is detected again, too", async () => {
+    const { whisper, submit, settle, endOf } = start();
+    const key = await submit("5", { language: undefined });
+    whisper.tell(1, [" Grble"], { avgLogprob: -1.2, code: "en" });
+    await settle();
+    expect(whisper.submitted[1]?.options.language).toBeUndefined();
+    whisper.tell(2, [" Hallo"], { code: "de" });
     await settle();
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
@@ -206,6 +240,43 @@ test("an utterance is speech from its first sample to its last: nobody listens t
 });
 
 describe("several recordings", () => {
+  /** Phrases of four seconds with a second between them. */
+  const talk = (path: string) => `${path} phrases`;
+  const lengths = ({ submitted }: FakeWhisper) => submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
+
+  test("have short stretches while others may come, and whole ones when nobody does", async () => {
+    const { whisper, submit, settle, worker } = start({ parallel: 1 });
+    await submit(talk("600"), {}, "a");
+    expect(lengths(whisper)).toEqual([29]);
+    const short = await submit("3", {}, "b");
+    whisper.tell(1, [" a"]);
+    await settle();
+    // The other's comes first; the long one has short stretches by now, and for a while.
+    whisper.tell(2, [" b"]);
+    await settle();
+    expect(lengths(whisper)).toEqual([29, 3, 8]);
+    worker.cancel(short, "id");
+    for (let job = 3; job < 20; job++) {
+      whisper.tell(job, [" a"]);
+      await settle();
+    }
+    const later = lengths(whisper).slice(3);
+    expect([later[0], later.at(-1)]).toEqual([8, 29]);
+  });
+
+  test("of one client alone have whole stretches; those that nobody waits for never", async () => {
+    const { whisper, submit, queue, settle } = start({ parallel: 3 });
+    await submit(talk("120"), {}, "a");
+    await submit(talk("120"), {}, "a");
+    expect(lengths(whisper)).toEqual([29, 29, 29]);
+    const alone = start({ parallel: 1 });
+    alone.worker.submit(99, { work: alone.work(talk("120")), background: true });
+    await alone.settle();
+    expect(lengths(alone.whisper)).toEqual([8]);
+    queue("1");
+    await settle();
+  });
+
   test("share the threads; one that is alone has all", async () => {
     const { whisper, submit } = start({ parallel: 4, threads: 4 });
     await submit("5");

@@ -2,10 +2,19 @@
 
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 
-/** Samples that are listened to at once: short enough not to hold up others. */
+/** Samples that are listened to at once: short enough not to hold up others, and as much as the model hears at once. */
 const PIECE = 30 * SAMPLE_RATE;
 /** What is behind a phrase and still goes with it: a last sound fades. */
 const TAIL = SAMPLE_RATE / 10;
+/** Where speech without a pause may be cut: in its last ten seconds. */
+const LEAST_CUT = 20 * SAMPLE_RATE;
+/**
+ * What is compared there, in hundredths of a second: between two sentences, however fast they follow, a quarter of a second is
+ * quieter than in a word, and that has a quietest moment.
+ */
+const FRAME = SAMPLE_RATE / 100;
+const WIDE = 25;
+const NARROW = 5;
 
 /** A stretch of samples, from the first of those that were listened to. */
 export interface Span {
@@ -67,18 +76,44 @@ export class PhraseFinder {
     const { pending, at } = this;
     const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
     const last = spans.at(-1);
-    // It may go on: it is listened to again with what follows, unless it fills all there is room for.
-    const goesOn = !isLast && last && last.end >= pending.length - TAIL && last.start > TAIL;
-    if (goesOn) spans.pop();
-    const kept = goesOn ? last.start : pending.length;
+    let kept = pending.length;
+    // It may go on: it is listened to again with what follows, or cut if it fills all there is room for.
+    if (!isLast && last && last.end >= pending.length - TAIL) {
+      spans.pop();
+      kept = last.start > TAIL ? last.start : quietest(pending);
+      if (last.start <= TAIL) spans.push({ start: last.start, end: kept });
+    }
     this.pending = pending.slice(kept);
     this.at = at + kept;
     return spans.map(({ start, end }) => ({
       start: at + start,
       samples: pending.slice(start, end),
-      tail: pending.slice(end, Math.min(end + TAIL, pending.length - 1)),
+      tail: pending.slice(end, Math.min(end + TAIL, kept - 1)),
     }));
   }
+}
+
+/** The middle of the quietest moment in the quietest part of a piece's end. */
+function quietest(samples: Float32Array): number {
+  const frames = Array.from({ length: Math.floor((samples.length - LEAST_CUT) / FRAME) }, (_, index) => {
+    const from = LEAST_CUT + index * FRAME;
+    let energy = 0;
+    for (let at = from; at < from + FRAME; at++) energy += (samples[at] ?? 0) ** 2;
+    return energy;
+  });
+  const part = quietestRun(frames, WIDE);
+  const moment = part + quietestRun(frames.slice(part, part + WIDE), NARROW);
+  return LEAST_CUT + Math.round((moment + NARROW / 2) * FRAME);
+}
+
+/** Where so many frames begin that are the quietest; of equals, the last. */
+function quietestRun(frames: readonly number[], width: number): number {
+  let [least, found] = [Infinity, 0];
+  for (let first = 0; first + width <= frames.length; first++) {
+    const energy = frames.slice(first, first + width).reduce((sum, one) => sum + one, 0);
+    if (energy <= least) [least, found] = [energy, first];
+  }
+  return found;
 }
 
 /** One after the other. */

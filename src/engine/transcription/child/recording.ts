@@ -8,7 +8,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import { PhraseFinder, type Span } from "./phrases.ts";
-import { StretchBuilder, type Stretch } from "./stretch.ts";
+import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
 
 /** A recording's samples, 16,000 a second, as they are decoded; reading throws SvcError about what cannot be. */
 export interface Sound {
@@ -23,8 +23,8 @@ const PROGRESS_SECONDS = 1;
 /** What the model says where nobody speaks: a remark in brackets, notes. */
 const REMARK = /^\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵\s]+)[\s.]*$/u;
 
-/** Stretches that are cut ahead of those that are recognised: reading is faster. */
-const AHEAD = 2;
+/** Samples of speech that are read ahead of what is recognised: reading is faster. */
+const AHEAD = 2 * LONGEST_STRETCH;
 /** Encoder positions: 50 a second, and room for the model to notice the end. */
 const POSITIONS_A_SECOND = 50;
 const SPARE_POSITIONS = 128;
@@ -48,8 +48,7 @@ interface Part {
 
 export class RecordingWork {
   private readonly finder: PhraseFinder;
-  private readonly builder = new StretchBuilder();
-  private readonly waiting: Stretch[] = [];
+  private readonly waiting = new PhraseQueue();
   /** In the order of the recording. */
   private readonly parts: Part[] = [];
   private language: string | undefined;
@@ -83,22 +82,23 @@ export class RecordingWork {
 
   /** Whether reading on would bring the next stretches. */
   get wantsSound(): boolean {
-    return !this.ended && !this.reading && this.waiting.length < AHEAD;
+    return !this.ended && !this.reading && this.waiting.length <= AHEAD;
   }
 
-  /** Whether a stretch can be begun: others wait for the first, which tells the language. */
-  get canBegin(): boolean {
-    return this.waiting.length > 0 && (this.language !== undefined || this.parts.length === 0);
+  /** Whether a stretch of at most so many samples can be begun: others wait for the first, which tells the language. */
+  canBegin(longest: number): boolean {
+    if (this.language === undefined && this.parts.length > 0) return false;
+    return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
   }
 
   get isOver(): boolean {
-    return this.ended && this.waiting.length === 0 && this.parts.length === 0;
+    return this.ended && this.waiting.isEmpty && this.parts.length === 0;
   }
 
   /** How far it is, when it is worth telling. */
   takeProgress(): TranscriptionProgress | undefined {
     const { finder, ended } = this;
-    const isIdle = this.parts.length === 0 && this.waiting.length === 0 && this.builder.isEmpty;
+    const isIdle = this.parts.length === 0 && this.waiting.isEmpty;
     const seconds = isIdle ? Math.max(this.recognised, finder.heard / SAMPLE_RATE) : this.recognised;
     if (seconds < this.toldProgress + PROGRESS_SECONDS) return undefined;
     this.toldProgress = seconds;
@@ -127,21 +127,17 @@ export class RecordingWork {
       const phrases = done ? this.finder.end() : this.finder.push(samples);
       for (const phrase of phrases) {
         this.speechSamples += phrase.samples.length;
-        const full = this.builder.add(phrase);
-        if (full) this.waiting.push(full);
+        this.waiting.add(phrase);
       }
-      if (!done) return;
-      const last = this.builder.end();
-      if (last) this.waiting.push(last);
-      this.ended = true;
+      if (done) this.ended = true;
     } finally {
       this.reading = false;
     }
   }
 
-  /** Hands the next stretch to the model, which computes it with so many threads; returns the job. */
-  begin(threads: number): WhisperJob | undefined {
-    const stretch = this.waiting.shift();
+  /** Hands the next stretch of at most so many samples to the model, which computes it with so many threads; returns the job. */
+  begin(longest: number, threads: number): WhisperJob | undefined {
+    const stretch = this.waiting.take(longest);
     if (!stretch) return undefined;
     const { audioContext } = this.whisper.model();
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
@@ -162,7 +158,6 @@ export class RecordingWork {
     if (!part) return { segments: [], next: undefined };
     const state = this.whisper.state(job);
     if (typeof state !== "string") throw new Error(state.error);
-    this.language ??= this.whisper.language(job)?.code;
     const isDone = state === "done";
     // Whether it has to be done again is known at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
@@ -173,6 +168,8 @@ export class RecordingWork {
       part.job = this.submit(part, threads, 0);
       return { segments: [], next: part.job };
     }
+    // What is recognised again is detected again: what went wrong may have been that.
+    this.language ??= this.whisper.language(job)?.code;
     part.told += segments.length;
     part.ready.push(...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => told(one, part)));
     if (isDone) {
@@ -186,7 +183,8 @@ export class RecordingWork {
   /** Stops all work on it. */
   close(): void {
     for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);
-    this.parts.length = this.waiting.length = 0;
+    this.parts.length = 0;
+    this.waiting.clear();
     this.ended = true;
     // Behind a window that is being decoded, which the signal ends.
     void this.sound.windows.return?.().catch(() => {});

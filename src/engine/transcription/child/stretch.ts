@@ -4,8 +4,8 @@
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import { joined, type Phrase } from "./phrases.ts";
 
-/** What the model hears at once. */
-const LONGEST = 30 * SAMPLE_RATE;
+/** Samples that the model hears at once. */
+export const LONGEST_STRETCH = 30 * SAMPLE_RATE;
 /** Between two phrases. */
 const PAUSE = SAMPLE_RATE / 10;
 
@@ -38,7 +38,9 @@ export class Stretch {
     for (const [index, { start, samples, tail }] of phrases.entries()) {
       parts.push({ at, start, length: samples.length });
       add(samples);
-      if (index < phrases.length - 1) {
+      const next = phrases[index + 1];
+      // What was cut is put together again.
+      if (next && next.start > start + samples.length) {
         add(tail);
         add(new Float32Array(PAUSE));
       }
@@ -73,30 +75,48 @@ export class Stretch {
   }
 }
 
-/** Fills stretches with phrases, in their order. */
-export class StretchBuilder {
+/** Phrases that wait, in their order; stretches are made of them when somebody recognises them. */
+export class PhraseQueue {
   private phrases: Phrase[] = [];
-  private length = 0;
 
   get isEmpty(): boolean {
     return this.phrases.length === 0;
   }
 
-  /** The stretch that is full, where the phrase has no room in it. */
-  add(phrase: Phrase): Stretch | undefined {
-    const length = phrase.samples.length + phrase.tail.length + PAUSE;
-    const full = this.length > 0 && this.length + phrase.samples.length > LONGEST ? this.end() : undefined;
-    this.phrases.push(phrase);
-    this.length += length;
-    return full;
+  /** Samples that wait. */
+  get length(): number {
+    return this.phrases.reduce((sum, phrase) => sum + lengthOf(phrase), 0);
   }
 
-  /** What is left. */
-  end(): Stretch | undefined {
-    if (this.phrases.length === 0) return undefined;
-    const stretch = new Stretch(this.phrases);
+  add(phrase: Phrase): void {
+    this.phrases.push(phrase);
+  }
+
+  clear(): void {
     this.phrases = [];
-    this.length = 0;
-    return stretch;
+  }
+
+  /** Whether more waits than goes into a stretch of at most so many samples. */
+  fills(longest: number): boolean {
+    return this.count(longest) < this.phrases.length;
+  }
+
+  /** The next stretch, of at most so many samples or of one phrase; undefined when nothing waits. */
+  take(longest: number): Stretch | undefined {
+    const phrases = this.phrases.splice(0, this.count(longest));
+    return phrases.length > 0 ? new Stretch(phrases) : undefined;
+  }
+
+  private count(longest: number): number {
+    let length = 0;
+    const over = this.phrases.findIndex((phrase, index) => {
+      const isOver = index > 0 && length + phrase.samples.length > longest;
+      length += lengthOf(phrase);
+      return isOver;
+    });
+    return over < 0 ? this.phrases.length : over;
   }
 }
+
+/** With what comes behind it in a stretch. */
+const lengthOf = ({ samples, tail }: Phrase): number => samples.length + tail.length + PAUSE;

@@ -7,10 +7,16 @@ import type { SpeechSegment, TranscriptionWork, UtteranceWork } from "../../../d
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromRecogniser } from "../protocol.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
 import { refusalOf } from "./refusal.ts";
+import { LONGEST_STRETCH } from "./stretch.ts";
 
+/** Samples of a stretch while others may come: what runs is not interrupted, and so they wait for no more than this. */
+const SHORT_STRETCH = 10 * SAMPLE_RATE;
+/** Stretches that are begun before somebody who was alone again is taken to stay alone. */
+const CALM = 16;
 /** How often native threads are asked what they have come to. */
 const POLL_MS = 5;
 /** For so long behind a sound of speech in a stream, an utterance may be over at any moment. */
@@ -38,6 +44,8 @@ export class TranscriptionWorker {
   private readonly owners = new Map<WhisperJob, RecordingWork>();
   private turn = 0;
   private liveUntil = -Infinity;
+  /** The last turn in which several clients were there. */
+  private shared = -CALM;
   private wake: () => void = () => {};
 
   constructor(
@@ -80,7 +88,10 @@ export class TranscriptionWorker {
       this.advance(job);
     }
     while (this.owners.size < this.options.parallel) {
-      const next = this.next("served", (work) => work.canBegin && (isUtterance(work) || this.hasPlaceForRecording));
+      const next = this.next(
+        "served",
+        (work) => work.canBegin(this.longest(work)) && (isUtterance(work) || this.hasPlaceForRecording),
+      );
       if (!next) break;
       busy = true;
       this.begin(next);
@@ -107,6 +118,7 @@ export class TranscriptionWorker {
     // What is an utterance has been listened to.
     const listen = "sound" in job.work ? undefined : this.options.listen;
     this.works.push(new RecordingWork(key, job, this.whisper, sound, listen));
+    this.lookForOthers();
     this.send({ type: "accepted", key, event: { type: "accepted" } });
     this.wake();
   }
@@ -138,19 +150,30 @@ export class TranscriptionWorker {
     )[0]?.work;
   }
 
+  private lookForOthers(): void {
+    const [first, ...others] = this.works;
+    if (first && others.some((other) => !isSameClient(first, other))) this.shared = this.turn;
+  }
+
   private begin(work: RecordingWork): void {
     this.attempt(work, () => {
       this.tellStarted(work);
-      const job = work.begin(this.threads());
+      const job = work.begin(this.longest(work), this.threads());
       if (job !== undefined) this.owners.set(job, work);
       work.served = ++this.turn;
+      this.lookForOthers();
     });
+  }
+
+  /** Samples of a stretch: those of whom others are there, or were a short time ago, are to make way for them soon. */
+  private longest({ job }: RecordingWork): number {
+    return job.background || this.turn < this.shared + CALM ? SHORT_STRETCH : LONGEST_STRETCH;
   }
 
   /** Those that run side by side share the threads that others leave; one that is alone has all of these. */
   private threads(): number {
     const { parallel, threads, othersShare } = this.options;
-    const waiting = this.works.filter(({ canBegin }) => canBegin).length;
+    const waiting = this.works.filter((work) => work.canBegin(this.longest(work))).length;
     const sharing = Math.min(parallel, this.owners.size + Math.max(waiting, 1));
     // As many as there may be of ours: what is too many here counts as free.
     const own = 1 + (this.owners.size > 0 ? threads : 0);
