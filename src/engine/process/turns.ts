@@ -3,7 +3,7 @@
 interface Turn {
   readonly client?: string;
   /** Its turns pass to the others. */
-  isHeld: boolean;
+  isHeld?: boolean;
 }
 
 export class Turns<Job extends Turn> {
@@ -11,7 +11,7 @@ export class Turns<Job extends Turn> {
 
   /** Whether there is nobody to take a turn. */
   get areOver(): boolean {
-    return this.jobs.every(({ isHeld }) => isHeld);
+    return this.jobs.every(({ isHeld }) => isHeld === true);
   }
 
   add(job: Job): void {

@@ -29,13 +29,13 @@ export class RecognitionWorker {
 
   cancel(key: JobKey): void {
     this.watch.stop(key);
-    this.turns.remove((job) => job.key === key);
+    this.turns.remove(this.turns.find((job) => job.key === key));
   }
 
   /** Computes for ever. */
   async run(): Promise<never> {
     for (;;) {
-      if (this.turns.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
+      if (this.turns.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
       // Messages that came meanwhile are read here.
       await new Promise(setImmediate);
       await this.step();
@@ -47,7 +47,7 @@ export class RecognitionWorker {
     const job = this.turns.next();
     if (!job) return;
     const { key } = job;
-    this.turns.remove((other) => other === job);
+    this.turns.remove(job);
     this.send({ type: "started", keys: [key] });
     this.watch.begin(key);
     try {
