@@ -19,6 +19,9 @@ const SIDE = 400;
 const REACH = 4;
 /** By how many values sheet and ground differ. */
 const CONTRAST = 30;
+/** Pixels from a side within which they do so, and the share of its places where they must. */
+const EDGE = 3;
+const SHARP = 0.8;
 /** Share of the photograph that a sheet has; with more, there is nothing to cut. */
 const SHARE = { least: 0.2, most: 0.97 };
 /** Share of its outline that a sheet fills, and of four sides around it that the outline does. */
@@ -88,7 +91,7 @@ function sheet(mask: Ink, small: Bitmap, plain: Bitmap): Corners | undefined {
   const [sides, filled] = [area(corners), area(outline)];
   if (sides > SHARE.most * total || filled < FULL.sides * sides || largest.area < FULL.outline * filled)
     return undefined;
-  return isGround(corners, small, plain) ? corners : undefined;
+  return isEdged(corners, plain) && isGround(corners, small, plain) ? corners : undefined;
 }
 
 /** The first and the last pixel of each row, by their outer corners. */
@@ -110,6 +113,27 @@ function isSheet(corners: Corners): boolean {
     const degrees = (Math.min(turn, 2 * Math.PI - turn) * 180) / Math.PI;
     return degrees >= CORNER.least && degrees <= CORNER.most;
   });
+}
+
+/** Whether the sides part light from dark sharply: a shadow does not. */
+function isEdged(corners: Corners, { width, height, data }: Bitmap): boolean {
+  const valueAt = (x: number, y: number): number | undefined =>
+    x < 0 || y < 0 || x >= width || y >= height ? undefined : data[Math.floor(y) * width + Math.floor(x)];
+  let [sharp, all] = [0, 0];
+  for (const [at, [x0, y0]] of corners.entries()) {
+    const [x1, y1] = corners[(at + 1) % 4] ?? [0, 0];
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    const [outX, outY] = [(y1 - y0) / length, (x0 - x1) / length];
+    for (let share = 0.1; share < 0.95; share += 0.05) {
+      const [x, y] = [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
+      const inside = valueAt(x - EDGE * outX, y - EDGE * outY);
+      const outside = valueAt(x + EDGE * outX, y + EDGE * outY);
+      if (inside === undefined || outside === undefined) continue;
+      all++;
+      if (Math.abs(inside - outside) >= CONTRAST) sharp++;
+    }
+  }
+  return sharp >= SHARP * all;
 }
 
 /** Whether what lies around the corners has no more fine dark details than what lies between them: it is no page itself. */

@@ -7,6 +7,7 @@ import { letterHeight, lettersOf } from "./letters.ts";
 import { darkOnLight } from "./polarity.ts";
 import { chain, IDENTITY, project, rotation, scaling, translation, type Point, type Projection } from "./projection.ts";
 import { warp } from "./resample.ts";
+import { withoutSpecks } from "./specks.ts";
 import { uprightOf } from "./upright.ts";
 
 export interface Prepared {
@@ -27,7 +28,7 @@ const LEVEL = 0.2;
 
 /** Makes a page ready to be read. */
 export function prepare(original: Bitmap): Prepared {
-  const page = flatten(darkOnLight(original));
+  const page = flatten(darkOnLight(withoutSpecks(original)));
   const { threshold, light } = split(histogram(page));
   const letters = lettersOf(inkOf(page, threshold));
   const { turns, degrees } = uprightOf(letters);

@@ -23,6 +23,8 @@ export interface Grid {
 
 /** Share of a cell's side along which there must be a rule for it to end there. */
 const DRAWN = 0.5;
+/** Share of the longest side that a rule has that may end anywhere. */
+const LONG = 0.5;
 /** Cells of a grid; one with more is a pattern. */
 const MOST_CELLS = 10_000;
 
@@ -37,18 +39,35 @@ export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
   }
   const all = [...level, ...plumb];
   return groups(all.length, ties).flatMap((members) => {
+    const together = members.flatMap((at) => all[at] ?? []);
     const grid = gridOf(
-      members.flatMap((at) => all[at] ?? []),
+      together.filter((rule) => isSide(rule, together, slack)),
       slack,
     );
     return grid === undefined ? [] : [grid];
   });
 }
 
+/** Whether a rule ends at others on both sides, or is long; else it is a stroke of a letter that stands close to one. */
+function isSide(rule: Rule, others: readonly Rule[], slack: number): boolean {
+  const crossing = others.filter((other) => other.vertical !== rule.vertical);
+  const along = others.filter((other) => other.vertical === rule.vertical);
+  const extent = Math.max(...along.map(({ to }) => to)) - Math.min(...along.map(({ from }) => from));
+  if (rule.to - rule.from >= LONG * extent) return true;
+  const ends = (place: number) =>
+    crossing.some(
+      (other) => Math.abs(middleAt(other, rule.middle) - place) < slack && reaches(other, middleAt(rule, place), slack),
+    );
+  return ends(rule.from) && ends(rule.to);
+}
+
+const reaches = ({ from, to }: Rule, place: number, slack: number): boolean =>
+  place > from - slack && place < to + slack;
+
 function touch(level: Rule, plumb: Rule, slack: number): boolean {
   const x = middleAt(plumb, level.middle);
   const y = middleAt(level, x);
-  return x > level.from - slack && x < level.to + slack && y > plumb.from - slack && y < plumb.to + slack;
+  return reaches(level, x, slack) && reaches(plumb, y, slack);
 }
 
 function gridOf(rules: readonly Rule[], slack: number): Grid | undefined {

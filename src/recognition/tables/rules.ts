@@ -30,13 +30,20 @@ const SLOPE = 0.03;
 /** Rules taken of each direction, the longest ones: more are a pattern. */
 const MOST = 2000;
 
-/** The rules on a page, at least `shortest` pixels long; `dark` is the lightest value of ink. */
-export function findRules(page: Bitmap, shortest: number, dark: number): Rule[] {
+/** Pixels that rules have at least. */
+export interface Shortest {
+  readonly level: number;
+  readonly plumb: number;
+}
+
+/** The rules on a page; `dark` is the lightest value of ink. */
+export function findRules(page: Bitmap, shortest: Shortest, dark: number): Rule[] {
   return [false, true].flatMap((vertical) => {
-    const runs = regions(bare(page, vertical, shortest, dark));
-    const found = components(runs, shortest).filter((one) => isStraight(one, vertical));
+    const least = vertical ? shortest.plumb : shortest.level;
+    const runs = regions(bare(page, vertical, least, dark));
+    const found = components(runs, least).filter((one) => isStraight(one, vertical));
     const longest = found.sort((a, b) => length(b, vertical) - length(a, vertical)).slice(0, MOST);
-    return fit(longest, runs, vertical);
+    return joined(fit(longest, runs, vertical), least);
   });
 }
 
@@ -115,22 +122,42 @@ function fit(found: readonly Component[], runs: Runs, vertical: boolean): Rule[]
 /** Where the middle of a rule is across, at a place along. */
 export const middleAt = ({ from, middle, slope }: Rule, along: number): number => middle + slope * (along - from);
 
+/** Rules that go on with each other after at most a `gap` become one. */
+function joined(rules: readonly Rule[], gap: number): Rule[] {
+  const done: Rule[] = [];
+  for (const rule of rules.toSorted((a, b) => a.from - b.from)) {
+    const at = done.findIndex(
+      (one) => rule.from - one.to <= gap && Math.abs(middleAt(one, rule.from) - rule.middle) <= 1 + one.thickness / 2,
+    );
+    const one = done[at];
+    if (one === undefined) done.push(rule);
+    else if (rule.to > one.to) {
+      const slope = (middleAt(rule, rule.to) - one.middle) / (rule.to - one.from);
+      done[at] = { ...one, to: rule.to, slope, thickness: Math.max(one.thickness, rule.thickness) };
+    }
+  }
+  return done;
+}
+
+/** Pixels beyond the ends of a rule that are as dark as it. */
+const FRAYED = 2;
+
 /** The page without these rules: the ground beside them takes their place, but where a letter goes through them. */
-export function eraseRules(page: Bitmap, rules: readonly Rule[]): Bitmap {
-  const { width, height, data } = page;
+export function eraseRules({ width, height, data }: Bitmap, rules: readonly Rule[]): Bitmap {
   const out = new Uint8Array(data);
   for (const rule of rules) {
     const [along, across] = rule.vertical ? [width, 1] : [1, width];
-    const lines = rule.vertical ? width : height;
+    const [lines, steps] = rule.vertical ? [width, height] : [height, width];
     const half = rule.thickness / 2;
-    for (let step = rule.from; step < rule.to; step++) {
+    for (let step = Math.max(0, rule.from - FRAYED); step < Math.min(steps, rule.to + FRAYED); step++) {
       const middle = middleAt(rule, step);
       const first = Math.max(0, Math.floor(middle - half) - 1);
       const last = Math.min(lines - 1, Math.ceil(middle + half));
-      const before = data[Math.max(0, first - 2) * across + step * along] as number;
-      const after = data[Math.min(lines - 1, last + 2) * across + step * along] as number;
+      // Of what is left of other rules: those that cross this one are gone when they came before.
+      const before = out[Math.max(0, first - 2) * across + step * along] as number;
+      const after = out[Math.min(lines - 1, last + 2) * across + step * along] as number;
       const ground = Math.max(before, after);
-      const darkest = data[Math.max(0, Math.min(lines - 1, Math.floor(middle))) * across + step * along] as number;
+      const darkest = out[Math.max(0, Math.min(lines - 1, Math.floor(middle))) * across + step * along] as number;
       if (ground < darkest + CONTRAST) continue;
       for (let line = first; line <= last; line++) out[line * across + step * along] = ground;
     }

@@ -1,0 +1,67 @@
+// A page before and after its text is read: what is read is made ready first, and what was read is put in its place.
+
+import type { Bitmap, Box, RecognizedWord } from "./bitmap.ts";
+import { cropDocument } from "./document.ts";
+import { histogram, split } from "./ink.ts";
+import { prepare } from "./prepare.ts";
+import { chain, projectBox, type Projection } from "./projection.ts";
+import { gridsOf, type Grid } from "./tables/grid.ts";
+import { eraseRules, findRules } from "./tables/rules.ts";
+import { ruledTables } from "./tables/ruled.ts";
+import type { Table } from "./tables/table.ts";
+import { unruledTables } from "./tables/unruled.ts";
+
+/** A page that is ready to be read. */
+export interface ReadablePage {
+  /** Dark text on light paper, upright, without rules. */
+  readonly bitmap: Bitmap;
+  /** Of the page as it came. */
+  readonly original: Omit<Bitmap, "data">;
+  readonly toOriginal: Projection;
+  readonly letterHeight: number;
+  readonly grids: readonly Grid[];
+  /** Whether a sheet was cut out of a photograph. */
+  readonly cropped: boolean;
+}
+
+/** What a page says; boxes are in pixels of the page as it came. */
+export interface PageContent {
+  /** In the order in which they were read, those of tables included. */
+  readonly words: readonly RecognizedWord[];
+  readonly tables: readonly Table[];
+}
+
+/** Heights of a letter, and pixels: shorter rules are parts of letters. A rule that is in no grid is longer. */
+const SHORTEST = { level: 2.5, plumb: 1.6, alone: 8, pixels: 16 };
+
+/** Makes a page ready to be read; `crop` cuts out a sheet that was photographed on a ground. */
+export function readable(original: Bitmap, { crop }: { readonly crop: boolean }): ReadablePage {
+  const sheet = crop ? cropDocument(original) : undefined;
+  const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original);
+  const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
+  const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
+  const rules = findRules(bitmap, shortest, split(histogram(bitmap)).threshold);
+  const grids = gridsOf(rules, letterHeight);
+  const drawn = new Set(grids.flatMap((grid) => grid.rules));
+  const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
+  return {
+    bitmap: erased.length === 0 ? bitmap : eraseRules(bitmap, erased),
+    original: { width: original.width, height: original.height },
+    toOriginal: sheet ? chain(toOriginal, sheet.toOriginal) : toOriginal,
+    letterHeight,
+    grids,
+    cropped: sheet !== undefined,
+  };
+}
+
+/** What a page says, out of the words that were read in its bitmap. */
+export function contentOf(page: ReadablePage, words: readonly RecognizedWord[]): PageContent {
+  const ruled = ruledTables(page.grids, words);
+  const unruled = unruledTables(ruled.rest);
+  const inPlace = <One extends { readonly box: Box }>(one: One): One => ({
+    ...one,
+    box: projectBox(page.toOriginal, one.box, page.original),
+  });
+  const tables = [...ruled.tables, ...unruled.tables].sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
+  return { words: words.map(inPlace), tables: tables.map(inPlace) };
+}

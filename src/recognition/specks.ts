@@ -1,0 +1,40 @@
+// Single pixels that are unlike all around them, as sensors and bad copies have them.
+
+import type { Bitmap } from "./bitmap.ts";
+
+/** Values that differ by less are alike. */
+const ALIKE = 64;
+/** Share of all pixels: with fewer specks, they are dots of letters. */
+const MANY = 0.002;
+
+/** The page with specks of one pixel taken out, where it is full of them; else as it is. */
+export function withoutSpecks(page: Bitmap): Bitmap {
+  const specks = specksOf(page);
+  if (specks.length < MANY * page.data.length) return page;
+  const out = new Uint8Array(page.data);
+  for (const at of specks) {
+    const around = offsets(page.width).map((offset) => page.data[at + offset] as number);
+    out[at] = around.sort((a, b) => a - b)[4] as number;
+  }
+  return { ...page, data: out };
+}
+
+const offsets = (width: number): number[] => [-1, 1, -width, width, -width - 1, -width + 1, width - 1, width + 1];
+
+/** The places of pixels, but for those at the edges, that are like none of their neighbours. */
+function specksOf({ width, height, data }: Bitmap): number[] {
+  const found: number[] = [];
+  const around = offsets(width);
+  for (let y = 1; y < height - 1; y++) {
+    for (let at = y * width + 1, end = at + width - 2; at < end; at++) {
+      const value = data[at] as number;
+      let one = 0;
+      for (; one < 8; one++) {
+        const difference = (data[at + (around[one] as number)] as number) - value;
+        if (difference < ALIKE && difference > -ALIKE) break;
+      }
+      if (one === 8) found.push(at);
+    }
+  }
+  return found;
+}
