@@ -131,7 +131,7 @@ export class Turns {
     const { quietSince } = this.finder;
     const pause = quietSince === undefined ? 0 : this.place - quietSince;
     const middle = this.place - clock.bytes(clock.seconds(pause) / 2);
-    if (pause >= silence) return this.endPhrase(settings);
+    if (quietSince !== undefined && pause >= silence) return this.endPhrase(settings);
     // The rest of a pause that was cut in is none.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     if (isPause) phrase.pause = middle;

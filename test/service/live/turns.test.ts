@@ -107,6 +107,14 @@ describe("an utterance", () => {
     expect(kept()).toBeLessThan(8000);
   });
 
+  test("ends with the first quiet frame where no silence is waited for", () => {
+    const { hear, types } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 0 } });
+    hear(20, 0.9);
+    expect(types()).toEqual(["speech-started"]);
+    hear(1, 0);
+    expect(types()).toEqual(["speech-started", "speech-stopped", "committed"]);
+  });
+
   test("that was cut in the pause it ended with has nothing behind the cut", () => {
     const { hear, pieces, types } = start();
     hear(seconds(10), 0.9);
