@@ -11,6 +11,8 @@ import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
  */
 const SLOWEST = 0.5;
 const FASTEST = 1.5;
+/** Any phonemes, with the padding around them. */
+const A_WORD = [0, 1, 2, 3, 0];
 /** Any number: the same text is to sound the same each time. */
 const SEED = 0x5eed;
 
@@ -23,12 +25,15 @@ export class Voice {
 
   private constructor(private readonly session: InferenceSession) {}
 
-  /** Loads the acoustic model, an ONNX file. Throws when it is none. */
+  /** Loads the acoustic model, an ONNX file. Throws when it is none, or cannot say a word. */
   static async load(model: Uint8Array): Promise<Voice> {
     env.wasm.numThreads = 1;
     env.wasm.proxy = false;
     env.wasm.wasmBinary = await Bun.file(runtime).arrayBuffer();
-    return new Voice(await InferenceSession.create(model, { executionProviders: ["wasm"] }));
+    const voice = new Voice(await InferenceSession.create(model, { executionProviders: ["wasm"] }));
+    // A damaged file may be read and yet compute nothing: better told now, with its name, than to each request.
+    await voice.speak(A_WORD, 1);
+    return voice;
   }
 
   /** Speaks phonemes, by their numbers. `speed`: from 0.25 to 4; the pitch is the same at each. */
