@@ -2,10 +2,11 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { ContentPart, GenerateRequest, TranscribedInput } from "../domain/generate.ts";
+import { newRequestId } from "../domain/ids.ts";
 import { spokenLanguage } from "../domain/languages.ts";
 import type { MediaSource } from "../domain/media.ts";
 import { wholeText, type SpeechSegment } from "../domain/transcription.ts";
-import { newRequestId } from "../domain/ids.ts";
+import { inSlices } from "../media/slices.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
 export type MediaPart = Extract<ContentPart, { type: "media" }>;
@@ -33,8 +34,11 @@ export class InputTranscriber {
    */
   async transcribe({ source, param }: SoundPart, turn: Turn, signal: AbortSignal): Promise<TranscribedInput> {
     const language = spokenLanguage(source.language, param.replace(/data$/, "language"));
-    const key = new Bun.CryptoHasher("sha256").update(`${language} `).update(source.data).digest("base64");
-    const heard = this.remembered.get(key) ?? (await this.hear(source.data, param, language, turn, signal));
+    const hasher = new Bun.CryptoHasher("sha256").update(`${language} `);
+    const { data } = source;
+    await inSlices(data.length, signal, (from, to) => hasher.update(data.slice(from, to)));
+    const key = hasher.digest("base64");
+    const heard = this.remembered.get(key) ?? (await this.hear(data, param, language, turn, signal));
     this.remember(key, heard);
     return { param, ...heard };
   }

@@ -28,6 +28,8 @@ const damages: Readonly<Record<string, readonly [keyof typeof kinds, (bytes: Buf
   "a speech detector cut off": ["vad", (bytes) => bytes.subarray(0, -1000)],
   "a speech detector with layers too many": ["vad", (bytes) => void bytes.writeUInt32LE(2 ** 20, 36)],
   "a voice cut off": ["voice", (bytes) => bytes.subarray(0, -1000)],
+  // Of a list of sizes: it is read, and cannot be computed.
+  "a voice whose sizes do not fit": ["voice", (bytes) => void (bytes[3355] = 0x80)],
   "a voice's tables that are no JSON": ["tables of speech", (bytes) => void bytes.write("}", 0)],
   "a voice without half of what it needs for unknown words": ["unknown words", (bytes) => bytes.subarray(0, 100_000)],
 };

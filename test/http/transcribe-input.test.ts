@@ -132,6 +132,21 @@ describe("sound to a model that cannot hear", () => {
     expect(server.transcriber.asked).toEqual([]);
   });
 
+  test("waits for a model that still loads: it may hear", async () => {
+    for (const audio of [false, true]) {
+      const server = serve(hello, on);
+      const { engine } = server;
+      engine.model = undefined;
+      engine.tokenize = async () => {
+        engine.model = { ...fakeModel, audio };
+        return new Int32Array();
+      };
+      const { status } = await server.chat({ messages: user(sound("no sound")) });
+      // What it hears itself is checked for it.
+      expect([status, server.transcriber.asked.length]).toEqual(audio ? [400, 0] : [200, 1]);
+    }
+  });
+
   test("makes the model one that takes sound for those who ask what it takes", async () => {
     const listed = async (server: TestServer) =>
       (

@@ -10,6 +10,8 @@ import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
  * phonemes have the one frame that is the least, and speech gets no shorter (asked for 4 it gives 2.2).
  */
 const OWN_SPEEDS = { slowest: 0.5, fastest: 1.5 };
+/** Any phonemes, with the padding around them. */
+const A_WORD = [0, 1, 2, 3, 0];
 /** Any number: the same text is to sound the same each time. */
 const SEED = 0x5eed;
 
@@ -19,9 +21,12 @@ export class Voice {
 
   private constructor(private readonly session: InferenceSession) {}
 
-  /** Loads the acoustic model, an ONNX file. Throws when it is none. */
+  /** Loads the acoustic model, an ONNX file. Throws when it is none, or cannot say a word. */
   static async load(model: Uint8Array): Promise<Voice> {
-    return new Voice(await loadOnnx(model));
+    const voice = new Voice(await loadOnnx(model));
+    // A damaged file may be read and yet compute nothing: better told now, with its name, than to each request.
+    await voice.speak(A_WORD, 1);
+    return voice;
   }
 
   /** Speaks phonemes, by their numbers. `speed`: from 0.25 to 4; the pitch is the same at each. */
