@@ -14,11 +14,12 @@ import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
+import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
-  native   the native libraries, the embedding model and the voice for runs from source
+  native   the native libraries, the embedding model, the voice and the data for text recognition, for runs from source
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
   bench    native, and the programs of llama.cpp and whisper.cpp to compare with, with the same libraries (some minutes, once)`;
@@ -116,12 +117,13 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { target, flavour } = given;
-  const [{ libraries, sources }, embeddingModel, voice] = await Promise.all([
+  const [{ libraries, sources }, embeddingModel, voice, english] = await Promise.all([
     buildLlama(flavour),
     buildAllMinilm(),
     buildHibari(),
+    buildEnglishData(),
   ]);
-  const models = [embeddingModel, ...voice];
+  const models = [embeddingModel, ...voice, english];
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
   if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
     await buildMedia(flavour);

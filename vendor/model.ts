@@ -46,7 +46,7 @@ async function make({ wheels, file, convert }: ModelRecipe, folder: string): Pro
 }
 
 /** `current` names the folder that runs from source use. */
-function makeCurrent(folder: string, version: string): void {
+export function makeCurrent(folder: string, version: string): void {
   const temporary = join(folder, `current.${process.pid}`);
   symlinkSync(version, temporary);
   renameSync(temporary, join(folder, "current"));

@@ -19,6 +19,8 @@ export interface NativeFiles {
   readonly embeddedVad?: string;
   /** The voice that speaks; its other files lie beside it; likewise. */
   readonly embeddedVoice?: string;
+  /** Tesseract's data for English; likewise. */
+  readonly embeddedTessdata?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
 }
@@ -68,4 +70,5 @@ const OPTIONAL = {
   embeddedTranscription: { folder: "transcription", file: "whisper-base.bin" },
   embeddedVad: { folder: "vad", file: "silero-vad.bin" },
   embeddedVoice: { folder: "speech", file: "voice.onnx" },
+  embeddedTessdata: { folder: "recognition", file: "eng.traineddata" },
 } as const;

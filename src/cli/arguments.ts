@@ -4,13 +4,13 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 
-export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand | SoundCommand;
+export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand | FileCommand;
 
 /** Commands on downloaded models. */
 export type StoreCommand = "pull" | "list" | "rm";
 
-/** Commands on recordings and voices. */
-export type SoundCommand = "transcribe" | "say";
+/** Commands on recordings, pictures and texts. */
+export type FileCommand = "transcribe" | "say" | "ocr";
 
 export interface CommandLine {
   readonly action: Action;
@@ -21,16 +21,17 @@ export interface CommandLine {
   readonly operand?: string;
   /** `svc list --json`, `svc models --json`. */
   readonly json: boolean;
-  /** The files of `transcribe`, the words of `say`. */
+  /** The files of `transcribe` and `ocr`, the words of `say`. */
   readonly operands: readonly string[];
-  /** Options of these two that are no options of the server; `true` where they take no value. */
+  /** Options of these that are no options of the server; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
 }
 
 /** Options that a command has for itself, with their short forms; `true`: with a value. */
-const OWN_FLAGS: Readonly<Record<SoundCommand, Readonly<Record<string, boolean>>>> = {
+const OWN_FLAGS: Readonly<Record<FileCommand, Readonly<Record<string, boolean>>>> = {
   transcribe: { "--format": true, "--language": true, "--translate": false, "--output": true },
   say: { "--format": true, "--voice": true, "--speed": true, "--output": true },
+  ocr: { "--format": true, "--language": true, "--pages": true, "--output": true },
 };
 const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output" };
 
@@ -58,10 +59,10 @@ export function parseArguments(args: readonly string[]): CommandLine {
   let json = false;
   const flags: Record<string, string | true> = {};
   const queue = [...args];
-  const sound = (["transcribe", "say"] as const).find((one) => one === args[0]);
+  const own = (["transcribe", "say", "ocr"] as const).find((one) => one === args[0]);
   while (queue.length > 0) {
     const argument = queue.shift() as string;
-    if (sound && readFlag(OWN_FLAGS[sound], argument, queue, flags)) continue;
+    if (own && readFlag(OWN_FLAGS[own], argument, queue, flags)) continue;
     if (ACTIONS[argument]) action = ACTIONS[argument];
     else if (argument === "--json") json = true;
     else if (argument === "--") positionals.push(...queue.splice(0));
@@ -73,12 +74,13 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
   const plain = { explicitServe: false, values, json, operands: [], flags };
   if (word !== undefined) return { ...plain, action: word, json: false };
-  if (sound) {
+  if (own) {
     const operands = positionals.slice(1);
-    if (action === "serve" && sound === "transcribe" && operands.length === 0) {
-      throw new UsageError("svc transcribe needs the names of recordings; - is standard input.");
+    const needed = own === "transcribe" ? "recordings" : own === "ocr" ? "pictures or documents" : undefined;
+    if (action === "serve" && needed !== undefined && operands.length === 0) {
+      throw new UsageError(`svc ${own} needs the names of ${needed}; - is standard input.`);
     }
-    return { ...plain, action: action === "serve" ? sound : action, operands };
+    return { ...plain, action: action === "serve" ? own : action, operands };
   }
   if (command === "self-test" || command === "models" || command === "serve") {
     positionals.shift();

@@ -17,9 +17,16 @@ const USAGE = [
     call: "svc transcribe FILE… [-o DIR]",
     help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
   },
+  {
+    call: "svc ocr FILE… [-o DIR]",
+    help: "text of pictures (--format text, markdown, csv, json; --language, --pages)",
+  },
   { call: "svc say TEXT [-o FILE]", help: "text as speech (--voice, --speed, --format)" },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
-  { call: "svc pull MODEL [options]", help: "download owner/repository[:QUANT], or the GGUF file at a URL" },
+  {
+    call: "svc pull MODEL [options]",
+    help: "download owner/repository[:QUANT], the GGUF file at a URL, or tessdata:LANGUAGE",
+  },
   { call: "svc list [--json]", help: "show the downloaded models" },
   { call: "svc rm MODEL", help: "remove a downloaded model" },
   { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },

@@ -46,5 +46,6 @@ export async function withApi(given: Config, work: (ask: Ask, signal: AbortSigna
   } finally {
     await stopEngines(runtime);
     runtime.transcriptions.recordings.close();
+    runtime.recognition.documents.close();
   }
 }

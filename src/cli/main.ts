@@ -42,6 +42,8 @@ function informationText(action: Action): string | undefined {
 async function run(commandLine: CommandLine, config: Config): Promise<number> {
   const { action, operand = "", json } = commandLine;
   if (action === "pull") {
+    const { namesTessdata, pullLanguage } = await import("./pull-tessdata.ts");
+    if (namesTessdata(operand)) return pullLanguage(config, hubSettings(processEnvironment()), operand);
     const { pullModel } = await import("./pull.ts");
     return pullModel(config, hubSettings(processEnvironment()), operand);
   }
@@ -69,6 +71,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
   if (action === "say") {
     const { say } = await import("./say.ts");
     return say(config, commandLine.operands, commandLine.flags);
+  }
+  if (action === "ocr") {
+    const { ocr } = await import("./ocr.ts");
+    return ocr(config, commandLine.operands, commandLine.flags);
   }
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {

@@ -13,6 +13,7 @@ import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
+import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
@@ -22,13 +23,22 @@ import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
-import { offeredEmbeddings, OfferedModels, offeredSpeech, offeredTranscription } from "../service/offered-models.ts";
+import {
+  offeredEmbeddings,
+  OfferedModels,
+  offeredRecognition,
+  offeredSpeech,
+  offeredTranscription,
+} from "../service/offered-models.ts";
+import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
+import { Documents } from "../store/documents.ts";
 import { Recordings } from "../store/recordings.ts";
+import type { Tessdata } from "../store/tessdata.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
@@ -47,6 +57,7 @@ import {
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
 import { filesInUse } from "./named-model.ts";
+import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
 
 /** What a server needs, with or without a model of its own. */
 export interface Services {
@@ -62,6 +73,7 @@ export interface Services {
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
+  readonly recognition: RecognitionService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -104,6 +116,8 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
     speakers: speechEngines(config, launch, native),
+    reader: recognitionEngine(config, launch, native),
+    tessdata: recognitionData(config, native),
   };
 }
 
@@ -127,9 +141,12 @@ interface Parts {
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
   readonly speakers: readonly SpeechEngine[];
+  readonly reader: RecognitionEngine;
+  readonly tessdata: Tessdata;
 }
 
-function services({ config, launch, engine, system, embedders, transcribers, speakers }: Parts): Services {
+function services({ config, launch, engine, system, ...parts }: Parts): Services {
+  const { embedders, transcribers, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -140,6 +157,7 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
+    offeredRecognition(reader),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const router = engine ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
@@ -157,6 +175,7 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     ...embedders,
     ...transcribers,
     ...speakers,
+    reader,
   ];
   return {
     config,
@@ -170,6 +189,13 @@ function services({ config, launch, engine, system, embedders, transcribers, spe
     generation: new GenerationService({ router, requests, clock, mediaLimits }),
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
+    recognition: new RecognitionService({
+      router,
+      requests,
+      documents: new Documents(tmpdir()),
+      tessdata,
+      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
+    }),
     transcriptions: new TranscriptionService({
       router,
       requests,

@@ -106,6 +106,7 @@ function stopOnSignal(services: Services, server: RunningServer): Promise<number
     others?.gateway.stop();
     await stopEngines(services);
     services.transcriptions.recordings.close();
+    services.recognition.documents.close();
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

@@ -24,6 +24,11 @@ export const chatErrors: Readonly<Record<ErrorCode, ErrorRow>> = {
   context_length_exceeded: invalidRequest,
   tokenize_unsupported: { status: 422, type: "tokenize_unsupported" },
   no_speech: { status: 422, type: "invalid_request_error" },
+  no_text: { status: 422, type: "invalid_request_error" },
+  no_tables: { status: 422, type: "invalid_request_error" },
+  unprocessable_media: { status: 422, type: "invalid_request_error" },
+  // It will not be there a moment later.
+  mode_unavailable: { status: 501, type: "server_error", retry: false },
   payload_too_large: { status: 413, type: "payload_too_large" },
   invalid_api_key: { status: 401, type: "authentication_error" },
   // SDKs try it again by themselves.

@@ -11,7 +11,7 @@ export const FileObject = t.Object({
   created_at: t.Integer({ description: "Unix seconds, like all times." }),
   expires_at: nullable(t.Integer({ description: "When it is deleted by itself." })),
   filename: t.String(),
-  purpose: oneOf("batch", "batch_output"),
+  purpose: oneOf("batch", "batch_output", "ocr"),
   status: t.Literal("processed"),
   status_details: t.Null(),
 });
@@ -26,10 +26,17 @@ export const FileList = t.Object({
 
 export const DeletedFile = t.Object({ id: t.String(), object: t.Literal("file"), deleted: t.Boolean() });
 
+/** Where a document is, for /v1/ocr. */
+export const FileAddress = t.Object({ url: t.String() });
+
 /** The parts of an upload, for the API description: they are read one after the other, not as one value. */
 export const FileUpload = t.Object({
-  file: t.String({ format: "binary", description: "JSON Lines; its file name is kept." }),
-  purpose: t.Optional(t.Literal("batch")),
+  file: t.String({
+    format: "binary",
+    description:
+      "JSON Lines, or with purpose `ocr`, which comes before it, a picture or document; its file name is kept.",
+  }),
+  purpose: t.Optional(oneOf("batch", "ocr")),
   "expires_after[anchor]": t.Optional(t.Literal("created_at")),
   "expires_after[seconds]": t.Optional(t.Integer({ minimum: 3600, maximum: 2_592_000 })),
 });

@@ -8,4 +8,5 @@ export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   embedding: async () => runEngine((await import("./embedding/child/kind.ts")).embeddingKind),
   transcription: async () => runEngine((await import("./transcription/child/kind.ts")).transcriptionKind),
   speech: async () => runEngine((await import("./speech/child/kind.ts")).speechKind),
+  recognition: async () => runEngine((await import("./recognition/child/kind.ts")).recognitionKind),
 };

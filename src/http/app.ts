@@ -28,9 +28,11 @@ import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { multiplexRoutes } from "./routes/multiplex.ts";
+import { ocrRoutes } from "./routes/ocr.ts";
 import { ollamaRoutes } from "./routes/ollama.ts";
 import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
+import { recognitionRoutes } from "./routes/recognition.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
@@ -84,6 +86,8 @@ export function createApp(services: AppServices): App {
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
     .use(speechRoutes(deps, contexts))
+    .use(recognitionRoutes(deps, contexts))
+    .use(ocrRoutes(deps, contexts, jobs.files))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))

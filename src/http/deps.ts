@@ -9,6 +9,7 @@ import type { Pause } from "../service/batch/pause.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
+import type { RecognitionService } from "../service/recognition.ts";
 import type { RequestService } from "../service/request.ts";
 import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
@@ -30,6 +31,7 @@ export interface AppServices {
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
+  readonly recognition: RecognitionService;
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;

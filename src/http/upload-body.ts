@@ -6,8 +6,11 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/bus
 import { shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 
-/** Where a content goes; what it throws ends the upload. */
-export type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>) => Promise<Content>;
+/** Form parts or query parameters, in their order; a name may come several times. */
+export type Fields = readonly (readonly [name: string, value: string])[];
+
+/** Where a content goes, with the fields that came before it; what it throws ends the upload. */
+export type Receive<Content extends Received> = (chunks: AsyncIterable<Uint8Array>, before: Fields) => Promise<Content>;
 
 /** A content that may turn out not to be wanted. */
 export interface Received {
@@ -17,8 +20,7 @@ export interface Received {
 export interface Upload<Content> {
   readonly content: Content;
   readonly filename: string;
-  /** Form parts or query parameters, in their order; a name may come several times. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly fields: Fields;
 }
 
 export interface UploadLimits {
@@ -57,7 +59,7 @@ export async function readUpload<Content extends Received>(
   try {
     if (isForm(request)) return await readForm(request, limits.fieldBytes, receive);
     const query = new URL(request.url).searchParams;
-    const content = await receive(bodyChunks(request));
+    const content = await receive(bodyChunks(request), [...query]);
     return { content, filename: (query.get("filename") ?? RAW_NAME).slice(0, LONGEST_NAME), fields: [...query] };
   } catch (error) {
     request.signal.throwIfAborted();
@@ -90,7 +92,7 @@ async function readForm<Content extends Received>(
     }
     // Who reads it has its own view of an end that comes too early.
     stream.on("error", () => {});
-    const content = receive(stream);
+    const content = receive(stream, [...fields]);
     content.catch(fail);
     file = { stream, filename: filename || RAW_NAME, content };
   });

@@ -2,6 +2,8 @@
 
 export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
 export type AudioFormat = "wav" | "mp3" | "flac";
+/** Documents, and images that take more than the runtime to decode. */
+export type DocumentFormat = ImageFormat | "tiff" | "heic" | "pdf";
 
 interface Signature {
   readonly at?: number;
@@ -20,16 +22,18 @@ const signatures: readonly Signature[] = [
   { at: 8, text: "WEBP", name: "webp" },
   { at: 8, text: "WAVE", name: "wav" },
   { at: 4, text: "ftypavi", name: "an AVIF image" },
-  { at: 4, text: "ftyphei", name: "a HEIC image" },
-  { at: 4, text: "ftypmif1", name: "a HEIC image" },
+  { at: 4, text: "ftyphei", name: "heic" },
+  { at: 4, text: "ftyphev", name: "heic" },
+  { at: 4, text: "ftypmif1", name: "heic" },
+  { at: 4, text: "ftypmsf1", name: "heic" },
   { at: 4, text: "ftypM4A", name: "M4A audio" },
   { at: 4, text: "ftyp", name: "an MP4 or QuickTime file" },
-  { text: "II*\0", name: "a TIFF image" },
-  { text: "MM\0*", name: "a TIFF image" },
+  { text: "II*\0", name: "tiff" },
+  { text: "MM\0*", name: "tiff" },
   { text: "OggS", name: "Ogg audio" },
   { text: "\x1aE\xdf\xa3", name: "a WebM or Matroska file" },
   { text: "FORM", name: "AIFF audio" },
-  { text: "%PDF", name: "a PDF document" },
+  { text: "%PDF", name: "pdf" },
   { text: "PK\x03\x04", name: "a ZIP archive" },
   { text: "\x1f\x8b", name: "gzip data" },
   { text: "\xff\x4f\xff\x51", name: "a JPEG 2000 image" },
@@ -49,12 +53,25 @@ const articles: Readonly<Record<string, string>> = {
   wav: "WAV audio",
   mp3: "MP3 audio",
   flac: "FLAC audio",
+  tiff: "a TIFF image",
+  heic: "a HEIC image",
+  pdf: "a PDF document",
 };
 
 /** The format of an image that can be decoded here; undefined for everything else. */
 export function imageFormat(bytes: Uint8Array): ImageFormat | undefined {
   const name = known(bytes);
   return name === "png" || name === "jpeg" || name === "webp" || name === "gif" || name === "bmp" ? name : undefined;
+}
+
+/** Where a PDF may begin: readers look for it in so many bytes. */
+const PDF_HEAD = 1024;
+
+/** The format of a file with pages to read; undefined for everything else. */
+export function documentFormat(bytes: Uint8Array): DocumentFormat | undefined {
+  const name = known(bytes);
+  if (name === "tiff" || name === "heic" || name === "pdf") return name;
+  return imageFormat(bytes) ?? (latin1(bytes.subarray(0, PDF_HEAD)).includes("%PDF-") ? "pdf" : undefined);
 }
 
 /** The format of an audio file that the engine reads; undefined for everything else. */

@@ -5,8 +5,9 @@ import { clipped } from "./boxes.ts";
 import { cropDocument } from "./document.ts";
 import { histogram, split } from "./ink.ts";
 import { prepare } from "./prepare.ts";
-import { chain, projectBox, type Projection } from "./projection.ts";
+import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
 import { crop } from "./resample.ts";
+import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables } from "./tables/ruled.ts";
@@ -38,15 +39,14 @@ export interface PageContent {
 /** Heights of a letter, and pixels: shorter rules are parts of letters. A rule that is in no grid is longer. */
 const SHORTEST = { level: 2.5, plumb: 1.6, alone: 8, pixels: 16 };
 
+/** Of a word's box: most letters are as high. */
+const LETTER = 0.6;
+
 /** Makes a page ready to be read; `crop` cuts out a sheet that was photographed on a ground. */
 export function readable(original: Bitmap, options: { readonly crop: boolean }): ReadablePage {
   const sheet = options.crop ? cropDocument(original) : undefined;
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original);
-  const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
-  const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
-  const dark = split(histogram(bitmap)).threshold;
-  const rules = findRules(bitmap, shortest, dark);
-  const grids = gridsOf(rules, letterHeight);
+  const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
   const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
   return {
@@ -58,6 +58,23 @@ export function readable(original: Bitmap, options: { readonly crop: boolean }):
     grids,
     cropped: sheet !== undefined,
   };
+}
+
+/** A page whose words are known from elsewhere, in its pixels. */
+export function known(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
+  const letterHeight = LETTER * median(words.map(({ box }) => box.height));
+  const { grids } = drawnOn(original, letterHeight);
+  // Whatever colour they have, these words are there.
+  return { bitmap: original, original, toOriginal: IDENTITY, letterHeight, dark: 255, grids, cropped: false };
+}
+
+/** The rules on a page, and the grids that they make. */
+function drawnOn(bitmap: Bitmap, letterHeight: number) {
+  const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
+  const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
+  const dark = split(histogram(bitmap)).threshold;
+  const rules = findRules(bitmap, shortest, dark);
+  return { rules, grids: gridsOf(rules, letterHeight), pixels, dark };
 }
 
 /** What a page says, out of the words that were read in its bitmap. */

@@ -4,6 +4,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
@@ -39,6 +40,7 @@ export interface Backends {
   readonly rerank: Backend<EmbeddingPort>;
   readonly transcription: Backend<TranscriptionPort>;
   readonly speech: Backend<SpeechPort>;
+  readonly ocr: Backend<RecognitionPort>;
 }
 export type Capability = keyof Backends;
 
@@ -64,10 +66,11 @@ const WANTED = {
     "The server's option --transcription-model names one; run from source, it needs npm run build:media first, which also makes one.",
   ],
   speech: ["speech model", "This build was made without one."],
+  ocr: ["model for text recognition", "This build was made without one."],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr"]);
 
 export class ModelRouter {
   /**

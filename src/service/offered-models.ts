@@ -2,6 +2,7 @@
 
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { Backend, ModelSource, Served } from "./model-router.ts";
@@ -76,6 +77,19 @@ export function offeredSpeech(engine: SpeechPort, parallel: number): OfferedMode
     describe: () => {
       const { created, state } = engine.status();
       return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["speech"] };
+    },
+  };
+}
+
+/** A model that reads pages, one after the other. */
+export function offeredRecognition(engine: RecognitionPort): OfferedModel {
+  const { modelId: id } = engine.status();
+  return {
+    id,
+    served: { ocr: { model: id, engine, parallel: 1, subject: { kind: "recognition", model: id } } },
+    describe: () => {
+      const { created, state } = engine.status();
+      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["ocr"] };
     },
   };
 }

@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { readPage, type Page, type PageRequest } from "./page.ts";
 
-export const FILE_PURPOSES = ["batch", "batch_output"] as const;
+export const FILE_PURPOSES = ["batch", "batch_output", "ocr"] as const;
 export type FilePurpose = (typeof FILE_PURPOSES)[number];
 
 export interface FileRecord {

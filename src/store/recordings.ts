@@ -1,110 +1,21 @@
-// Recordings that are being recognised: private files of this process, each deleted when its request has ended.
+// Recordings that are being recognised.
 
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { SvcError } from "../domain/errors.ts";
-import { storageError } from "./storage-error.ts";
+import { TemporaryFiles, type TemporaryFile } from "./temporary-files.ts";
 
 const MB = 1024 * 1024;
-/** Of the folders' names; the process's number follows. */
-const PREFIX = "svc-recordings-";
 
-/** A file with a recording. */
-export interface Recording {
-  readonly path: string;
-  /** The request's field that it came in. */
-  readonly field: string;
-  /** It is needed no more. */
-  discard(): Promise<void>;
-}
+export type Recording = TemporaryFile;
 
-export class Recordings {
-  private folder: string | undefined;
-  private count = 0;
-
-  /** `parent`: the folder for temporary files. `limit`: bytes of one recording. */
-  constructor(
-    private readonly parent: string,
-    private readonly limit: number,
-  ) {}
-
-  /** Bytes that a recording may have. */
-  get largest(): number {
-    return this.limit;
-  }
-
-  /**
-   * Writes a recording as it comes. Throws SvcError `payload_too_large`, `invalid_value` when it is empty, `storage_full`, or
-   * what `chunks` throws; then nothing is left behind.
-   */
-  async receive(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, param = "file"): Promise<Recording> {
-    const path = this.nextPath();
-    try {
-      const bytes = await this.write(chunks, path, param);
-      if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
-      throw new SvcError("invalid_value", `'${param}' must not be empty; got 0 bytes.`, { param });
-    } catch (error) {
-      await rm(path, { force: true });
-      throw storageError(error);
-    }
-  }
-
-  /** What is thrown about more. */
-  tooLarge(param: string): SvcError {
-    const limit = Math.floor(this.limit / MB);
-    const message = `'${param}' is too large: this server takes recordings of at most ${limit} MB (--max-audio-mb).`;
-    return new SvcError("payload_too_large", message, { param });
-  }
-
-  /** Deletes all of them. */
-  close(): void {
-    if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
-    this.folder = undefined;
-  }
-
-  private async write(
-    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    path: string,
-    param: string,
-  ): Promise<number> {
-    await using file = await open(path, "wx", 0o600);
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > this.limit) throw this.tooLarge(param);
-      for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
-    }
-    return bytes;
-  }
-
-  /** The folder is made when there is something to put into it: with the mode 0700, and a name that nobody knows. */
-  private nextPath(): string {
-    try {
-      if (this.folder === undefined) removeAbandoned(this.parent);
-      this.folder ??= mkdtempSync(join(this.parent, `${PREFIX}${process.pid}-`));
-    } catch (error) {
-      throw storageError(error);
-    }
-    return join(this.folder, String(++this.count));
+export class Recordings extends TemporaryFiles {
+  /** `parent`: the folder for temporary files. `largest`: bytes of one recording. */
+  constructor(parent: string, largest: number) {
+    super({ parent, prefix: "svc-recordings-", largest, tooLarge: (param) => tooLarge(param, largest) });
   }
 }
 
-/** Deletes what servers of this user left behind that were killed. */
-function removeAbandoned(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
-    const path = join(parent, name);
-    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== process.getuid?.()) continue;
-    rmSync(path, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code !== "ESRCH";
-  }
+function tooLarge(param: string, largest: number): SvcError {
+  const limit = Math.floor(largest / MB);
+  const message = `'${param}' is too large: this server takes recordings of at most ${limit} MB (--max-audio-mb).`;
+  return new SvcError("payload_too_large", message, { param });
 }

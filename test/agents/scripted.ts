@@ -13,6 +13,9 @@ import { localRouter } from "../../src/service/local-model.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { Documents } from "../../src/store/documents.ts";
+import { Tessdata } from "../../src/store/tessdata.ts";
+import { RecognitionService } from "../../src/service/recognition.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { GenerationService } from "../../src/service/generation.ts";
@@ -84,9 +87,11 @@ export class ScriptedModel {
     const recordings = new Recordings(tmpdir(), config.maxAudioBytes);
     const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
     const speech = new SpeechService({ router, requests });
+    const documents = new Documents(tmpdir());
+    const recognition = new RecognitionService({ router, requests, documents, tessdata: new Tessdata([]) });
     const version = "0.0.0-test";
     const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
-    const services = { ...own, storedModels: testStore(config) };
+    const services = { ...own, recognition, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
   }

@@ -2,7 +2,12 @@ import { expect, test } from "bun:test";
 import { hubSettings } from "../../src/config/hub.ts";
 
 test("the hub is Hugging Face, unless HF_ENDPOINT names a mirror", () => {
-  expect(hubSettings({})).toEqual({ endpoint: "https://huggingface.co", userAgent: expect.stringMatching(/^svc\/\d/) });
+  expect(hubSettings({})).toEqual({
+    endpoint: "https://huggingface.co",
+    packageRegistry: "https://registry.npmjs.org",
+    userAgent: expect.stringMatching(/^svc\/\d/),
+  });
+  expect(hubSettings({ NPM_CONFIG_REGISTRY: "https://npm.example/" }).packageRegistry).toBe("https://npm.example");
   expect(hubSettings({ HF_ENDPOINT: "https://mirror.example/", HF_TOKEN: " hf_x\n" })).toMatchObject({
     endpoint: "https://mirror.example",
     token: "hf_x",
@@ -13,5 +18,6 @@ test("the hub is Hugging Face, unless HF_ENDPOINT names a mirror", () => {
 test("what cannot be used is refused without being repeated", () => {
   for (const endpoint of ["mirror", "ftp://x", "https://"])
     expect(() => hubSettings({ HF_ENDPOINT: endpoint })).toThrow("HF_ENDPOINT");
+  expect(() => hubSettings({ NPM_CONFIG_REGISTRY: "npm" })).toThrow("NPM_CONFIG_REGISTRY");
   expect(() => hubSettings({ HF_TOKEN: "two words" })).toThrow(/^HF_TOKEN must be one word of ASCII characters\.$/);
 });

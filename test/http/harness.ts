@@ -12,6 +12,7 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -23,10 +24,13 @@ import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   OfferedModels,
+  offeredRecognition,
   offeredSpeech,
   offeredTranscription,
 } from "../../src/service/offered-models.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { RecognitionService } from "../../src/service/recognition.ts";
+import { Documents } from "../../src/store/documents.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
@@ -167,6 +171,7 @@ export interface TestServer extends RunningServer {
   readonly embedders: readonly FakeEmbedder[];
   readonly transcriber: FakeTranscriber;
   readonly speaker: FakeSpeaker;
+  readonly reader: FakeReader;
   /** Where recordings are put. */
   readonly recordings: string;
   readonly requests: RequestService;
@@ -174,6 +179,7 @@ export interface TestServer extends RunningServer {
   readonly embeddings: EmbeddingService;
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
+  readonly recognition: RecognitionService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -224,10 +230,12 @@ export function serve(
   const embedders = [new FakeEmbedder("fake-embedding"), new FakeEmbedder("fake-reranker", "rank")];
   const transcriber = new FakeTranscriber("fake-whisper");
   const speaker = new FakeSpeaker("fake-voice");
+  const reader = new FakeReader("fake-reader");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
+    offeredRecognition(reader),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel ? localRouter(engine, parallel, sources) : new ModelRouter(sources);
@@ -250,6 +258,13 @@ export function serve(
     mediaLimits,
   });
   const speech = new SpeechService({ router, requests });
+  const recognition = new RecognitionService({
+    router,
+    requests,
+    documents: new Documents(recordings),
+    tessdata: reader.tessdata,
+    ...(mediaRoot !== undefined && { mediaRoot }),
+  });
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -263,6 +278,7 @@ export function serve(
     embeddings,
     transcriptions,
     speech,
+    recognition,
     metrics,
     log,
     clock,
@@ -286,12 +302,14 @@ export function serve(
     embedders,
     transcriber,
     speaker,
+    reader,
     recordings,
     requests,
     generation,
     embeddings,
     transcriptions,
     speech,
+    recognition,
     metrics,
     log,
     clock,

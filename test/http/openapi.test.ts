@@ -18,7 +18,8 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech } = serve();
+  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech, recognition } =
+    serve();
   const services = {
     engine,
     engines: [],
@@ -28,6 +29,7 @@ function registered(): string[] {
     embeddings,
     transcriptions,
     speech,
+    recognition,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0 };
@@ -40,7 +42,7 @@ function registered(): string[] {
 
 const OPEN = ["/", "/health", "/openapi.json", "/docs"];
 /** What is uploaded has no example. */
-const RECORDING = { data: "c291bmQ=" };
+const RECORDING = { data: "c291bmQ=", document: { document_url: "data:,picture" } };
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
 
 async function withFile(url: string, example: unknown) {

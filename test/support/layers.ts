@@ -78,6 +78,7 @@ export const layers: Layers = {
       "src/engine/embedding/child",
       "src/engine/transcription/child",
       "src/engine/speech/child",
+      "src/engine/recognition/child",
     ],
     why: "the table of kinds starts them, and no more",
   },
@@ -132,6 +133,21 @@ export const layers: Layers = {
     may: ["src/engine/process", "src/engine/speech/port.ts", "src/speech", "src/audio", "src/domain"],
     why: "the engine process knows its parent only by the protocol",
   },
+  "src/engine/recognition": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never decodes what a client sends, and the engine side is reached by messages",
+  },
+  "src/engine/recognition/child": {
+    may: [
+      "src/engine/process",
+      "src/engine/recognition/protocol.ts",
+      "src/recognition",
+      "src/media",
+      "src/domain",
+      "ffi/runtime",
+    ],
+    why: "the engine process knows its parent only by the protocol",
+  },
   "src/gateway": {
     may: ["src/domain", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
@@ -165,6 +181,7 @@ export const layers: Layers = {
       "src/engine/embedding",
       "src/engine/transcription",
       "src/engine/speech",
+      "src/engine/recognition",
       "src/gateway",
       "src/model",
       "src/store",

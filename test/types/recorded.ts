@@ -36,6 +36,8 @@ const TYPES: Readonly<Record<string, Types>> = {
   // The clients give speech as bytes, and have no type for its events, nor for the list of voices.
   speech: { refusal: "OpenAIError" },
   voices: {},
+  // They have none for recognised text.
+  ocr: { refusal: "OpenAIError" },
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.

@@ -53,4 +53,8 @@ export const modelOptions = {
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
   }),
+  ocrData: path({
+    placeholder: "DIR",
+    help: "Folder of Tesseract's trained data (NAME.traineddata) for /v1/vision/ocr. Data that svc pull tessdata:NAME downloaded, the embedded English and the system's packages are found without it.",
+  }),
 };

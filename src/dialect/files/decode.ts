@@ -6,7 +6,10 @@ import { shownName, SvcError } from "../../domain/errors.ts";
 /** Fields by their names, as form parts or query parameters bring them. */
 export type UploadFields = ReadonlyMap<string, string>;
 
+export type UploadPurpose = "batch" | "ocr";
+
 export interface UploadCall {
+  readonly purpose: UploadPurpose;
   /** Seconds until the file is deleted; absent: the server's default. */
   readonly expiresSeconds?: number;
 }
@@ -21,26 +24,34 @@ export function decodeUpload(fields: UploadFields): UploadCall {
     const param = shownName(name);
     throw new SvcError("unsupported_parameter", `'${param}' is not supported here.`, { param });
   }
-  const purpose = fields.get("purpose") ?? "batch";
-  if (purpose !== "batch") throw invalid("purpose", '"batch"', purpose);
+  const purpose = decodeUploadPurpose(fields);
   const anchor = fields.get("expires_after[anchor]");
   const seconds = fields.get("expires_after[seconds]");
   if (anchor !== undefined && anchor !== "created_at") throw invalid("expires_after[anchor]", '"created_at"', anchor);
   if (seconds === undefined) {
-    if (anchor === undefined) return {};
+    if (anchor === undefined) return { purpose };
     const param = "expires_after[seconds]";
     throw new SvcError("missing_required_parameter", `'${param}' is required with an anchor.`, { param });
   }
   const given = /^\d{1,12}$/.test(seconds) ? Number(seconds) : undefined;
-  if (given !== undefined && given >= LEAST_S && given <= MOST_S) return { expiresSeconds: given };
+  if (given !== undefined && given >= LEAST_S && given <= MOST_S) return { purpose, expiresSeconds: given };
   throw invalid("expires_after[seconds]", `an integer from ${LEAST_S} to ${MOST_S}`, given ?? seconds);
+}
+
+/** What the file is for. Throws SvcError `invalid_value`. */
+export function decodeUploadPurpose(fields: UploadFields): UploadPurpose {
+  const purpose = fields.get("purpose") ?? "batch";
+  if (purpose === "batch" || purpose === "ocr") return purpose;
+  throw invalid("purpose", "one of batch, ocr", purpose);
 }
 
 /** The purpose that a list of files is to have; undefined: any. Throws SvcError `invalid_value` about one that is none. */
 export function decodePurpose(query: URLSearchParams): string | undefined {
   const purpose = query.get("purpose");
-  if (purpose === null || purpose === "batch" || purpose === "batch_output") return purpose ?? undefined;
-  throw invalid("purpose", "one of batch, batch_output", purpose);
+  if (purpose === null || purpose === "batch" || purpose === "batch_output" || purpose === "ocr") {
+    return purpose ?? undefined;
+  }
+  throw invalid("purpose", "one of batch, batch_output, ocr", purpose);
 }
 
 const invalid = (param: string, rule: string, got: unknown) =>

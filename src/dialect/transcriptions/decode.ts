@@ -5,6 +5,7 @@ import { TranscriptionRequest, TranslationRequest } from "../../contract/transcr
 import { SvcError } from "../../domain/errors.ts";
 import { languageCode } from "../../domain/languages.ts";
 import type { RecordingSource, TranscriptionWork } from "../../domain/transcription.ts";
+import type { FormFields } from "../fields/form-body.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface TranscriptionCall {
@@ -64,37 +65,11 @@ function languageOf({ language, locale }: TranscriptionRequest): string | undefi
   throw new SvcError("invalid_value", message, { param });
 }
 
-/** Fields of a form as the JSON body that they would be. Throws SvcError about one that cannot be read as its type. */
-export function formBody(fields: Iterable<readonly [name: string, value: string]>): object {
-  const body = new Map<string, unknown>();
-  for (const [name, value] of fields) {
-    const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (LISTS.has(name) ? name : undefined);
-    if (list === undefined) body.set(name, READ.get(name)?.(value) ?? value);
-    else {
-      const values = body.get(list);
-      body.set(list, [...(Array.isArray(values) ? values : []), value]);
-    }
-  }
-  return Object.fromEntries(body);
-}
-
-const LISTS = new Set(["timestamp_granularities", "include"]);
-
-/** Clients name the fields: these are no properties of an object, which has others. */
-const READ: ReadonlyMap<string, (value: string) => unknown> = new Map([
-  ["temperature", (value) => (value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value)],
-  ["stream", (value) => BOOLEANS.get(value.toLowerCase())],
-  ["chunking_strategy", (value) => (value.startsWith("{") ? objectIn(value) : value)],
-]);
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
-
-function objectIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+/** What the fields of a form are that are no texts. */
+export const FORM_FIELDS = {
+  timestamp_granularities: "list",
+  include: "list",
+  temperature: "number",
+  stream: "boolean",
+  chunking_strategy: "object",
+} as const satisfies FormFields;

@@ -424,7 +424,7 @@ export class Supervisor<Options extends { readonly libraries: string }, Ready, J
   private processEnded(): void {
     this.watchdog?.stop();
     this.process = this.watchdog = undefined;
-    for (const key of [...this.ending.keys()]) this.ended(key);
+    for (const key of this.ending.keys()) this.ended(key);
     this.residentBytes = 0;
     this.options.onExit?.();
   }

@@ -13,6 +13,8 @@ the parts file and purpose (\`batch\`, also the default), or the file itself as 
 purpose and filename in the query (default \`upload.jsonl\`). The file is written to disk while it is received; its size, lines
 and JSON are checked at the same time, and errors name the line.
 
+With the purpose \`ocr\`, as a part before the file or in the query, it is a picture or document for /v1/ocr, of whatever content.
+
 expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 2592000) set when it is deleted; default:
 --keep-files.`,
     answers: { 200: "The file." },
@@ -26,7 +28,7 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     tag: "Batches",
     summary: "List files",
     description: `Query: limit (1 to 10000, the default), order (asc or desc, the default) by creation, after (a file's id), purpose
-(\`batch\` or \`batch_output\`). A page may also begin after a file that was deleted or expired within the last hour.`,
+(\`batch\`, \`batch_output\` or \`ocr\`). A page may also begin after a file that was deleted or expired within the last hour.`,
     answers: { 200: "One page of files." },
     errors: { 400: badRequest, 404: "`after` names no stored file.", ...storageErrors },
   },
@@ -41,6 +43,14 @@ expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 25920
     summary: "Delete a file",
     description: "Batches that use it continue.",
     answers: { 200: "It is deleted." },
+    errors: { ...notFound, ...storageErrors },
+  },
+  "GET /v1/files/{id}/url": {
+    tag: "Batches",
+    summary: "Where a file's content is",
+    description:
+      "The address that POST /v1/ocr takes as document_url. The query's expiry is ignored: it is good for as long as the file is there.",
+    answers: { 200: "The address." },
     errors: { ...notFound, ...storageErrors },
   },
   "GET /v1/files/{id}/content": {

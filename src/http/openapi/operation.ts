@@ -7,6 +7,7 @@ export const tags = [
   "Generation",
   "Embeddings",
   "Audio",
+  "Vision",
   "Models",
   "Tokenizer",
   "Batches",

@@ -11,7 +11,9 @@ import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
 import { multiplexOperations } from "./multiplex.ts";
+import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
+import { recognitionOperations } from "./recognition.ts";
 import { responsesOperations } from "./responses.ts";
 import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
@@ -49,6 +51,8 @@ export const operations: Operations = {
   ...embeddingsOperations,
   ...transcriptionsOperations,
   ...speechOperations,
+  ...recognitionOperations,
+  ...ocrOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,

@@ -1,9 +1,9 @@
 // /v1/files: uploading, listing, fetching and deleting files.
 
 import { Elysia } from "elysia";
-import { DeletedFile, FileList, FileObject, FileUpload } from "../../contract/files.ts";
+import { DeletedFile, FileAddress, FileList, FileObject, FileUpload } from "../../contract/files.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodePurpose, decodeUpload } from "../../dialect/files/decode.ts";
+import { decodePurpose, decodeUpload, decodeUploadPurpose } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
@@ -31,7 +31,9 @@ export const fileRoutes = (files: FilesService) =>
       async ({ request }) => {
         const { largest: ceiling } = files;
         const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024 };
-        const { content, filename, fields } = await readUpload(request, limits, (chunks) => files.receive(chunks));
+        const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
+          files.receive(chunks, decodeUploadPurpose(new Map(before))),
+        );
         try {
           const { expiresSeconds } = decodeUpload(new Map(fields));
           return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
@@ -51,6 +53,14 @@ export const fileRoutes = (files: FilesService) =>
       jsonAnswer(FileList),
     )
     .get("/v1/files/:id", ({ params }) => Response.json(encodeFile(files.get(params.id))), jsonAnswer(FileObject))
+    .get(
+      "/v1/files/:id/url",
+      ({ params, request }) => {
+        const { id } = files.get(params.id);
+        return Response.json({ url: new URL(`/v1/files/${id}/content`, request.url).href });
+      },
+      jsonAnswer(FileAddress),
+    )
     .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
       detail: { responses: { 200: { description: "", content: { [JSONL]: { schema: { type: "string" } } } } } },
     })
@@ -65,10 +75,10 @@ export const fileRoutes = (files: FilesService) =>
 
 /** A content never changes, so its id is all that identifies it. */
 function contentOf(files: FilesService, id: string, asked: Headers): Response {
-  const { path, bytes, filename } = files.content(id);
+  const { path, bytes, filename, purpose } = files.content(id);
   const etag = `"${id}"`;
   const headers = {
-    "Content-Type": JSONL,
+    "Content-Type": purpose === "ocr" ? "application/octet-stream" : JSONL,
     "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename.toWellFormed())}`,
     "Accept-Ranges": "bytes",
     ETag: etag,

@@ -10,7 +10,8 @@ import {
   VerboseTranscription,
 } from "../../contract/transcriptions.ts";
 import { t, type TSchema } from "../../contract/schema.ts";
-import { decodeTranscription, formBody, type TranscriptionCall } from "../../dialect/transcriptions/decode.ts";
+import { formBody } from "../../dialect/fields/form-body.ts";
+import { decodeTranscription, FORM_FIELDS, type TranscriptionCall } from "../../dialect/transcriptions/decode.ts";
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
 import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -84,7 +85,7 @@ async function readCall(
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };
   const { content, fields } = await readUpload(request, limits, (chunks) => recordings.receive(chunks));
   try {
-    return { call: decodeTranscription(formBody(fields), task), recording: content };
+    return { call: decodeTranscription(formBody(fields, FORM_FIELDS), task), recording: content };
   } catch (error) {
     await content.discard();
     throw error;

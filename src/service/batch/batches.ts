@@ -97,7 +97,7 @@ export class BatchesService {
     const input = store && withStorage(() => store.files.get(call.inputFileId, now));
     if (!store || !input) throw unknown("file", "input_file_id");
     if (input.purpose !== "batch") {
-      const message = "'input_file_id' must name a file with purpose batch; this one has batch_output.";
+      const message = "'input_file_id' must name a file with purpose batch; this one has another.";
       throw new SvcError("invalid_value", message, { param: "input_file_id" });
     }
     const { inputFileId, endpoint, window, windowSeconds, metadata, outputSeconds = null } = call;

@@ -41,12 +41,12 @@ export class FilesService {
    * Takes a content in. Throws SvcError `payload_too_large` while it is read, `invalid_json` or `invalid_value` about a line,
    * `storage_full` or `storage_unavailable`, or what `chunks` throws; then nothing is left behind.
    */
-  async receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile> {
+  async receive(chunks: AsyncIterable<Uint8Array>, purpose: "batch" | "ocr" = "batch"): Promise<ReceivedFile> {
     const store = this.options.folder.open();
     const id = newFileId();
     const { limits, bodyBudget } = this.options;
     const claim = (more: number) => store.quota.claim(more);
-    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget);
+    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, purpose === "batch");
     const bytes = await received.catch((error: unknown) => {
       throw storageError(error);
     });
@@ -54,7 +54,7 @@ export class FilesService {
       const createdAt = this.now();
       const seconds = expiresSeconds ?? this.options.keepSeconds;
       const expiresAt = seconds === null ? null : createdAt + seconds;
-      const file = { id, bytes, filename, purpose: "batch", createdAt, expiresAt } as const;
+      const file = { id, bytes, filename, purpose, createdAt, expiresAt };
       try {
         await keepContent(store.partPath(id), store.contentPath(id));
         // A server that stops closes its store before its last requests end.

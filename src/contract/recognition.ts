@@ -1,0 +1,151 @@
+// POST /v1/vision/ocr
+
+import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
+import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+
+/** More languages at once make recognition slow, and no better. */
+const MOST_LANGUAGES = 8;
+const MOST_PAGES = 1000;
+const MOST_LABELS = 100;
+
+const controls = {
+  mode: opt(oneOf(...RECOGNITION_MODES)),
+  table: opt(t.Boolean({ description: "The same as `mode: table`, which takes precedence." })),
+  debug: opt(t.Boolean({ description: "The same as `mode: debug`; takes precedence over all." })),
+  verbose: opt(t.Boolean({ description: "Adds `debug_output` to whatever mode has documents." })),
+  recognition_level: opt(oneOf("accurate", "fast")),
+  detail: opt(oneOf("high", "low", "auto")),
+  uses_language_correction: opt(
+    t.Boolean({ description: "Prefer words of the languages' dictionaries; default true." }),
+  ),
+  languages: opt(
+    t.Array(t.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: MOST_LANGUAGES,
+      description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: English.',
+    }),
+  ),
+  max_pages: opt(
+    t.Integer({ minimum: 1, maximum: MOST_PAGES, description: "Documents of more pages are refused; default 50." }),
+  ),
+  pages: opt(
+    t.String({ description: "Which pages of a document, as `1-3,7` or `5-`; default: all. `max_pages` counts these." }),
+  ),
+  auto_crop: opt(t.Boolean({ description: "Recognise only the sheet of paper that the picture shows, straightened." })),
+  response_format: opt(oneOf("json", "text", "markdown")),
+  origin: opt(oneOf("bottom-left", "top-left")),
+  max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Default 5." })),
+  saliency_type: opt(oneOf(...SALIENCY_TYPES)),
+  include_heat_map: opt(t.Boolean()),
+  model: opt(t.String({ description: "Any name: there is one model." })),
+};
+
+const ImageUrl = t.Union([t.String({ minLength: 1 }), t.Object({ url: t.String({ minLength: 1 }) })]);
+
+export const RecognitionRequest = t.Object({
+  file: opt(
+    t.String({
+      minLength: 1,
+      description:
+        "In a form: the picture or document. In JSON: the path of one in the server's media folder (--media-root).",
+    }),
+  ),
+  data: opt(t.String({ minLength: 1, description: "The file in base64, or as a data: URL." })),
+  filename: opt(t.String({ description: "Of `data`; what the answer calls it. Its content tells what it is." })),
+  media_type: opt(t.String({ description: "Of `data`. Ignored: its content tells." })),
+  image_url: opt(ImageUrl),
+  messages: opt(t.Array(JsonObject, { minItems: 1, description: "Chat messages, whose image parts are read." })),
+  ...controls,
+});
+export type RecognitionRequest = Static<typeof RecognitionRequest>;
+
+/** The parts of a form, for the API description. */
+export const RecognitionForm = t.Object({ ...controls, file: t.String({ format: "binary" }) });
+
+const BoundingBox = t.Object(
+  { x: t.Number(), y: t.Number(), width: t.Number(), height: t.Number() },
+  { description: "Shares of the page, 0 to 1; `x` and `y` are of the corner nearest to `origin`." },
+);
+
+const TextBlock = t.Object({
+  text: t.String({ description: "A line." }),
+  confidence: t.Number({ description: "0 to 1; of a document's own text 1." }),
+  page_number: t.Integer(),
+  bounding_box: BoundingBox,
+});
+
+const Table = t.Object({
+  page_number: t.Integer(),
+  rows: t.Array(t.Array(t.String())),
+  headers: t.Array(t.String()),
+  row_objects: t.Array(t.Record(t.String(), t.String())),
+  column_count: t.Integer(),
+  average_confidence: t.Number(),
+  merged_cell_hints: t.Array(t.String()),
+  bounding_box: BoundingBox,
+  csv_data: t.String(),
+});
+
+const Page = t.Object({
+  page_number: t.Integer(),
+  text: t.String(),
+  width: t.Number({ description: "Pixels; of a PDF, points." }),
+  height: t.Number(),
+  source: oneOf("text", "recognition"),
+  text_blocks: t.Array(TextBlock),
+  tables: t.Array(Table),
+});
+
+const Document = t.Object({
+  file: t.String(),
+  source_type: oneOf("upload", "file", "data", "image_url", "message_image"),
+  text: t.String(),
+  full_text: t.String({ description: "With the number above each page." }),
+  page_count: t.Integer({ description: "Pages that the whole document has." }),
+  document_hints: t.Array(t.String()),
+  pages: t.Array(Page),
+  text_blocks: t.Array(TextBlock),
+  tables: t.Array(Table),
+});
+
+export const RecognizedDocuments = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: oneOf("text", "table", "debug"),
+  documents: t.Array(Document),
+  combined_text: t.String(),
+  document_hints: t.Array(t.String()),
+  debug_output: t.Optional(t.String()),
+});
+export type RecognizedDocuments = Static<typeof RecognizedDocuments>;
+
+const FoundBarcode = t.Object({
+  type: t.String({ description: "QR, EAN13, UPCA, Code128, PDF417, …" }),
+  payload: t.String(),
+  bounding_box: BoundingBox,
+  confidence: t.Number(),
+  page_number: t.Integer(),
+});
+
+export const FoundBarcodes = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: t.Literal("barcode"),
+  results: t.Array(FoundBarcode),
+});
+export type FoundBarcodes = Static<typeof FoundBarcodes>;
+
+export const FoundAnything = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: t.Literal("auto"),
+  modes_run: t.Array(oneOf("text", "barcode", "classify")),
+  text: t.Optional(t.String()),
+  barcodes: t.Optional(t.Array(FoundBarcode)),
+});
+export type FoundAnything = Static<typeof FoundAnything>;
+
+export const FoundRegions = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: t.Literal("saliency"),
+  regions: t.Array(t.Object({ type: oneOf(...SALIENCY_TYPES), bounding_box: BoundingBox, page_number: t.Integer() })),
+  heat_map: t.Union([t.String({ description: "PNG in base64, of the first page." }), t.Null()]),
+});
+export type FoundRegions = Static<typeof FoundRegions>;

@@ -1,0 +1,38 @@
+// The fields of a form as the JSON body that they would be.
+
+/** What the value of a field is; all others are texts. `list`: it may come several times, also as `name[]`. */
+export type FormFields = Readonly<Record<string, "number" | "boolean" | "object" | "list">>;
+
+/** A value that cannot be read as what it should be stays a text, for the check of the body to refuse. */
+export function formBody(fields: Iterable<readonly [name: string, value: string]>, kinds: FormFields): object {
+  const body = new Map<string, unknown>();
+  for (const [name, value] of fields) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (kind === "list" ? name : undefined);
+    if (list === undefined) body.set(name, read(kind, value));
+    else {
+      const values = body.get(list);
+      body.set(list, [...(Array.isArray(values) ? values : []), value]);
+    }
+  }
+  return Object.fromEntries(body);
+}
+
+function read(kind: FormFields[string] | undefined, value: string): unknown {
+  if (kind === "number") return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
+  if (kind === "boolean") return BOOLEANS.get(value.toLowerCase()) ?? value;
+  return kind === "object" && value.startsWith("{") ? objectIn(value) : value;
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

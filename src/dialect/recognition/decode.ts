@@ -1,0 +1,110 @@
+// Requests of /v1/vision/ocr, from JSON and from forms.
+
+import { RecognitionRequest } from "../../contract/recognition.ts";
+import { checker, received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
+import type { FormFields } from "../fields/form-body.ts";
+import { decodePages } from "./pages.ts";
+import { decodeSources, type NamedSource } from "./sources.ts";
+
+/** Modes that there is something for. */
+type ServedMode = Exclude<RecognitionMode, "classify">;
+
+export interface RecognitionCall {
+  readonly mode: ServedMode;
+  readonly model?: string;
+  /** What is to be found on each page. */
+  readonly task: {
+    readonly text?: {
+      readonly languages: readonly string[];
+      readonly level: "accurate" | "fast";
+      readonly correction: boolean;
+    };
+    readonly tables?: true;
+    readonly barcodes?: true;
+    readonly saliency?: SaliencyTask;
+    readonly crop?: true;
+  };
+  readonly pages?: readonly PageRange[];
+  readonly maxPages: number;
+  readonly format: "json" | "text" | "markdown";
+  readonly origin: "bottom-left" | "top-left";
+  /** How it was found is told as well. */
+  readonly debug: boolean;
+}
+
+const USUAL_MAX_PAGES = 50;
+
+/** What the fields of a form are that are no texts. */
+export const FORM_FIELDS = {
+  table: "boolean",
+  debug: "boolean",
+  verbose: "boolean",
+  uses_language_correction: "boolean",
+  languages: "list",
+  max_pages: "number",
+  auto_crop: "boolean",
+  max_labels: "number",
+  include_heat_map: "boolean",
+} as const satisfies FormFields;
+
+const check = checker(RecognitionRequest);
+
+/** A request in JSON, and where its documents are. Throws SvcError naming the field at fault. */
+export function decodeRecognition(body: unknown): { readonly call: RecognitionCall; readonly sources: NamedSource[] } {
+  const asked = check(body);
+  return { call: callOf(asked), sources: decodeSources(asked) };
+}
+
+/** The fields of a form whose document is known. Throws SvcError naming the field at fault. */
+export function decodeRecognitionForm(body: object): RecognitionCall {
+  const asked = check(body);
+  const more = (["data", "image_url", "messages"] as const).find((name) => asked[name] != null);
+  if (more === undefined) return callOf(asked);
+  throw new SvcError("invalid_value", `'${more}' must be absent where 'file' is given.`, { param: more });
+}
+
+function callOf(asked: RecognitionRequest): RecognitionCall {
+  const mode = modeOf(asked);
+  const isTextual = mode !== "barcode" && mode !== "saliency";
+  const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
+  const format = asked.response_format ?? "json";
+  if (format !== "json" && !isTextual) {
+    const message = `'response_format' must be json with mode ${mode}; got ${received(format)}.`;
+    throw new SvcError("invalid_value", message, { param: "response_format" });
+  }
+  return {
+    mode,
+    ...(asked.model && { model: asked.model }),
+    task: {
+      ...(isTextual && {
+        text: {
+          languages: languages ?? [],
+          level: level ?? (detail === "low" ? "fast" : "accurate"),
+          correction: uses_language_correction ?? true,
+        },
+      }),
+      ...((mode === "table" || (isTextual && format === "markdown")) && { tables: true as const }),
+      ...((mode === "barcode" || mode === "auto") && { barcodes: true as const }),
+      ...(mode === "saliency" && {
+        saliency: { type: asked.saliency_type ?? "attention", heatMap: asked.include_heat_map ?? false },
+      }),
+      ...(isTextual && asked.auto_crop && { crop: true as const }),
+    },
+    ...(pages && { pages: decodePages(pages) }),
+    maxPages: max_pages ?? USUAL_MAX_PAGES,
+    format,
+    origin: origin ?? "bottom-left",
+    debug: mode === "debug" || (asked.verbose ?? false),
+  };
+}
+
+/** Throws SvcError `mode_unavailable`. */
+function modeOf({ debug, mode, table }: RecognitionRequest): ServedMode {
+  if (debug) return "debug";
+  const wanted = mode ?? (table ? "table" : "text");
+  if (wanted !== "classify") return wanted;
+  const message = "This server has no model that says what a picture shows.";
+  throw new SvcError("mode_unavailable", message, { param: "mode" });
+}

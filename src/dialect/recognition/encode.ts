@@ -1,0 +1,196 @@
+// What was recognised, as answers of /v1/vision/ocr.
+
+import type { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../contract/recognition.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
+import type { Box } from "../../recognition/bitmap.ts";
+import type { RecognitionCall } from "./decode.ts";
+import { hintsOf } from "./hints.ts";
+import { pageMarkdown } from "./markdown.ts";
+import type { NamedSource } from "./sources.ts";
+
+/** A document with all that was recognised in it. */
+export interface RecognizedDocument {
+  readonly name: string;
+  readonly type: NamedSource["type"] | "upload";
+  readonly pageCount: number;
+  readonly pages: readonly RecognizedPage[];
+}
+
+type Wire = RecognizedDocuments["documents"][number];
+type Origin = RecognitionCall["origin"];
+
+/** The text of a page: lines, with an empty one between blocks. */
+export function pageText({ lines }: Pick<RecognizedPage, "lines">): string {
+  return lines
+    .map(({ text, block }, at) => (at === 0 ? text : `${lines[at - 1]?.block === block ? "\n" : "\n\n"}${text}`))
+    .join("");
+}
+
+/** All texts of all documents. */
+export const combinedText = (documents: readonly RecognizedDocument[]): string =>
+  documents.map(documentText).filter(Boolean).join("\n\n");
+
+/** The same as Markdown, with tables. */
+export const combinedMarkdown = (documents: readonly RecognizedDocument[]): string =>
+  documents
+    .flatMap(({ pages }) => pages.map(pageMarkdown))
+    .filter(Boolean)
+    .join("\n\n");
+
+const documentText = ({ pages }: RecognizedDocument): string => pages.map(pageText).filter(Boolean).join("\n\n");
+
+/** Throws SvcError `no_text`, or `no_tables` in mode `table`, where no document has any. */
+export function encodeDocuments(
+  documents: readonly RecognizedDocument[],
+  mode: "text" | "table" | "debug",
+  { origin, debug }: Pick<RecognitionCall, "origin" | "debug">,
+): RecognizedDocuments {
+  const pages = documents.flatMap((document) => document.pages);
+  if (pages.every(({ lines }) => lines.length === 0)) {
+    throw new SvcError("no_text", "There is no text that could be recognised.");
+  }
+  if (mode === "table" && pages.every(({ tables }) => tables.length === 0)) {
+    throw new SvcError("no_tables", "There is no table that could be recognised.");
+  }
+  const encoded = documents.map((document) => encodeDocument(document, origin));
+  return {
+    object: "vision.ocr",
+    mode,
+    documents: encoded,
+    combined_text: combinedText(documents),
+    document_hints: [...new Set(encoded.flatMap(({ document_hints }) => document_hints))],
+    ...(debug && { debug_output: documents.map(debugOutput).join("\n") }),
+  };
+}
+
+function encodeDocument(document: RecognizedDocument, origin: Origin): Wire {
+  const pages = document.pages.map((page) => encodePage(page, origin));
+  return {
+    file: document.name,
+    source_type: document.type,
+    text: documentText(document),
+    full_text: document.pages.map((page) => `Page ${page.number}\n${pageText(page)}`).join("\n\n"),
+    page_count: document.pageCount,
+    document_hints: hintsOf(document.pages, documentText(document)),
+    pages,
+    text_blocks: pages.flatMap(({ text_blocks }) => text_blocks),
+    tables: pages.flatMap(({ tables }) => tables),
+  };
+}
+
+function encodePage(page: RecognizedPage, origin: Origin): Wire["pages"][number] {
+  const { number, width, height, source, lines, tables } = page;
+  return {
+    page_number: number,
+    text: pageText(page),
+    width,
+    height,
+    source,
+    text_blocks: lines.map(({ text, confidence, box }) => ({
+      text,
+      confidence: rounded(confidence),
+      page_number: number,
+      bounding_box: share(box, page, origin),
+    })),
+    tables: tables.map((table) => encodeTable(table, page, origin)),
+  };
+}
+
+function encodeTable(table: RecognizedTable, page: RecognizedPage, origin: Origin): Wire["tables"][number] {
+  const { box, rows, columnCount, headers, rowObjects, mergedCells, averageConfidence, csv } = table;
+  return {
+    page_number: page.number,
+    rows: rows.map((row) => [...row]),
+    headers: [...headers],
+    row_objects: rowObjects.map((row) => ({ ...row })),
+    column_count: columnCount,
+    average_confidence: rounded(averageConfidence),
+    merged_cell_hints: mergedCells.map(
+      ({ row, column, rowSpan, columnSpan }) =>
+        `row ${row + 1}, column ${column + 1}: ${rowSpan} × ${columnSpan} cells`,
+    ),
+    bounding_box: share(box, page, origin),
+    csv_data: csv,
+  };
+}
+
+/** Codes of all pages. */
+export function encodeBarcodes(
+  documents: readonly RecognizedDocument[],
+  { origin }: Pick<RecognitionCall, "origin">,
+): FoundBarcodes {
+  const results = documents.flatMap(({ pages }) =>
+    pages.flatMap((page) =>
+      page.barcodes.map(({ type, payload, box }) => ({
+        type,
+        payload,
+        bounding_box: share(box, page, origin),
+        // It was read and its checksums are right, or it was not.
+        confidence: 1,
+        page_number: page.number,
+      })),
+    ),
+  );
+  return { object: "vision.ocr", mode: "barcode", results };
+}
+
+/** What stands out on all pages, with the map of the first. */
+export function encodeRegions(
+  documents: readonly RecognizedDocument[],
+  { origin, task }: Pick<RecognitionCall, "origin" | "task">,
+): FoundRegions {
+  const pages = documents.flatMap((document) => document.pages);
+  const regions = pages.flatMap((page) =>
+    (page.saliency?.regions ?? []).map((box) => ({
+      type: task.saliency?.type ?? "attention",
+      bounding_box: share(box, page, origin),
+      page_number: page.number,
+    })),
+  );
+  const map = pages[0]?.saliency?.heatMap;
+  return { object: "vision.ocr", mode: "saliency", regions, heat_map: map?.toBase64() ?? null };
+}
+
+/** What there is of text and codes. */
+export function encodeAnything(
+  documents: readonly RecognizedDocument[],
+  call: Pick<RecognitionCall, "origin">,
+): FoundAnything {
+  const text = combinedText(documents);
+  const { results } = encodeBarcodes(documents, call);
+  return {
+    object: "vision.ocr",
+    mode: "auto",
+    modes_run: ["text", "barcode"],
+    ...(text !== "" && { text }),
+    ...(results.length > 0 && { barcodes: results }),
+  };
+}
+
+function debugOutput({ name, pages }: RecognizedDocument): string {
+  const told = pages.map((page) => {
+    const { number, source, lines, notes } = page;
+    const head = `page ${number} (${source}): ${[...notes, `${lines.length} lines`].join(", ")}`;
+    const each = lines.map(({ text, confidence, box: { x, y, width, height } }) => {
+      const place = [x, y, width, height].map(Math.round).join(" ");
+      return `  ${confidence.toFixed(3)} [${place}] ${text}`;
+    });
+    return [head, ...each].join("\n");
+  });
+  return [name, ...told].join("\n");
+}
+
+/** A rectangle in shares of its page. */
+function share({ x, y, width, height }: Box, page: RecognizedPage, origin: Origin) {
+  const top = origin === "top-left" ? y : page.height - y - height;
+  return {
+    x: rounded(x / page.width),
+    y: rounded(top / page.height),
+    width: rounded(width / page.width),
+    height: rounded(height / page.height),
+  };
+}
+
+/** A pixel of the largest page is twice as much; nothing lies outside the page. */
+const rounded = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000;

@@ -1,0 +1,39 @@
+// A page as Markdown: paragraphs, and tables in their places.
+
+import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
+import type { Box } from "../../recognition/bitmap.ts";
+
+/** Characters that would begin a heading, list, quotation, rule or code where a line begins with them. */
+const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
+
+/** Lines of a block stay lines; a table stands where its first line was read, and what is in it in that alone. */
+export function pageMarkdown({ lines, tables }: Pick<RecognizedPage, "lines" | "tables">): string {
+  const pieces = new Map<RecognizedTable | number, string[]>();
+  for (const { text, box, block } of lines) {
+    const table = tables.find((one) => isWithin(box, one.box));
+    const piece = table ?? block;
+    const texts = pieces.get(piece);
+    if (!texts) pieces.set(piece, [table ? tableMarkdown(table) : escaped(text)]);
+    else if (!table) texts.push(escaped(text));
+  }
+  return [...pieces.values()].map((texts) => texts.join("\n")).join("\n\n");
+}
+
+/** What would make another thing of the line is escaped; readers, models above all, take the rest as it stands. */
+const escaped = (text: string): string =>
+  text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
+
+function tableMarkdown({ rows, headers }: RecognizedTable): string {
+  const width = Math.max(1, ...rows.map((row) => row.length));
+  const [first = [], ...rest] = rows;
+  // A table must have a head: without one it is empty.
+  const [head, body] = headers.length > 0 ? [first, rest] : [[], rows];
+  const line = (cells: readonly string[]) =>
+    `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&").replaceAll(/\s+/g, " ")).join(" | ")} |`;
+  return [line(head), `|${" --- |".repeat(width)}`, ...body.map(line)].join("\n");
+}
+
+function isWithin({ x, y, width, height }: Box, outer: Box): boolean {
+  const [middleX, middleY] = [x + width / 2 - outer.x, y + height / 2 - outer.y];
+  return middleX >= 0 && middleY >= 0 && middleX <= outer.width && middleY <= outer.height;
+}

@@ -1,0 +1,83 @@
+// Where a request's pictures and documents are.
+
+import type { RecognitionRequest } from "../../contract/recognition.ts";
+import { received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { DocumentSource } from "../../domain/recognition.ts";
+
+export interface NamedSource {
+  readonly source: DocumentSource;
+  readonly type: "file" | "data" | "image_url" | "message_image";
+  /** What answers call it. */
+  readonly name: string;
+}
+
+const MOST_IMAGES = 32;
+/** Everything but data: URLs is shorter. */
+const LONGEST_URL = 8192;
+
+/** Throws SvcError where there are none, several kinds, or addresses that nothing is read from. */
+export function decodeSources({ file, data, filename, image_url, messages }: RecognitionRequest): NamedSource[] {
+  const given = Object.entries({ file, data, image_url, messages }).filter(([, value]) => value != null);
+  if (given.length > 1) {
+    const [, [param = ""] = []] = given;
+    throw new SvcError("invalid_value", `'${param}' must be absent where '${given[0]?.[0]}' is given.`, { param });
+  }
+  if (file) return [{ source: { kind: "path", path: file, field: "file" }, type: "file", name: file }];
+  if (data) return [{ source: { kind: "data", data, field: "data" }, type: "data", name: filename || "data" }];
+  if (image_url) {
+    const [url, field] = typeof image_url === "string" ? [image_url, "image_url"] : [image_url.url, "image_url.url"];
+    return [{ source: urlSource(url, field), type: "image_url", name: filename || "image_url" }];
+  }
+  if (messages) return messageSources(messages);
+  const message =
+    "'file' is required: a picture or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages.";
+  throw new SvcError("missing_required_parameter", message, { param: "file" });
+}
+
+/** A document at a URL that clients give: in itself, or a path. Throws SvcError about one elsewhere. */
+export function urlSource(url: string, field: string): DocumentSource {
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();
+  if (scheme === "data") return { kind: "data", data: url, field };
+  if ((scheme === undefined || scheme === "file") && url.length <= LONGEST_URL)
+    return { kind: "path", path: url, field };
+  const got = scheme === undefined || scheme === "file" ? received(url) : `a URL of another scheme`;
+  const what = scheme === "http" || scheme === "https" ? "an http(s) URL, which this server does not fetch here" : got;
+  const message = `'${field}' must be a data: URL, or a path in the server's media folder; got ${what}.`;
+  throw new SvcError("invalid_value", message, { param: field });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
+
+/** The images and files in messages of any of the public conventions. */
+function messageSources(messages: readonly Json[]): NamedSource[] {
+  const found = messages.flatMap(({ content }, at) =>
+    Array.isArray(content) ? content.flatMap((part, index) => partSource(part, `messages.${at}.content.${index}`)) : [],
+  );
+  if (found.length === 0) {
+    const message = "'messages' must have an image part; got none.";
+    throw new SvcError("missing_required_parameter", message, { param: "messages" });
+  }
+  if (found.length <= MOST_IMAGES) return found;
+  const message = `'messages' must have at most ${MOST_IMAGES} images; got ${found.length}.`;
+  throw new SvcError("invalid_value", message, { param: "messages" });
+}
+
+function partSource(part: unknown, path: string): NamedSource[] {
+  if (!isObject(part)) return [];
+  const type = "message_image";
+  const name = path;
+  const image = part["image_url"];
+  if (typeof image === "string") return [{ source: urlSource(image, `${path}.image_url`), type, name }];
+  if (isObject(image) && typeof image["url"] === "string") {
+    return [{ source: urlSource(image["url"], `${path}.image_url.url`), type, name }];
+  }
+  const file = isObject(part["file"]) ? part["file"] : part;
+  const data = file["file_data"];
+  if (typeof data !== "string") return [];
+  const { filename } = file;
+  const own = typeof filename === "string" && filename !== "" ? filename : name;
+  const field = file === part ? `${path}.file_data` : `${path}.file.file_data`;
+  return [{ source: { kind: "data", data, field }, type, name: own }];
+}

@@ -1,0 +1,95 @@
+// Codes in a picture, by ZXing: lines and squares of every symbology, several of them, in any direction.
+
+import { prepareZXingModule, readBarcodes, type ReadResult } from "zxing-wasm/reader";
+import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
+import type { Barcode } from "../../../domain/recognition.ts";
+import type { Bitmap, Box } from "../../../recognition/bitmap.ts";
+import { limitMemory } from "./wasm-memory.ts";
+
+const UPC_DIGITS = 12;
+const MEMORY_BYTES = 1 << 30;
+
+/** Names that differ from ZXing's own; what is not here is called as there. */
+const NAMES: Readonly<Record<string, string>> = {
+  QRCode: "QR",
+  QRCodeModel1: "QR",
+  QRCodeModel2: "QR",
+  MicroQRCode: "MicroQR",
+  RMQRCode: "RMQR",
+  AztecCode: "Aztec",
+  AztecRune: "Aztec",
+  CompactPDF417: "PDF417",
+  Code39Std: "Code39",
+  Code39Ext: "Code39FullASCII",
+  ITF: "I2of5",
+  DataBar: "GS1DataBar",
+  DataBarOmni: "GS1DataBar",
+  DataBarStk: "GS1DataBar",
+  DataBarStkOmni: "GS1DataBar",
+  DataBarLtd: "GS1DataBarLimited",
+  DataBarExp: "GS1DataBarExpanded",
+  DataBarExpStk: "GS1DataBarExpanded",
+  ISBN: "EAN13",
+  TelepenAlpha: "Telepen",
+  TelepenNumeric: "Telepen",
+};
+
+export class BarcodeReader {
+  private constructor() {}
+
+  static async load(): Promise<BarcodeReader> {
+    const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
+    await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
+    return new BarcodeReader();
+  }
+
+  /** Codes whose checksums are right, from the top. */
+  async read({ width, height, data }: Bitmap): Promise<Barcode[]> {
+    const rgba = new Uint8ClampedArray(width * height * 4).fill(255);
+    data.forEach((grey, at) => {
+      rgba[at * 4] = rgba[at * 4 + 1] = rgba[at * 4 + 2] = grey;
+    });
+    const results = await readBarcodes(
+      { data: rgba, width, height, colorSpace: "srgb" },
+      {
+        tryHarder: true,
+        tryDenoise: true,
+        textMode: "Plain",
+      },
+    );
+    const found = results.filter(({ isValid }) => isValid).map(barcodeOf);
+    return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
+  }
+}
+
+function barcodeOf({ format, text, position }: ReadResult): Barcode {
+  const { topLeft, topRight, bottomLeft, bottomRight } = position;
+  const box = boxAround([topLeft, topRight, bottomLeft, bottomRight]);
+  // A UPC-A code is an EAN-13 code that begins with 0, and says 12 digits.
+  const isUpc = format === "UPCA" || (format === "EAN13" && /^0\d{12}$/.test(text));
+  if (isUpc) return { type: "UPCA", payload: text.slice(-UPC_DIGITS), box };
+  if (format === "UPCE") return { type: "UPCE", payload: shortened(text.slice(-UPC_DIGITS)), box };
+  // The minus is part of the symbology.
+  const payload = format === "PZN" ? text.replace(/^-/, "") : text;
+  return { type: NAMES[format] ?? format, payload, box };
+}
+
+/** The six digits, between number system and check digit, that a UPC-E code stands for a UPC-A code by. */
+const SHORT: readonly (readonly [long: RegExp, short: string])[] = [
+  [/^(\d)(\d\d)([012])0000(\d{3})(\d)$/, "$1$2$4$3$5"],
+  [/^(\d)(\d{3})00000(?<tail>\d\d)(?<check>\d)$/, "$1$2$<tail>3$<check>"],
+  [/^(\d)(\d{4})00000(?<tail>\d)(?<check>\d)$/, "$1$2$<tail>4$<check>"],
+  [/^(\d)(\d{5})0000([5-9])(\d)$/, "$1$2$3$4"],
+];
+
+/** A code of 12 digits in eight. */
+function shortened(upca: string): string {
+  const [long, short] = SHORT.find(([pattern]) => pattern.test(upca)) ?? [];
+  return long && short !== undefined ? upca.replace(long, short) : upca;
+}
+
+function boxAround(points: readonly { readonly x: number; readonly y: number }[]): Box {
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}

@@ -1,0 +1,62 @@
+// Opens documents by what they are; keeps the last one open, as its next page often follows.
+
+import { SvcError } from "../../../domain/errors.ts";
+import { describeType, documentFormat, type DocumentFormat } from "../../../media/sniff.ts";
+import type { DocumentPage, OpenDocument } from "./document.ts";
+import { openHeic } from "./heic.ts";
+import { unreadable } from "./limits.ts";
+import { openPdf } from "./pdf.ts";
+import { Pdfium } from "./pdfium.ts";
+import { openPicture } from "./picture.ts";
+import { openTiff } from "./tiff.ts";
+
+interface Opened {
+  readonly path: string;
+  readonly document: OpenDocument;
+}
+
+export class Documents {
+  private opened: Opened | undefined;
+  private pdfium: Pdfium | undefined;
+
+  /** Pages of the document in a file. Throws SvcError about one that cannot be read, naming the request's field. */
+  async count(path: string, field: string): Promise<number> {
+    return this.attempt(field, async () => (await this.document(path, field)).pageCount);
+  }
+
+  /** Opens a page, from 1; the one before is closed. `use` reads it. Throws SvcError, and what `use` throws. */
+  async read<T>(path: string, field: string, number: number, use: (page: DocumentPage) => Promise<T>): Promise<T> {
+    return this.attempt(field, async () => use(await (await this.document(path, field)).page(number)));
+  }
+
+  private async document(path: string, field: string): Promise<OpenDocument> {
+    if (this.opened?.path === path) return this.opened.document;
+    this.opened?.document.close();
+    this.opened = undefined;
+    const bytes = await Bun.file(path).bytes();
+    const format = documentFormat(bytes);
+    if (!format) {
+      const message = `'${field}' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got ${describeType(bytes)}.`;
+      throw new SvcError("unsupported_media_input", message, { param: field });
+    }
+    this.opened = { path, document: await this.open(format, bytes, field) };
+    return this.opened.document;
+  }
+
+  private async open(format: DocumentFormat, bytes: Uint8Array, field: string): Promise<OpenDocument> {
+    if (format === "pdf") return openPdf((this.pdfium ??= await Pdfium.load()), bytes, field);
+    if (format === "tiff") return openTiff(bytes, field);
+    return format === "heic" ? openHeic(bytes, field) : openPicture(bytes, field);
+  }
+
+  /** What broke off in WebAssembly leaves it in no known state. */
+  private async attempt<T>(field: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof SvcError) throw error;
+      this.opened = this.pdfium = undefined;
+      throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged file, or one too large") : error;
+    }
+  }
+}

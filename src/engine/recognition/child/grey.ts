@@ -1,0 +1,45 @@
+// Colours as grey.
+
+import type { Bitmap } from "../../../recognition/bitmap.ts";
+
+/** Parts of 256 that red, green and blue have in how bright a colour looks (ITU-R BT.601). */
+const [RED, GREEN, BLUE] = [77, 150, 29];
+
+/** Of three bytes a pixel, or of four: what is transparent becomes white. */
+export function greyOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4): Bitmap {
+  const data = new Uint8Array(width * height);
+  for (let at = 0, from = 0; at < data.length; at++, from += channels) {
+    const [red, green, blue] = [pixels[from] as number, pixels[from + 1] as number, pixels[from + 2] as number];
+    const grey = (red * RED + green * GREEN + blue * BLUE) >> 8;
+    const alpha = channels === 4 ? (pixels[from + 3] as number) : 255;
+    data[at] = alpha === 255 ? grey : Math.round((grey * alpha + 255 * (255 - alpha)) / 255);
+  }
+  return { width, height, data };
+}
+
+/** One of the colours alone: 0 is red. */
+export function channelOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap {
+  const data = new Uint8Array(width * height);
+  for (let at = 0, from = colour; at < data.length; at++, from += channels) data[at] = pixels[from] as number;
+  return { width, height, data };
+}
+
+/** Turns a picture upright that is stored with this EXIF orientation, 1 to 8. */
+export function turned(bitmap: Bitmap, orientation: number): Bitmap {
+  if (orientation === 1) return bitmap;
+  const { width: across, height: down, data } = bitmap;
+  const isSideways = orientation >= 5;
+  const [width, height] = isSideways ? [down, across] : [across, down];
+  const fromRight = [2, 3, 7, 8].includes(orientation);
+  const fromBottom = [3, 4, 6, 7].includes(orientation);
+  const upright = new Uint8Array(data.length);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at++) {
+      const [column, row] = isSideways ? [y, x] : [x, y];
+      const fromX = fromRight ? across - 1 - column : column;
+      const fromY = fromBottom ? down - 1 - row : row;
+      upright[at] = data[fromY * across + fromX] as number;
+    }
+  }
+  return { width, height, data: upright };
+}

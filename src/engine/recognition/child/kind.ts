@@ -1,0 +1,33 @@
+// The recognition engine in its process: reads pages, one at a time.
+
+import { ParentSocket } from "../../../../ffi/runtime/parent-socket.ts";
+import type { EngineKind } from "../../process/kind.ts";
+import { ABORT_FD } from "../../process/protocol.ts";
+import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "../protocol.ts";
+import { BarcodeReader } from "./barcodes.ts";
+import { Documents } from "./documents.ts";
+import { PageReader } from "./page-reader.ts";
+import { Tesseract } from "./tesseract.ts";
+import { Watch } from "./watch.ts";
+import { RecognitionWorker } from "./worker.ts";
+
+export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, PageJob, PageEvent> = {
+  async load(_options, send) {
+    const watch = new Watch(new ParentSocket(ABORT_FD), () => performance.now());
+    const tesseract = await Tesseract.load(watch.check);
+    let barcodes: Promise<BarcodeReader> | undefined;
+    const reader = new PageReader({
+      documents: new Documents(),
+      tesseract,
+      barcodes: () => (barcodes ??= BarcodeReader.load()),
+      check: watch.check,
+    });
+    const worker = new RecognitionWorker(reader, watch, send);
+    return {
+      ready: {},
+      submit: (key, job) => worker.submit(key, job),
+      cancel: (key) => worker.cancel(key),
+      run: () => worker.run(),
+    };
+  },
+};

@@ -1,0 +1,158 @@
+// The text that a page of a PDF has itself, as words with their places.
+
+import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
+import { around } from "../../../recognition/boxes.ts";
+import type { Pdfium } from "./pdfium.ts";
+
+/** More than any page has that somebody reads. */
+const MOST_CHARACTERS = 200_000;
+/** A line begins a new block where it is so many times its height below the one before. */
+const GAP = 1;
+/** PDFium's character for a hyphen that divides a word at the end of a line. */
+const LINE_END_HYPHEN = 2;
+/** Type of an image among a page's objects. */
+const IMAGE = 3;
+
+export interface PageGeometry {
+  readonly page: number;
+  /** Points. */
+  readonly width: number;
+  readonly height: number;
+}
+
+interface Character {
+  readonly text: string;
+  readonly box: Box;
+}
+
+export interface PageText {
+  readonly words: readonly RecognizedWord[];
+  /** Share of the characters that their fonts give no meaning. */
+  readonly unknownShare: number;
+}
+
+/** Reads a page's text. Boxes are in points from the upper left corner, as the page is shown. */
+export function readPageText(pdfium: Pdfium, geometry: PageGeometry): PageText {
+  const { functions } = pdfium;
+  const text = functions._FPDFText_LoadPage(geometry.page);
+  if (text === 0) return { words: [], unknownShare: 0 };
+  try {
+    return pdfium.within(32, (scratch) => readCharacters(pdfium, geometry, text, scratch));
+  } finally {
+    functions._FPDFText_ClosePage(text);
+  }
+}
+
+/** Of the page's area, the share that its largest image covers. */
+export function imageShare(pdfium: Pdfium, { page, width, height }: PageGeometry): number {
+  const { functions } = pdfium;
+  return pdfium.within(16, (bounds) => {
+    let largest = 0;
+    for (let index = 0; index < Math.min(functions._FPDFPage_CountObjects(page), MOST_CHARACTERS); index++) {
+      const object = functions._FPDFPage_GetObject(page, index);
+      if (functions._FPDFPageObj_GetType(object) !== IMAGE) continue;
+      if (!functions._FPDFPageObj_GetBounds(object, bounds, bounds + 4, bounds + 8, bounds + 12)) continue;
+      const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.floats(bounds, 4);
+      largest = Math.max(largest, (right - left) * (top - bottom));
+    }
+    return largest / (width * height);
+  });
+}
+
+function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, scratch: number): PageText {
+  const { functions } = pdfium;
+  const count = Math.min(functions._FPDFText_CountChars(text), MOST_CHARACTERS);
+  const lines = new LineBuilder();
+  let [unknown, visible] = [0, 0];
+  for (let index = 0; index < count; index++) {
+    const code = functions._FPDFText_GetUnicode(text, index);
+    const character = characterOf(code);
+    if (character === "\n" || character === "\r") {
+      lines.endLine();
+      continue;
+    }
+    if (character.trim() === "") {
+      lines.endWord();
+      continue;
+    }
+    visible++;
+    if (isMeaningless(code) || functions._FPDFText_HasUnicodeMapError(text, index) === 1) unknown++;
+    if (functions._FPDFText_GetLooseCharBox(text, index, scratch) === 0) continue;
+    const box = boxOf(pdfium, geometry, scratch);
+    if (isShown(box, geometry)) lines.add({ text: character, box });
+  }
+  return { words: lines.finish(), unknownShare: visible === 0 ? 0 : unknown / visible };
+}
+
+function characterOf(code: number): string {
+  if (code === LINE_END_HYPHEN) return "-";
+  return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : "\ufffd";
+}
+
+const isShown = ({ x, y, width, height }: Box, page: PageGeometry): boolean =>
+  x + width > 0 && y + height > 0 && x < page.width && y < page.height;
+
+/** Control characters, private use, and what stands for what is not known. */
+const isMeaningless = (code: number): boolean =>
+  (code < 32 && code !== LINE_END_HYPHEN) || (code >= 0xe000 && code <= 0xf8ff) || code === 0xfffd || code === 0xfffe;
+
+/** The rectangle at `scratch` (left, top, right, bottom; upwards), as the page is shown. */
+function boxOf(pdfium: Pdfium, { page, width, height }: PageGeometry, scratch: number): Box {
+  const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.floats(scratch, 4);
+  // Device units are whole numbers: thousandths of a point are fine enough.
+  const fine = 1000;
+  const size = [Math.round(width * fine), Math.round(height * fine)] as const;
+  const at = scratch + 16;
+  const shown = (x: number, y: number): readonly [number, number] => {
+    pdfium.functions._FPDF_PageToDevice(page, 0, 0, ...size, 0, x, y, at, at + 4);
+    const [deviceX = 0, deviceY = 0] = pdfium.integers(at, 2);
+    return [deviceX / fine, deviceY / fine];
+  };
+  const [x1, y1] = shown(left, top);
+  const [x2, y2] = shown(right, bottom);
+  return { x: Math.min(x1, x2), y: Math.min(y1, y2), width: Math.abs(x2 - x1), height: Math.abs(y2 - y1) };
+}
+
+class LineBuilder {
+  private readonly words: RecognizedWord[] = [];
+  private characters: Character[] = [];
+  private line = 0;
+  private block = 0;
+  /** Of the words in this line and in the one before. */
+  private current: Box | undefined;
+  private previous: Box | undefined;
+
+  add(character: Character): void {
+    this.characters.push(character);
+  }
+
+  endWord(): void {
+    const { characters, line } = this;
+    if (characters.length === 0) return;
+    const box = around(characters.map((one) => one.box));
+    if (!this.current && this.previous && isApart(this.previous, box)) this.block++;
+    this.current = this.current ? around([this.current, box]) : box;
+    const text = characters.map((one) => one.text).join("");
+    this.words.push({ text, confidence: 1, box, line, block: this.block });
+    this.characters = [];
+  }
+
+  endLine(): void {
+    this.endWord();
+    if (!this.current) return;
+    this.previous = this.current;
+    this.current = undefined;
+    this.line++;
+  }
+
+  finish(): RecognizedWord[] {
+    this.endLine();
+    return this.words;
+  }
+}
+
+/** Whether a word does not go on with the block of lines above it. */
+function isApart(line: Box, word: Box): boolean {
+  const below = word.y - (line.y + line.height);
+  return below > GAP * word.height || word.y < line.y;
+}

@@ -1,0 +1,79 @@
+// Tesseract as WebAssembly: tesseract.js-core's builds for LSTM models, and what of their interface is used here.
+
+import createRelaxed from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.js";
+import relaxedWasm from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.wasm" with { type: "file" };
+import createPlain from "tesseract.js-core/tesseract-core-lstm.js";
+import plainWasm from "tesseract.js-core/tesseract-core-lstm.wasm" with { type: "file" };
+import { limitMemory } from "./wasm-memory.ts";
+
+/** Tesseract's API object; its functions are those of TessBaseAPI in C++. */
+export interface TessApi {
+  /** 0, or -1 where a language's data cannot be read. `config`: path of a file with variables. */
+  Init(folder: string, languages: string, engineMode: number, config: string): number;
+  Version(): string;
+  SetVariable(name: string, value: string): boolean;
+  SetPageSegMode(mode: number): void;
+  /** Reads the picture `/input` of the core's files. 0, or 1 where it is none. */
+  SetImageFile(exifOrientation: number, degrees: number): number;
+  SetSourceResolution(dotsPerInch: number): void;
+  /** 0, or -1 where it failed. */
+  Recognize(monitor: null): number;
+  GetTSVText(page: number): string;
+  Clear(): void;
+  End(): void;
+}
+
+export interface TesseractCore {
+  readonly TessBaseAPI: new () => TessApi;
+  /** Files in memory. */
+  readonly FS: { writeFile(path: string, content: Uint8Array | string): void; unlink(path: string): void };
+  /** Frees an object of its own. */
+  destroy(object: unknown): void;
+}
+
+export type CreateCore = (options: {
+  readonly instantiateWasm: (
+    imports: Bun.WebAssembly.Imports,
+    done: (instance: WebAssembly.Instance) => void,
+  ) => Record<string, never>;
+  /** Called about once a line while a page is read. */
+  readonly TesseractProgress: (percent: number) => void;
+  readonly print: (text: string) => void;
+  readonly printErr: (text: string) => void;
+}) => Promise<TesseractCore>;
+
+/** A page of 4096 pixels a side needs half of it. */
+const MEMORY_BYTES = 1 << 30;
+
+/** Makes instances of Tesseract, which share their machine code. */
+export interface TesseractProgram {
+  /** What `progress` throws ends the computation; the instance can be used no more then. */
+  start(progress: () => void): Promise<TesseractCore>;
+}
+
+/** Compiles the build for this processor: relaxed SIMD, or none where there is none. */
+export async function compileTesseract(): Promise<TesseractProgram> {
+  try {
+    return await compile(relaxedWasm, createRelaxed);
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error;
+    return compile(plainWasm, createPlain);
+  }
+}
+
+async function compile(path: string, create: CreateCore): Promise<TesseractProgram> {
+  const module = await WebAssembly.compile(limitMemory(await Bun.file(path).bytes(), MEMORY_BYTES));
+  return {
+    start: (progress) =>
+      create({
+        instantiateWasm(imports, done) {
+          void WebAssembly.instantiate(module, imports).then(done);
+          return {};
+        },
+        TesseractProgress: progress,
+        // What it has to say is about fonts and resolutions.
+        print() {},
+        printErr() {},
+      }),
+  };
+}

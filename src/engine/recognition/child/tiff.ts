@@ -1,0 +1,157 @@
+// TIFF files, as scanners write them: a page for each picture in them.
+
+import { inflateSync } from "node:zlib";
+import UTIF from "utif2";
+import { readImageHeader } from "../../../media/image-header.ts";
+import { Refusal } from "../../../media/refusal.ts";
+import { readTiff, type TiffPicture } from "../../../media/tiff-header.ts";
+import type { OpenDocument } from "./document.ts";
+import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
+import { picturePage, type Decoded } from "./picture.ts";
+
+const TAG = {
+  subfile: 254,
+  colours: 262,
+  samples: 277,
+  compression: 259,
+  strips: { offsets: 273, counts: 279, rows: 278 },
+  tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
+} as const;
+/** A thumbnail of another picture. */
+const REDUCED = 1;
+const PLAIN = 1;
+const JPEG = 7;
+const DEFLATE: ReadonlySet<number> = new Set([8, 32_946]);
+/** By their numbers: none, three of fax machines, LZW, JPEG, deflate, PackBits. */
+const COMPRESSIONS: ReadonlySet<number> = new Set([PLAIN, 2, 3, 4, 5, JPEG, 32_773, ...DEFLATE]);
+/** Cyan, magenta, yellow, black. */
+const FOUR_INKS = 5;
+const MOST_PIXEL_BITS = 64;
+
+/** Throws SvcError about a file whose directories make no sense. */
+export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
+  const all = refusing(field, () => readTiff(bytes));
+  const whole = all.filter(({ tags }) => ((tags.get(TAG.subfile)?.[0] ?? 0) & REDUCED) === 0);
+  const pictures = whole.length > 0 ? whole : all;
+  return {
+    pageCount: pictures.length,
+    async page(number) {
+      const picture = pictures[number - 1];
+      if (!picture) throw new Error(`there is no page ${number}`);
+      return picturePage(decode(bytes, picture, field));
+    },
+    close() {},
+  };
+}
+
+function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded {
+  const { width, height, orientation } = picture;
+  checkSides(width, height, field);
+  const { file, tags } = prepared(bytes, picture, field);
+  // Its directories are ours: what the file says is checked.
+  const directory = Object.fromEntries([...tags].map(([tag, values]) => [`t${tag}`, values])) as unknown as UTIF.IFD;
+  try {
+    UTIF.decodeImage(file, directory);
+    const inks = tags.get(TAG.colours)?.[0] === FOUR_INKS ? (tags.get(TAG.samples)?.[0] ?? 0) : 0;
+    // The decoder's own way from inks to colours is for web pages.
+    const rgba = inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, width * height, inks);
+    return { width, height, pixels: rgba, channels: 4, orientation };
+  } catch {
+    throw unreadable(field, "a damaged TIFF file");
+  }
+}
+
+/** Red, green and blue of pixels in four inks of 8 bits each. */
+function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Array {
+  const rgba = new Uint8Array(count * 4).fill(255);
+  for (let pixel = 0, from = 0; pixel < count; pixel++, from += perPixel) {
+    const paper = 255 - (samples[from + 3] ?? 0);
+    for (let ink = 0; ink < 3; ink++) rgba[pixel * 4 + ink] = ((255 - (samples[from + ink] ?? 0)) * paper) / 255;
+  }
+  return rgba;
+}
+
+/** The file and the picture's tags for the decoder: every length checked, and inflated what was deflated. */
+function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPicture, field: string) {
+  const compression = tags.get(TAG.compression)?.[0] ?? PLAIN;
+  if (!COMPRESSIONS.has(compression)) throw unreadable(field, `a TIFF file with compression ${compression}`);
+  if (pixelBits > MOST_PIXEL_BITS) throw unreadable(field, `a TIFF file of ${pixelBits} bits a pixel`);
+  const isTiled = tags.has(TAG.tiles.width);
+  const [across, down] = isTiled
+    ? [tags.get(TAG.tiles.width)?.[0] ?? 0, tags.get(TAG.tiles.height)?.[0] ?? 0]
+    : [width, Math.min(height, tags.get(TAG.strips.rows)?.[0] ?? height)];
+  if (across === 0 || down === 0 || Math.max(across, down) > LONGEST_SIDE) throw damaged(field);
+  const names = isTiled ? TAG.tiles : TAG.strips;
+  const pieces = piecesOf(bytes, tags.get(names.offsets) ?? [], tags.get(names.counts), field);
+  const pieceBytes = Math.ceil((across * pixelBits) / 8) * down;
+  if (compression === JPEG) checkJpegs(pieces, field);
+  const contents = DEFLATE.has(compression) ? pieces.map((piece) => inflated(piece, pieceBytes, field)) : pieces;
+  return rebuilt(
+    bytes,
+    contents,
+    new Map([...tags, [TAG.compression, [DEFLATE.has(compression) ? PLAIN : compression]]]),
+    names,
+  );
+}
+
+/** The strips or tiles. One that has no length goes on to the end of the file. */
+function piecesOf(
+  bytes: Uint8Array,
+  offsets: readonly number[],
+  counts: readonly number[] | undefined,
+  field: string,
+): Uint8Array[] {
+  if (offsets.length === 0) throw damaged(field);
+  return offsets.map((offset, at) => {
+    if (offset >= bytes.length) throw damaged(field);
+    return bytes.subarray(offset, Math.min(bytes.length, offset + (counts?.[at] ?? bytes.length)));
+  });
+}
+
+/** The pieces one after the other behind the file's first bytes, which say how numbers are written. */
+function rebuilt(
+  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
+  tags: Map<number, readonly number[]>,
+  names: { readonly offsets: number; readonly counts: number },
+) {
+  let end = 8;
+  const offsets = pieces.map(({ length }) => (end += length) - length);
+  tags.set(names.offsets, offsets);
+  tags.set(
+    names.counts,
+    pieces.map(({ length }) => length),
+  );
+  const file = new Uint8Array(end);
+  file.set(bytes.subarray(0, 8));
+  pieces.forEach((piece, at) => file.set(piece, offsets[at]));
+  return { file: file.buffer, tags };
+}
+
+/** A piece that holds more than it should is damaged, or a bomb. */
+function inflated(piece: Uint8Array, length: number, field: string): Uint8Array {
+  try {
+    return inflateSync(piece, { maxOutputLength: length });
+  } catch {
+    throw damaged(field);
+  }
+}
+
+/** What a JPEG inside says of its size counts for its decoder. */
+function checkJpegs(pieces: readonly Uint8Array[], field: string): void {
+  for (const piece of pieces) {
+    const header = readImageHeader("jpeg", piece);
+    if (!header) throw damaged(field);
+    checkSides(header.width, header.height, field);
+  }
+}
+
+const damaged = (field: string) => unreadable(field, "a damaged TIFF file");
+
+function refusing<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Refusal ? unreadable(field, error.got) : error;
+  }
+}

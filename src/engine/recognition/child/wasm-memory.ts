@@ -1,0 +1,48 @@
+// How much memory a WebAssembly module may take: less than its package was made for.
+
+const MEMORY_SECTION = 5;
+const PAGE_BYTES = 65_536;
+const HEADER_BYTES = 8;
+
+/**
+ * The module with its memory's maximum lowered to so many bytes. Throws when it has no memory of its own with a maximum that is
+ * higher.
+ */
+export function limitMemory(module: Uint8Array, bytes: number): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(module);
+  for (let at = HEADER_BYTES; at < copy.length;) {
+    const [length, start] = readNumber(copy, at + 1);
+    if (copy[at] === MEMORY_SECTION) {
+      lowerMaximum(copy, start, Math.floor(bytes / PAGE_BYTES));
+      return copy;
+    }
+    at = start + length;
+  }
+  throw new Error("the WebAssembly module has no memory of its own");
+}
+
+/** The section: how many memories there are, and for the first its flags (1: it has a maximum), minimum and maximum in pages. */
+function lowerMaximum(module: Uint8Array, section: number, pages: number): void {
+  const [, flagsAt] = readNumber(module, section);
+  const [flags, minimumAt] = readNumber(module, flagsAt);
+  const [minimum, maximumAt] = readNumber(module, minimumAt);
+  const [maximum, end] = readNumber(module, maximumAt);
+  if (flags !== 1 || maximum <= pages || minimum > pages) {
+    throw new Error(`the WebAssembly module's memory of ${minimum} to ${maximum} pages cannot be limited to ${pages}`);
+  }
+  // Seven bits a byte, the top bit on all but the last; leading zeros keep the length.
+  for (let at = maximumAt, rest = pages; at < end; at++, rest >>>= 7) {
+    module[at] = (rest & 0x7f) | (at < end - 1 ? 0x80 : 0);
+  }
+}
+
+/** An unsigned LEB128 number and where it ends. */
+function readNumber(bytes: Uint8Array, start: number): [value: number, end: number] {
+  let value = 0;
+  for (let at = start, scale = 1; at < bytes.length; at++, scale *= 128) {
+    const byte = bytes[at] as number;
+    value += (byte & 0x7f) * scale;
+    if (byte < 0x80) return [value, at + 1];
+  }
+  throw new Error("the WebAssembly module is cut off");
+}

@@ -1,0 +1,54 @@
+// Whether anybody waits for the page that is being read, and that it goes on: asked and told from within WebAssembly, which
+// blocks the thread that messages come on.
+
+import type { JobKey } from "../../process/protocol.ts";
+
+/** Nobody waits for the page any more. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+}
+
+/** The socket to the parent process. */
+export interface Parent {
+  aborts(): readonly number[];
+  tellMoved(work: string): void;
+}
+
+/** Signs of life come as often as those of other engines. */
+const TELL_MS = 1000;
+
+export class Watch {
+  private current: JobKey | undefined;
+  private isStopped = false;
+  private toldAt = 0;
+
+  constructor(
+    private readonly parent: Parent,
+    private readonly now: () => number,
+  ) {}
+
+  /** A job's work begins. */
+  begin(key: JobKey): void {
+    this.current = key;
+    this.isStopped = false;
+  }
+
+  end(): void {
+    this.current = undefined;
+  }
+
+  /** Nobody waits for this job. */
+  stop(key: JobKey): void {
+    if (key === this.current) this.isStopped = true;
+  }
+
+  /** Throws Stopped when nobody waits for the job whose work it is. */
+  readonly check = (): void => {
+    for (const key of this.parent.aborts()) this.stop(key);
+    if (this.isStopped) throw new Stopped();
+    const now = this.now();
+    if (now - this.toldAt < TELL_MS) return;
+    this.toldAt = now;
+    this.parent.tellMoved("recognition");
+  };
+}

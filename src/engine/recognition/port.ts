@@ -1,0 +1,28 @@
+// What services may request of a recognition engine: one reader of pages, in a process of its own.
+
+import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
+import type { ProcessStatus } from "../process/status.ts";
+
+export interface RecognitionStatus extends ProcessStatus {
+  readonly modelId: string;
+  /** Unix seconds of the model's last change. */
+  readonly created: number;
+}
+
+export interface RecognitionJob {
+  readonly work: RecognitionWork;
+  /** Whose request it is: clients take turns, a page each. */
+  readonly client?: string;
+}
+
+export interface RecognitionPort {
+  status(): RecognitionStatus;
+  /**
+   * Recognises what is on a document's pages, one after the other; loads the model first where that has to be. Throws SvcError
+   * (`unsupported_media_input`, `unprocessable_media`, `invalid_value`, `engine_unavailable`, `engine_crashed`,
+   * `shutting_down`), or the signal's reason after an abort: what was not computed by then is dropped.
+   */
+  run(job: RecognitionJob, signal: AbortSignal): AsyncIterable<RecognitionEvent>;
+  /** Ends the process; resolves when it is gone. */
+  stop(): Promise<void>;
+}

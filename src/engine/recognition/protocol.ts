@@ -1,0 +1,30 @@
+// What a recognition engine is started with, and the pages that its process is sent one by one: a document that is computed
+// page by page loses no more than a page with its process, and takes turns with others.
+
+import type { RecognitionTask, RecognizedPage } from "../../domain/recognition.ts";
+import type { FromEngine } from "../process/protocol.ts";
+
+export interface RecognizerOptions {
+  /** The engine's working directory. */
+  readonly libraries: string;
+}
+
+/** What loading tells: nothing, so far. */
+export type RecognizerModel = Readonly<Record<string, never>>;
+
+export interface PageJob {
+  readonly path: string;
+  /** The request's field that the document came in, for messages. */
+  readonly field: string;
+  /** From 1, and what is wanted of it; absent: the document's pages are counted. */
+  readonly page?: { readonly number: number; readonly task: RecognitionTask };
+  readonly client?: string;
+}
+
+export type PageEvent =
+  | { readonly type: "accepted" }
+  | { readonly type: "started" }
+  | { readonly type: "counted"; readonly pages: number }
+  | { readonly type: "page"; readonly page: RecognizedPage };
+
+export type FromRecognizer = FromEngine<RecognizerModel, PageEvent>;

@@ -1,0 +1,20 @@
+// API description: documents as Markdown.
+
+import { recognitionErrors } from "./recognition.ts";
+import type { Operations } from "./operation.ts";
+
+export const ocrOperations: Operations = {
+  "POST /v1/ocr": {
+    tag: "Vision",
+    summary: "Documents as Markdown",
+    description: `The convention of a public service for reading documents, for its clients, such as Open WebUI. The document is a data: URL, a path
+under --media-root, or a file that was uploaded with purpose \`ocr\`: by file_id, or by the address that GET /v1/files/{id}/url gives.
+Nothing is fetched from elsewhere. Each page becomes Markdown, with its tables; it is read as in POST /v1/vision/ocr, and so are its
+limits, but for the pages, which may be 1000. Pictures in pages are not cut out (\`images\` is empty), and annotations need a model
+that understands pictures: bbox_annotation_format and document_annotation_format are refused. A page without text has empty Markdown.
+dimensions are pixels, or points of a PDF.`,
+    answers: { 200: "The pages." },
+    errors: recognitionErrors,
+    queued: true,
+  },
+};

@@ -1,0 +1,40 @@
+// API description: text recognition.
+
+import { badRequest, type Operations } from "./operation.ts";
+
+export const recognitionErrors = {
+  400: `${badRequest} \`unsupported_media_input\`: the file is of another format, or an encrypted PDF.`,
+  404: "`not_found`: there is no such file in the server's media folder.",
+  413: "The file is larger than 25 MB, or a JSON body than 100 MB; it is refused while it is read.",
+  422: "`no_text`, `no_tables`: there is none. `unprocessable_media`: the file is damaged, has more than 4096 pixels a side, or more pages than max_pages.",
+  499: "`request_cancelled`: it was cancelled by its correlation id.",
+  500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
+  501: "`mode_unavailable`: this server has no model for the mode.",
+  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no data for text recognition, loading the model takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
+  504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
+  507: "`storage_full`: the disk for temporary files is full.",
+};
+
+export const recognitionOperations: Operations = {
+  "POST /v1/vision/ocr": {
+    tag: "Vision",
+    summary: "Text, codes and tables on pictures and documents",
+    description: `The file comes in a form, as the part \`file\` with the other fields as parts, or JSON gives it in one of: \`data\` (base64, or
+a data: URL), \`image_url\` (a data: URL, or a path), \`messages\` (the image parts of chat messages, a document each), or \`file\`, its path
+under --media-root. Its content tells its format, no name or type does: PNG, JPEG, WebP, GIF (first frame), BMP, TIFF (every page),
+HEIC or PDF; at most 25 MB and 4096 pixels a side. Pictures are turned as EXIF says. Nothing is fetched.
+A page of a PDF that has text itself is answered with that (\`source\`: \`text\`), others are drawn and recognised (\`recognition\`).
+\`mode\`: text (default), table, barcode, saliency (where the eye goes; \`saliency_type\` attention or objectness, \`include_heat_map\`), auto
+(what there is of text and codes) or debug (text, and how it was found); \`debug\` takes precedence over it, and it over \`table\`.
+\`classify\` needs a model that this build has not: 501. \`auto_crop\` reads only the sheet of paper that a photograph shows.
+\`languages\` are those of the text, by tags (de, pt-BR, zh-Hant) or names of trained data; English is inside, more comes by
+svc pull tessdata:NAME, --ocr-data or packages of the system. \`recognition_level\` fast takes drawn pages at half the resolution;
+\`detail\` low and high are other names for fast and accurate. \`origin\` says where the coordinates of boxes begin: bottom-left (default)
+or top-left.
+Pages are read one after the other, clients take turns with them. POST /v1/chat/completions/{id}/cancel with the correlation id
+ends a request.`,
+    answers: { 200: "What was found; by response_format `text` or `markdown` the text alone." },
+    errors: recognitionErrors,
+    queued: true,
+  },
+};

@@ -1,0 +1,74 @@
+// POST /v1/ocr
+
+import { Elysia } from "elysia";
+import { OcrRequest, OcrResponse } from "../../contract/ocr.ts";
+import { decodeOcr, type OcrCall } from "../../dialect/ocr/decode.ts";
+import { encodeOcr } from "../../dialect/ocr/encode.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { RecognizedPage } from "../../domain/recognition.ts";
+import type { FilesService } from "../../service/batch/files.ts";
+import type { RequestReport } from "../../service/request.ts";
+import type { TemporaryFile } from "../../store/temporary-files.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, requestOrigin } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonRoute } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+const MOST_PAGES = 1000;
+const USUAL_MODEL = "tesseract";
+
+/** Documents as Markdown, in the convention of a public service. */
+export const ocrRoutes = (deps: AppDeps, contexts: RequestContexts, files: FilesService) =>
+  new Elysia({ name: "route.ocr" }).post(
+    "/v1/ocr",
+    ({ request }) => answer(deps, contexts, files, request),
+    jsonRoute(OcrRequest, OcrResponse),
+  );
+
+async function answer(
+  deps: AppDeps,
+  contexts: RequestContexts,
+  files: FilesService,
+  request: Request,
+): Promise<Response> {
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
+  const { model, languages, pages } = call;
+  const document = await documentOf(deps, files, call, request.signal);
+  const bytes = Bun.file(document.path).size;
+  const report: RequestReport = {};
+  contexts.of(request).logFields = () => ({ finish: report.error ?? report.reason });
+  const text = { languages, level: "accurate", correction: true } as const;
+  const run = {
+    id,
+    work: { task: { text, tables: true as const }, maxPages: MOST_PAGES, ...(pages && { pages }) },
+    ...(model !== undefined && { model }),
+    ...(client !== undefined && { client }),
+    ...(deadline !== undefined && { deadline }),
+  };
+  const read: RecognizedPage[] = [];
+  for await (const event of deps.recognition.recognise([document], run, disconnection(request).signal, report)) {
+    if (event.type === "page") read.push(event.page);
+  }
+  return Response.json(encodeOcr(read, model ?? USUAL_MODEL, bytes));
+}
+
+/** Files that were uploaded stay. */
+async function documentOf(
+  { recognition }: AppDeps,
+  files: FilesService,
+  { source }: OcrCall,
+  signal: AbortSignal,
+): Promise<TemporaryFile> {
+  if (source.kind !== "stored") return recognition.document(source, signal);
+  const { field } = source;
+  try {
+    const { path, bytes } = files.content(source.id);
+    if (bytes > recognition.documents.largest) throw recognition.documents.tooLarge(field);
+    return { path, field, discard: async () => {} };
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== "not_found") throw error;
+    throw new SvcError("not_found", error.message, { param: field });
+  }
+}

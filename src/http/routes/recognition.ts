@@ -1,0 +1,137 @@
+// POST /v1/vision/ocr
+
+import { Elysia } from "elysia";
+import {
+  FoundAnything,
+  FoundBarcodes,
+  FoundRegions,
+  RecognitionForm,
+  RecognitionRequest,
+  RecognizedDocuments,
+} from "../../contract/recognition.ts";
+import { t, type TSchema } from "../../contract/schema.ts";
+import { formBody } from "../../dialect/fields/form-body.ts";
+import {
+  decodeRecognition,
+  decodeRecognitionForm,
+  FORM_FIELDS,
+  type RecognitionCall,
+} from "../../dialect/recognition/decode.ts";
+import {
+  combinedMarkdown,
+  combinedText,
+  encodeAnything,
+  encodeBarcodes,
+  encodeDocuments,
+  encodeRegions,
+  type RecognizedDocument,
+} from "../../dialect/recognition/encode.ts";
+import type { RequestReport } from "../../service/request.ts";
+import type { TemporaryFile } from "../../store/temporary-files.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, requestOrigin } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonContent } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+import { isForm, readUpload } from "../upload-body.ts";
+
+const FIELD_BYTES = 4096;
+
+/** What is on pictures and documents. */
+export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.recognition" }).post(
+    "/v1/vision/ocr",
+    ({ request }) => answer(deps, contexts, request),
+    described(RecognitionForm),
+  );
+
+const text = { schema: t.String() };
+
+function described(form: TSchema) {
+  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundAnything]);
+  return {
+    parse: "none",
+    detail: {
+      requestBody: {
+        description: "A form with the picture or document, or JSON.",
+        content: { "multipart/form-data": { schema: form }, ...jsonContent(RecognitionRequest).content },
+      },
+      responses: {
+        200: {
+          description: "",
+          content: { ...jsonContent(answers).content, "text/plain": text, "text/markdown": text },
+        },
+      },
+    },
+  } as const;
+}
+
+type Named = Pick<RecognizedDocument, "name" | "type">;
+
+interface Received {
+  readonly call: RecognitionCall;
+  readonly files: readonly TemporaryFile[];
+  readonly named: readonly Named[];
+}
+
+async function answer(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+  // Headers may be refused: that comes before there is a file to discard.
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const { call, files, named } = await receive(deps, request);
+  const report: RequestReport = {};
+  contexts.of(request).logFields = () => ({ finish: report.error ?? report.reason });
+  const { model, task, pages, maxPages } = call;
+  const run = {
+    id,
+    work: { task, maxPages, ...(pages && { pages }) },
+    ...(model !== undefined && { model }),
+    ...(client !== undefined && { client }),
+    ...(deadline !== undefined && { deadline }),
+  };
+  const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
+  for await (const event of deps.recognition.recognise(files, run, disconnection(request).signal, report)) {
+    const document = documents[event.document];
+    if (!document) continue;
+    if (event.type === "page") document.pages = [...document.pages, event.page];
+    if (event.type === "result") document.pageCount = event.pageCount;
+  }
+  return respond(documents, call);
+}
+
+function respond(documents: readonly RecognizedDocument[], call: RecognitionCall): Response {
+  const { mode, format } = call;
+  if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
+  if (mode === "saliency") return Response.json(encodeRegions(documents, call));
+  const encoded = mode === "auto" ? encodeAnything(documents, call) : encodeDocuments(documents, mode, call);
+  if (format === "text") return plain(combinedText(documents), "text/plain");
+  return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : Response.json(encoded);
+}
+
+const plain = (text: string, type: string) =>
+  new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
+
+/** What is wanted, and the documents, in files. Throws SvcError about either. */
+async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {
+  if (!isForm(request)) {
+    const { call, sources } = decodeRecognition(await bodies.read(request, bodyCeilings.generation));
+    const files: TemporaryFile[] = [];
+    try {
+      for (const { source } of sources) files.push(await recognition.document(source, request.signal));
+    } catch (error) {
+      await Promise.all(files.map((file) => file.discard()));
+      throw error;
+    }
+    return { call, files, named: sources };
+  }
+  const { documents } = recognition;
+  const { largest: ceiling } = documents;
+  const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };
+  const { content, filename, fields } = await readUpload(request, limits, (chunks) => documents.receive(chunks));
+  try {
+    const call = decodeRecognitionForm(formBody(fields, FORM_FIELDS));
+    return { call, files: [content], named: [{ name: filename, type: "upload" }] };
+  } catch (error) {
+    await content.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+// The directories of a TIFF file: one for each of its pictures. Files lie about counts and offsets, so all are bounded.
+
+import { Refusal } from "./refusal.ts";
+
+/** The tags of a picture that say how it is stored, by their numbers. */
+export interface TiffPicture {
+  readonly width: number;
+  readonly height: number;
+  /** 1 to 8, as in EXIF. */
+  readonly orientation: number;
+  /** Bits of all samples of a pixel. */
+  readonly pixelBits: number;
+  readonly tags: ReadonlyMap<number, readonly number[]>;
+}
+
+const TAG = {
+  width: 256,
+  height: 257,
+  bitsPerSample: 258,
+  orientation: 274,
+  samplesPerPixel: 277,
+  jpegTables: 347,
+} as const;
+/** Compression, layout and colour; the rest is about cameras and places. */
+const WANTED: ReadonlySet<number> = new Set([
+  254,
+  ...Object.values(TAG),
+  259,
+  262,
+  266,
+  273,
+  278,
+  279,
+  284,
+  292,
+  293,
+  317,
+  320,
+  322,
+  323,
+  324,
+  325,
+  332,
+  338,
+  339,
+  530,
+  532,
+]);
+/** Bytes of a value, by its type: byte, short, long; undefined bytes. */
+const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 7: 1 };
+/** Strips of the largest picture, a line each, and colour maps of 16 bits. */
+const MOST_VALUES = 3 * 65_536;
+const MOST_ENTRIES = 1000;
+const MOST_PICTURES = 10_000;
+const ENTRY_BYTES = 12;
+
+/** The pictures of a TIFF file in its order. Throws Refusal when there are none, or directories are damaged. */
+export function readTiff(bytes: Uint8Array): TiffPicture[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isLittle = bytes[0] === 0x49;
+  const pictures: TiffPicture[] = [];
+  const seen = new Set<number>();
+  try {
+    for (let at = view.getUint32(4, isLittle); at !== 0;) {
+      if (seen.has(at) || seen.size >= MOST_PICTURES) throw damaged("directories that do not end");
+      seen.add(at);
+      const entries = view.getUint16(at, isLittle);
+      if (entries > MOST_ENTRIES) throw damaged(`a directory of ${entries} entries`);
+      pictures.push(pictureOf(readTags(view, at + 2, entries, isLittle)));
+      at = view.getUint32(at + 2 + entries * ENTRY_BYTES, isLittle);
+    }
+  } catch (error) {
+    throw error instanceof RangeError ? damaged("one that is cut off") : error;
+  }
+  if (pictures.length === 0) throw damaged("one without pictures");
+  return pictures;
+}
+
+function readTags(view: DataView, start: number, entries: number, isLittle: boolean): Map<number, number[]> {
+  const tags = new Map<number, number[]>();
+  for (let entry = 0; entry < entries; entry++) {
+    const at = start + entry * ENTRY_BYTES;
+    const tag = view.getUint16(at, isLittle);
+    const type = view.getUint16(at + 2, isLittle);
+    const count = view.getUint32(at + 4, isLittle);
+    const size = SIZES[type];
+    if (!WANTED.has(tag) || size === undefined) continue;
+    if (count > MOST_VALUES) throw damaged(`${count} values in one entry`);
+    const from = count * size <= 4 ? at + 8 : view.getUint32(at + 8, isLittle);
+    const read = (index: number) => {
+      if (size === 1) return view.getUint8(from + index);
+      return size === 2 ? view.getUint16(from + 2 * index, isLittle) : view.getUint32(from + 4 * index, isLittle);
+    };
+    tags.set(
+      tag,
+      Array.from({ length: count }, (_, index) => read(index)),
+    );
+  }
+  return tags;
+}
+
+function pictureOf(tags: ReadonlyMap<number, readonly number[]>): TiffPicture {
+  const first = (tag: number, usual: number) => tags.get(tag)?.[0] ?? usual;
+  const [width, height] = [first(TAG.width, 0), first(TAG.height, 0)];
+  if (width === 0 || height === 0) throw damaged("a picture without a size");
+  const orientation = first(TAG.orientation, 1);
+  return {
+    width,
+    height,
+    orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
+    pixelBits: first(TAG.bitsPerSample, 1) * first(TAG.samplesPerPixel, 1),
+    tags,
+  };
+}
+
+const damaged = (got: string) => new Refusal("be a whole TIFF file", got);

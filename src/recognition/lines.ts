@@ -1,0 +1,21 @@
+// Lines of text, out of the words that stand in them.
+
+import type { RecognizedLine } from "../domain/recognition.ts";
+import type { RecognizedWord } from "./bitmap.ts";
+import { around } from "./boxes.ts";
+
+/** The lines of words that are in reading order. */
+export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
+  const lines = new Map<number, RecognizedWord[]>();
+  for (const word of words) {
+    const line = lines.get(word.line);
+    if (line) line.push(word);
+    else lines.set(word.line, [word]);
+  }
+  return [...lines.values()].map((line) => ({
+    text: line.map(({ text }) => text).join(" "),
+    confidence: line.reduce((sum, { confidence }) => sum + confidence, 0) / line.length,
+    box: around(line.map(({ box }) => box)),
+    block: line[0]?.block ?? 0,
+  }));
+}

@@ -1,0 +1,154 @@
+// What is on the pages of pictures and documents: where these are, which model reads them, when their files are deleted.
+
+import { SvcError } from "../domain/errors.ts";
+import type {
+  DocumentSource,
+  LanguageData,
+  RecognitionEvent,
+  RecognitionWork,
+  TextTask,
+} from "../domain/recognition.ts";
+import { tessdataName } from "../domain/tessdata-names.ts";
+import { noUsage } from "../domain/usage.ts";
+import { inlineBytes } from "../media/load-media.ts";
+import { localPath } from "../media/local-file.ts";
+import { Refusal } from "../media/refusal.ts";
+import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
+import type { Tessdata } from "../store/tessdata.ts";
+import type { ModelRouter } from "./model-router.ts";
+import type { RequestReport, RequestService } from "./request.ts";
+
+export interface RecognitionDeps {
+  readonly router: ModelRouter;
+  readonly requests: RequestService;
+  readonly documents: TemporaryFiles;
+  readonly tessdata: Pick<Tessdata, "names" | "find">;
+  /** The one folder whose files may be named by path. */
+  readonly mediaRoot?: string;
+}
+
+/** How text is recognised, with its languages as clients name them; none: the usual one. */
+export interface TextWish extends Omit<TextTask, "languages"> {
+  readonly languages: readonly string[];
+}
+
+export interface RecognitionRun {
+  readonly model?: string;
+  readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
+    readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
+  };
+  /** Correlation id of the request. */
+  readonly id: string;
+  readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants the result. */
+  readonly deadline?: number;
+}
+
+/** `document`: which of those that were given, from 0. */
+export type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
+
+const USUAL_LANGUAGE = "eng";
+
+export class RecognitionService {
+  constructor(private readonly deps: RecognitionDeps) {}
+
+  /** Where documents are put that come in a form. */
+  get documents(): TemporaryFiles {
+    return this.deps.documents;
+  }
+
+  /**
+   * Takes a document from where a request says it is. Throws SvcError `invalid_value`, `not_found`, `payload_too_large` or
+   * `storage_full`, or the signal's reason.
+   */
+  async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
+    const { field } = source;
+    try {
+      if (source.kind === "path") return await this.local(source.path, field);
+      const bytes = await inlineBytes(source.data, Number.POSITIVE_INFINITY, signal);
+      return await this.documents.receive([bytes], field);
+    } catch (error) {
+      throw error instanceof Refusal ? error.at(field) : error;
+    }
+  }
+
+  /**
+   * Recognises what is on the pages of documents, one after the other; their files are discarded at the end, whatever that
+   * is. Throws SvcError (`invalid_value` about languages and pages, `engine_unavailable`, `server_busy`,
+   * `deadline_exceeded`, `request_cancelled` and what the engine throws), or the signal's reason after an abort.
+   */
+  async *recognise(
+    documents: readonly TemporaryFile[],
+    { model, work, id, client, deadline }: RecognitionRun,
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<DocumentEvent, void, void> {
+    try {
+      const { text, ...others } = work.task;
+      const task = { ...others, ...(text && { text: { ...text, languages: this.languages(text.languages) } }) };
+      const backend = this.deps.router.find(model, "ocr");
+      const jobs = documents.map(({ path, field }) => ({
+        work: { ...work, task, path, field },
+        ...(client !== undefined && { client }),
+      }));
+      const begin = async (live: { readonly signal: AbortSignal }) =>
+        all(jobs.map((job) => backend.engine.run(job, live.signal)));
+      const observe = (event: InDocument<RecognitionEvent>) => {
+        if (event.type !== "result" || event.document < jobs.length - 1) return;
+        report.reason = "stop";
+        report.usage = noUsage();
+      };
+      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+    } finally {
+      await Promise.all(documents.map((document) => document.discard()));
+    }
+  }
+
+  /** The data for languages that a client names. Throws SvcError about those that there is none for. */
+  private languages(tags: readonly string[]): LanguageData[] {
+    const { tessdata } = this.deps;
+    const known = tessdata.names();
+    if (tags.length === 0) {
+      const usual = tessdata.find(known.includes(USUAL_LANGUAGE) ? USUAL_LANGUAGE : (known[0] ?? ""));
+      if (usual) return [usual];
+      const message = "There is no data for text recognition here: svc pull tessdata:eng downloads it for English.";
+      throw new SvcError("engine_unavailable", message);
+    }
+    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known));
+    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known));
+    return found;
+  }
+
+  /** A file of the operator's: it stays. One that is elsewhere and one that is nowhere are the same. */
+  private async local(path: string, field: string): Promise<TemporaryFile> {
+    const { documents, mediaRoot } = this.deps;
+    try {
+      const found = await localPath(path, mediaRoot, Number.POSITIVE_INFINITY);
+      if (Bun.file(found).size > documents.largest) throw documents.tooLarge(field);
+      return { path: found, field, discard: async () => {} };
+    } catch (error) {
+      if (!(error instanceof Refusal) || mediaRoot === undefined) throw error;
+      const message = `'${field}' must ${error.rule}; got ${error.got}.`;
+      throw new SvcError("not_found", message, { param: field });
+    }
+  }
+}
+
+type InDocument<Event> = Event & { readonly document: number };
+
+/** One after the other, as one: it is accepted, and starts, once. */
+async function* all(
+  runs: readonly AsyncIterable<RecognitionEvent>[],
+): AsyncGenerator<InDocument<RecognitionEvent>, void, void> {
+  for (const [document, run] of runs.entries()) {
+    for await (const event of run) {
+      if (document === 0 || event.type === "page" || event.type === "result") yield { ...event, document };
+    }
+  }
+}
+
+function refuse(known: readonly string[]): never {
+  const there = known.length === 0 ? "none" : known.join(", ");
+  const message = `'languages' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
+  throw new SvcError("invalid_value", message, { param: "languages" });
+}

@@ -1,0 +1,115 @@
+// Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { codeOf, get, type Answer, type Hub } from "./http-client.ts";
+import { writing } from "./part-file.ts";
+import { PassingError, PullError } from "./pull-error.ts";
+import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
+
+export interface TessdataPull {
+  /** As Tesseract calls it: deu, chi_sim. */
+  readonly name: string;
+  /** Of a package registry, without a slash at its end. */
+  readonly registry: string;
+  readonly userAgent: string;
+  /** Folder of downloaded models; the data is put into `tessdata` there. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly progress: (received: number, total?: number) => void;
+  readonly note: (text: string) => void;
+  readonly patience?: Patience;
+}
+
+const SCOPE = "@tesseract.js-data";
+const NAME = /^[a-z]{2,4}(_[a-z]+)*$/i;
+/** In the package: trained for accuracy, with weights as whole numbers. */
+const FILE = (name: string) => `package/4.0.0_best_int/${name}.traineddata.gz`;
+/** The largest package has 40 MB. */
+const LARGEST_BYTES = 200_000_000;
+
+/** Downloads the data of a language, checked; returns its path. Throws PullError, or the signal's reason. */
+export async function pullTessdata(pull: TessdataPull): Promise<string> {
+  const { name, registry, folder, signal, note, patience = defaultPatience } = pull;
+  if (!NAME.test(name)) {
+    throw new PullError("Data for text recognition is named tessdata:NAME, as tessdata:deu or tessdata:chi_sim.");
+  }
+  const hub: Hub = { endpoint: registry, userAgent: pull.userAgent };
+  const subject = `${SCOPE}/${name}`;
+  const address = `${registry}/${subject.replace("/", "%2f")}/latest`;
+  const content = await retrying(
+    async () => {
+      const dist = distOf(await bytesAt(hub, address, subject, pull, patience, false), subject);
+      const archive = await bytesAt(hub, dist.tarball, subject, pull, patience, true);
+      const digest = new Bun.CryptoHasher("sha512").update(archive).digest("base64");
+      if (`sha512-${digest}` !== dist.integrity) throw new PassingError(`${subject} arrived damaged`);
+      return unpacked(archive, name, subject);
+    },
+    { patience, signal, note },
+  );
+  const path = join(folder, "tessdata", `${name}.traineddata`);
+  await writing(path, async () => {
+    mkdirSync(dirname(path), { recursive: true });
+    const temporary = `${path}.${process.pid}.new`;
+    try {
+      writeFileSync(temporary, content);
+      renameSync(temporary, path);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  });
+  return path;
+}
+
+/** Where the package's archive is, and its checksum as npm records it. */
+function distOf(metadata: Uint8Array, subject: string): { readonly tarball: string; readonly integrity: string } {
+  try {
+    const { dist } = JSON.parse(new TextDecoder().decode(metadata)) as { dist: Record<string, unknown> };
+    const { tarball, integrity } = dist;
+    if (typeof tarball === "string" && typeof integrity === "string" && /^https?:/.test(tarball)) {
+      return { tarball, integrity };
+    }
+  } catch {
+    // As if it had none.
+  }
+  throw new PullError(`The registry does not say where ${subject} is.`);
+}
+
+async function unpacked(archive: Uint8Array, name: string, subject: string): Promise<Uint8Array> {
+  const file = (await new Bun.Archive(archive).files()).get(FILE(name));
+  if (!file) throw new PullError(`${subject} has no data of the kind that is used here.`);
+  return gunzipSync(await file.bytes(), { maxOutputLength: LARGEST_BYTES });
+}
+
+async function bytesAt(
+  hub: Hub,
+  url: string,
+  subject: string,
+  { signal, progress }: TessdataPull,
+  { idleMs }: Patience,
+  isTold: boolean,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const idle = idleLimit(signal, idleMs);
+  try {
+    const { response }: Answer = await get(hub, url, { subject, signal: idle.signal });
+    const total = Number(response.headers.get("content-length") ?? Number.NaN);
+    const pieces: Uint8Array[] = [];
+    let received = 0;
+    for await (const piece of response.body ?? []) {
+      idle.alive();
+      pieces.push(piece);
+      received += piece.length;
+      if (received > LARGEST_BYTES) throw new PullError(`${subject} is larger than any such package.`);
+      if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
+    }
+    return Uint8Array.from(Buffer.concat(pieces));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PullError || error instanceof PassingError) throw error;
+    const why = idle.expired() ? "nothing came for too long" : codeOf(error);
+    throw new PassingError(`The connection for ${subject} was lost (${why})`);
+  } finally {
+    idle.end();
+  }
+}

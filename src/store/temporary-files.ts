@@ -1,0 +1,112 @@
+// What clients send and engines read: private files of this process, each deleted when its request has ended.
+
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcError } from "../domain/errors.ts";
+import { storageError } from "./storage-error.ts";
+
+/** A file that a client sent. */
+export interface TemporaryFile {
+  readonly path: string;
+  /** The request's field that it came in. */
+  readonly field: string;
+  /** It is needed no more. */
+  discard(): Promise<void>;
+}
+
+export interface TemporaryFilesOptions {
+  /** The folder for temporary files. */
+  readonly parent: string;
+  /** Of the names of folders there; the process's number follows. */
+  readonly prefix: string;
+  /** Bytes that a file may have. */
+  readonly largest: number;
+  /** What is thrown about more. */
+  readonly tooLarge: (param: string) => SvcError;
+}
+
+export class TemporaryFiles {
+  private folder: string | undefined;
+  private count = 0;
+
+  constructor(private readonly options: TemporaryFilesOptions) {}
+
+  /** Bytes that a file may have. */
+  get largest(): number {
+    return this.options.largest;
+  }
+
+  /**
+   * Writes a file as it comes. Throws SvcError `payload_too_large`, `invalid_value` when it is empty, `storage_full`, or
+   * what `chunks` throws; then nothing is left behind.
+   */
+  async receive(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, param = "file"): Promise<TemporaryFile> {
+    const path = this.nextPath();
+    try {
+      const bytes = await this.write(chunks, path, param);
+      if (bytes > 0) return { path, field: param, discard: () => rm(path, { force: true }) };
+      throw new SvcError("invalid_value", `'${param}' must not be empty; got 0 bytes.`, { param });
+    } catch (error) {
+      await rm(path, { force: true });
+      throw storageError(error);
+    }
+  }
+
+  /** What is thrown about more. */
+  tooLarge(param: string): SvcError {
+    return this.options.tooLarge(param);
+  }
+
+  /** Deletes all of them. */
+  close(): void {
+    if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
+    this.folder = undefined;
+  }
+
+  private async write(
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    path: string,
+    param: string,
+  ): Promise<number> {
+    await using file = await open(path, "wx", 0o600);
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > this.largest) throw this.tooLarge(param);
+      for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+    }
+    return bytes;
+  }
+
+  /** The folder is made when there is something to put into it: with the mode 0700, and a name that nobody knows. */
+  private nextPath(): string {
+    const { parent, prefix } = this.options;
+    try {
+      if (this.folder === undefined) removeAbandoned(parent, prefix);
+      this.folder ??= mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+    } catch (error) {
+      throw storageError(error);
+    }
+    return join(this.folder, String(++this.count));
+  }
+}
+
+/** Deletes what servers of this user left behind that were killed. */
+function removeAbandoned(parent: string, prefix: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
+    const path = join(parent, name);
+    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== process.getuid?.()) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code !== "ESRCH";
+  }
+}

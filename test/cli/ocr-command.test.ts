@@ -1,0 +1,65 @@
+// `svc ocr` as a program.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { drawn, pdfOf, pngOf } from "../support/pages.ts";
+import { english, NO_ENGLISH } from "../support/tessdata.ts";
+
+const PATIENCE_MS = 120_000;
+const main = join(import.meta.dir, "../../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "svc-ocr-command-"));
+const at = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  writeFileSync(at("a.pdf"), pdfOf([{ lines: ["First page"] }, { lines: ["Second page"] }]));
+  writeFileSync(at("b.png"), await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
+  writeFileSync(at("a.txt"), "plain");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function svc(args: readonly string[], input?: Uint8Array) {
+  const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
+  const child = Bun.spawn([process.execPath, main, "ocr", ...args], {
+    env,
+    stdio: [input ?? "ignore", "pipe", "pipe"],
+  });
+  const [code, out, error] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
+  return { code, out, error };
+}
+
+test.each([
+  ["no file", [], 2, "needs the names of pictures or documents"],
+  ["two results of one name", [at("a.pdf"), at("a.txt"), "-o", at("texts")], 2, "would both be"],
+  ["an unknown form", [at("a.pdf"), "--format", "xml"], 2, "--format must be one of text, json, csv, markdown."],
+  ["a file that is not there", [at("c.png")], 1, "c.png: there is no such file."],
+] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
+  const { code: exit, error } = await svc(args);
+  expect([exit, error]).toEqual([code, expect.stringContaining(sentence)]);
+  expect(error.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test(
+  "prints what documents say, of some pages alone, and says which file is none",
+  async () => {
+    expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", error: "" });
+    const some = await svc([at("a.pdf"), "--pages", "2", "--format", "markdown", "-o", at("some")]);
+    expect([some.code, readFileSync(at("some/a.md"), "utf8")]).toEqual([0, "Second page\n"]);
+    const { code, error } = await svc([at("a.txt")]);
+    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: 'file' must be a PNG`)]);
+  },
+  PATIENCE_MS,
+);
+
+describe.skipIf(!english)(`pictures (${NO_ENGLISH})`, () => {
+  test(
+    "are read from files and from standard input, which leaves none behind",
+    async () => {
+      const { code, out } = await svc([at("b.png"), "-", "--language", "en"], readFileSync(at("b.png")));
+      expect([code, out]).toEqual([0, `${at("b.png")}:\nFrom a picture\n\nstandard input:\nFrom a picture\n\n`]);
+      expect(existsSync(at("svc-stdin-"))).toBe(false);
+    },
+    PATIENCE_MS,
+  );
+});

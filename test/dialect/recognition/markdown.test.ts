@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { pageMarkdown } from "../../../src/dialect/recognition/markdown.ts";
+import type { RecognizedLine, RecognizedTable } from "../../../src/domain/recognition.ts";
+
+const line = (text: string, y: number, block = 0): RecognizedLine => ({
+  text,
+  confidence: 1,
+  box: { x: 10, y, width: 100, height: 10 },
+  block,
+});
+const table = (y: number, headers: readonly string[], rows: readonly (readonly string[])[]): RecognizedTable => ({
+  box: { x: 0, y, width: 200, height: 40 },
+  rows,
+  columnCount: rows[0]?.length ?? 0,
+  headers,
+  rowObjects: [],
+  mergedCells: [],
+  averageConfidence: 1,
+  csv: "",
+});
+
+test("blocks are paragraphs, and lines stay lines", () => {
+  const lines = [line("One", 0), line("and one.", 12), line("Two", 40, 1)];
+  expect(pageMarkdown({ lines, tables: [] })).toBe("One\nand one.\n\nTwo");
+  expect(pageMarkdown({ lines: [], tables: [] })).toBe("");
+});
+
+test("text is not taken for marks where it begins a line", () => {
+  const texts = [
+    "# 7 things",
+    "- item",
+    "1. item",
+    "> said",
+    "---",
+    "```",
+    "snake_case * 2",
+    "1.5 EUR",
+    "-5 °C",
+    "#tag",
+  ];
+  const lines = texts.map((text, at) => line(text, at * 12));
+  expect(pageMarkdown({ lines, tables: [] }).split("\n")).toEqual([
+    "\\# 7 things",
+    "\\- item",
+    "\\1. item",
+    "\\> said",
+    "\\---",
+    "\\```",
+    "snake_case * 2",
+    "1.5 EUR",
+    "-5 °C",
+    "\\#tag",
+  ]);
+});
+
+test("a table stands between the paragraphs around it, without its lines", () => {
+  const lines = [line("Before", 0), line("a 1", 32, 1), line("b | c", 44, 1), line("After", 90, 2)];
+  const rows = [
+    ["Name", "Count"],
+    ["a", "1"],
+    ["b | c", ""],
+  ];
+  const withHead = "| Name | Count |\n| --- | --- |\n| a | 1 |\n| b \\| c |  |";
+  expect(pageMarkdown({ lines, tables: [table(30, ["Name", "Count"], rows)] })).toBe(`Before\n\n${withHead}\n\nAfter`);
+  const bare = "|  |  |\n| --- | --- |\n| Name | Count |\n| a | 1 |\n| b \\| c |  |";
+  expect(pageMarkdown({ lines: lines.slice(0, 3), tables: [table(30, [], rows)] })).toBe(`Before\n\n${bare}`);
+});

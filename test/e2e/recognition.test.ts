@@ -1,0 +1,62 @@
+// The compiled binary reads pictures and documents: what it carries of WebAssembly runs from inside it.
+
+import { expect, test } from "bun:test";
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/domain/clock.ts";
+import type { RecognitionTask } from "../../src/domain/recognition.ts";
+import { RecognitionEngine } from "../../src/engine/recognition/recognition-engine.ts";
+import { BINARY, runToEnd, withSandbox } from "../support/binary.ts";
+import { drawn, pdfOf, pngOf } from "../support/pages.ts";
+
+const PATIENCE_MS = 120_000;
+const fixtures = join(import.meta.dir, "../fixtures/pictures");
+
+test(
+  "svc ocr reads a picture with the English data inside, and a document",
+  () =>
+    withSandbox(async ({ root, command }) => {
+      const [picture, document] = [join(root, "a.png"), join(root, "b.pdf")];
+      writeFileSync(picture, await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
+      writeFileSync(document, pdfOf([{ lines: ["From a document"] }]));
+      const { status, stdout } = await runToEnd([...command(), "ocr", picture, document]);
+      expect([status, stdout]).toEqual([0, `${picture}:\nFrom a picture\n\n${document}:\nFrom a document\n\n`]);
+    }),
+  PATIENCE_MS,
+);
+
+test(
+  "formats and codes have their decoders inside",
+  () =>
+    withSandbox(async ({ root, empty }) => {
+      const engine = new RecognitionEngine({
+        engine: { libraries: empty },
+        model: { id: "tesseract", created: 0 },
+        launch: {
+          command: (kind) => [BINARY, "__engine", kind],
+          env: {},
+          loadTimeoutMs: 60_000,
+          engineTimeoutMs: 0,
+          log: { debug() {}, info() {}, warn() {}, error: (message) => console.error(message) },
+          clock: systemClock,
+        },
+        idleMs: 0,
+      });
+      try {
+        const task: RecognitionTask = { barcodes: true };
+        for (const name of ["plain.heic", "jpeg.tiff", "lzw.tiff", "turned.jpg"]) {
+          const path = join(root, name);
+          copyFileSync(join(fixtures, name), path);
+          const work = { path, field: "file", task, maxPages: 1 };
+          const events = await Array.fromAsync(engine.run({ work }, new AbortController().signal));
+          const sizes = events.flatMap((event) =>
+            event.type === "page" ? [event.page.width * event.page.height] : [],
+          );
+          expect([name, sizes]).toEqual([name, [64 * 32]]);
+        }
+      } finally {
+        await engine.stop();
+      }
+    }),
+  PATIENCE_MS,
+);

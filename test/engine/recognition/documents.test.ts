@@ -1,0 +1,259 @@
+// What pages are read from: pictures of every format, and PDF documents.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { DocumentPage } from "../../../src/engine/recognition/child/document.ts";
+import { Documents } from "../../../src/engine/recognition/child/documents.ts";
+import { linesOf } from "../../../src/recognition/lines.ts";
+import { bmpOf, drawn, pdfOf, pngOf } from "../../support/pages.ts";
+
+const pictures = join(import.meta.dir, "../../fixtures/pictures");
+const folder = mkdtempSync(join(tmpdir(), "svc-documents-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const documents = new Documents();
+let count = 0;
+
+/** A file with this content. */
+function file(content: Uint8Array): string {
+  const path = join(folder, String(++count));
+  writeFileSync(path, content);
+  return path;
+}
+const page = <T>(path: string, number: number, use: (page: DocumentPage) => Promise<T>) =>
+  documents.read(path, "data", number, use);
+const picture = (path: string, number = 1) => page(path, number, async (one) => (await one.picture(150)).bitmap);
+/** Code, field and message; throws what is no failure of the document's. */
+const failure = (work: Promise<unknown>): Promise<"none" | readonly (string | undefined)[]> =>
+  work.then(
+    () => "none" as const,
+    (error: unknown) => {
+      if (!(error instanceof SvcError)) throw error;
+      return [error.code, error.details.param, error.message];
+    },
+  );
+
+/** Where a picture is dark, by its quarters: upper left, upper right, lower left. */
+async function dark(path: string, number = 1): Promise<string[]> {
+  const { width, height, data } = await picture(path, number);
+  const at = (x: number, y: number) => data[Math.floor(y * height) * width + Math.floor(x * width)] as number;
+  const quarters = { left: at(0.2, 0.2), right: at(0.8, 0.2), below: at(0.2, 0.6) };
+  return Object.entries(quarters).flatMap(([name, grey]) => (grey < 60 ? [name] : []));
+}
+
+describe("pictures", () => {
+  const size = async (path: string, number = 1) => {
+    const { width, height } = await picture(path, number);
+    return [width, height];
+  };
+
+  test.each(readdirSync(pictures).filter((name) => !name.startsWith("turned")))("%s is decoded", async (name) => {
+    const path = join(pictures, name);
+    expect(await documents.count(path, "data")).toBe(name === "pages.tiff" ? 3 : 1);
+    expect(await size(path)).toEqual([64, 32]);
+    expect(await dark(path)).toEqual(["left"]);
+  });
+
+  test.each(["turned.jpg", "turned.tiff"])("%s is turned upright", async (name) => {
+    expect(await size(join(pictures, name))).toEqual([32, 64]);
+    expect(await dark(join(pictures, name))).toEqual(["right"]);
+  });
+
+  test("every page of a TIFF file counts", async () => {
+    const path = join(pictures, "pages.tiff");
+    expect([await size(path, 2), await size(path, 3)]).toEqual([
+      [32, 64],
+      [16, 16],
+    ]);
+    expect(await dark(path, 3)).toEqual(["left"]);
+  });
+
+  test("what Bun decodes comes as it is", async () => {
+    const bitmap = await drawn({ lines: ["abc"], paper: [100, 60] });
+    const image = async () => new Bun.Image(await bmpOf(bitmap));
+    const files = [
+      await bmpOf(bitmap),
+      await pngOf(bitmap),
+      await (await image()).webp({ quality: 100 }).bytes(),
+      await (await image()).jpeg({ quality: 95 }).bytes(),
+    ];
+    for (const content of files) {
+      const { width, height, data } = await picture(file(content));
+      expect([width, height]).toEqual([bitmap.width, bitmap.height]);
+      const off = data.filter((grey, at) => Math.abs(grey - (bitmap.data[at] as number)) > 40).length;
+      expect(off).toBeLessThan(20);
+    }
+  });
+
+  test("one that is larger than 4096 pixels a side is refused before it is decoded", async () => {
+    const png = Buffer.from(await pngOf(await drawn({ lines: [], paper: [50, 50] })));
+    png.writeUInt32BE(4097, 16);
+    expect(await failure(picture(file(png)))).toEqual([
+      "unprocessable_media",
+      "data",
+      "'data' must be at most 4096 pixels a side; got 4097 × 104 pixels.",
+    ]);
+  });
+
+  test("damaged ones are refused, none breaks the next", async () => {
+    const whole = readdirSync(pictures).map((name) => readFileSync(join(pictures, name)));
+    for (const content of whole) {
+      const cut = content.subarray(0, Math.floor(content.length * 0.6));
+      const refused = await failure(documents.count(file(cut), "data").then(() => picture(file(cut))));
+      // A cut that leaves the pixels whole is none.
+      if (refused !== "none") expect(refused.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
+    }
+    expect(await dark(join(pictures, "plain.heic"))).toEqual(["left"]);
+  });
+
+  test("a file of another kind is refused with its kind", async () => {
+    expect(await failure(documents.count(file(Buffer.from("PK\x03\x04zip")), "data"))).toEqual([
+      "unsupported_media_input",
+      "data",
+      "'data' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got a ZIP archive.",
+    ]);
+  });
+});
+
+describe("TIFF files that lie", () => {
+  /** A little-endian file with these directories: entries of tag, type, count and value; and which comes next. */
+  function tiff(directories: readonly (readonly (readonly number[])[])[], next = 0): Uint8Array {
+    const bytes = Buffer.alloc(4096);
+    bytes.write("II*\0", "latin1");
+    bytes.writeUInt32LE(8, 4);
+    let at = 8;
+    for (const [index, entries] of directories.entries()) {
+      bytes.writeUInt16LE(entries.length, at);
+      at += 2;
+      for (const [tag = 0, type = 3, values = 1, value = 0] of entries) {
+        bytes.writeUInt16LE(tag, at);
+        bytes.writeUInt16LE(type, at + 2);
+        bytes.writeUInt32LE(values, at + 4);
+        bytes.writeUInt32LE(value, at + 8);
+        at += 12;
+      }
+      bytes.writeUInt32LE(index < directories.length - 1 ? at + 4 : next, at);
+      at += 4;
+    }
+    return bytes;
+  }
+  const size = [
+    [256, 3, 1, 64],
+    [257, 3, 1, 32],
+  ] as const;
+  const grey = [...size, [258, 3, 1, 8], [262, 3, 1, 1], [277, 3, 1, 1]] as const;
+  const refused = async (content: Uint8Array) => {
+    const path = file(content);
+    const outcome = await failure(documents.count(path, "data").then(() => picture(path)));
+    expect(outcome.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
+    return String(outcome[2]).replace(/^.*; got /, "");
+  };
+
+  test("about where directories are", async () => {
+    expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");
+    expect(await refused(tiff([grey], 4_000_000))).toBe("one that is cut off.");
+    expect(await refused(tiff([[]]))).toBe("a picture without a size.");
+  });
+
+  test("about how much there is", async () => {
+    expect(await refused(tiff([[...grey, [273, 4, 4_000_000_000, 8]]]))).toBe("4000000000 values in one entry.");
+    expect(
+      await refused(
+        tiff([
+          [
+            [256, 4, 1, 60_000],
+            [257, 4, 1, 60_000],
+          ],
+        ]),
+      ),
+    ).toContain("60000 × 60000 pixels");
+    expect(await refused(tiff([[...size, [258, 3, 1, 60_000]]]))).toContain("60000 bits a pixel");
+    expect(await refused(tiff([[...grey, [273, 4, 1, 9_000_000]]]))).toBe("a damaged TIFF file.");
+    expect(await refused(tiff([[...grey, [322, 4, 1, 4_000_000], [323, 4, 1, 16]]]))).toBe("a damaged TIFF file.");
+    expect(await refused(tiff([[...grey, [259, 3, 1, 34_892], [273, 4, 1, 8]]]))).toContain("compression 34892");
+  });
+
+  test("about what a strip holds", async () => {
+    const bomb = deflateSync(new Uint8Array(30_000_000));
+    const head = Buffer.from(tiff([[...grey, [259, 3, 1, 8], [273, 4, 1, 4096], [279, 4, 1, bomb.length]]]));
+    expect(await refused(Buffer.concat([head, bomb]))).toBe("a damaged TIFF file.");
+  });
+});
+
+describe("PDF documents", () => {
+  const lines = ["The first line (of two),", "and the second."];
+  const linesAt = (path: string, number = 1) => page(path, number, async ({ words }) => linesOf(words));
+
+  test("give their own text, with its places from the upper left", async () => {
+    const path = file(pdfOf([{ lines }, { lines: ["Another page"], paper: [300, 200] }]));
+    expect(await documents.count(path, "data")).toBe(2);
+    const read = await linesAt(path);
+    expect(read.map(({ text }) => text)).toEqual(lines);
+    for (const [at, { box }] of read.entries()) {
+      expect(Math.abs(box.x - 60)).toBeLessThan(2);
+      expect(Math.abs(box.y - (62 + at * 19.6))).toBeLessThan(4);
+    }
+    expect((await linesAt(path, 2)).map(({ text }) => text)).toEqual(["Another page"]);
+    // The same page again, and drawn after its text was read.
+    expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
+    const drawnPage = await page(path, 1, async (one) => [one.words.length, (await one.picture(144)).bitmap.width]);
+    expect(drawnPage).toEqual([8, 1190]);
+  });
+
+  test("are seen as viewers turn them", async () => {
+    const path = file(pdfOf([{ lines: ["Turned"], turns: 1, paper: [300, 200] }]));
+    const { size, box } = await page(path, 1, async ({ width, height, words }) => ({
+      size: [width, height],
+      box: words[0]?.box,
+    }));
+    expect(size).toEqual([200, 300]);
+    // Its line runs down, on the right.
+    expect(box && box.height > box.width).toBe(true);
+    expect(box?.x ?? 0).toBeGreaterThan(100);
+  });
+
+  test("whose text is hardly more than a stamp on a picture are read as pictures", async () => {
+    const image = "q 400 0 0 600 90 100 cm BI /W 2 /H 2 /CS /G /BPC 8 ID \x80\x80\x80\x80 EI Q";
+    const scan = file(pdfOf([{ lines: ["Page 7"], drawing: image }]));
+    expect(await page(scan, 1, async ({ words }) => words)).toEqual([]);
+    const letter = file(pdfOf([{ lines: ["Page 7"], drawing: image.replace("400 0 0 600", "40 0 0 60") }]));
+    expect((await linesAt(letter)).map(({ text }) => text)).toEqual(["Page 7"]);
+  });
+
+  test("have blocks where lines are apart", async () => {
+    const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
+    expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([
+      ["One", 0],
+      ["one", 0],
+      ["Two", 1],
+    ]);
+  });
+
+  test("of any size are drawn within bounds", async () => {
+    const path = file(pdfOf([{ lines: ["Large"], paper: [14_400, 7200] }]));
+    const { bitmap, dotsPerInch, scale } = await page(path, 1, (one) => one.picture(300));
+    expect([bitmap.width, bitmap.height, dotsPerInch]).toEqual([4096, 2048, 20]);
+    expect(scale).toBeCloseTo(4096 / 14_400, 5);
+  });
+
+  test("that are encrypted or damaged are refused", async () => {
+    const key = "00".repeat(32);
+    const locked = pdfOf(
+      [{ lines }],
+      `/ID [<00> <00>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >>`,
+    );
+    expect(await failure(documents.count(file(locked), "file"))).toEqual([
+      "unsupported_media_input",
+      "file",
+      "'file' must be a document without a password; got an encrypted PDF document.",
+    ]);
+    const damaged = await failure(documents.count(file(Buffer.from("%PDF-1.7\nnothing")), "file"));
+    expect(damaged.slice(0, 2)).toEqual(["unprocessable_media", "file"]);
+    const path = file(pdfOf([{ lines }]));
+    expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
+  });
+});

@@ -1,0 +1,143 @@
+// The recognition engine with its real process.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/recognition.ts";
+import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
+import { until } from "../../http/harness.ts";
+import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { english, NO_ENGLISH } from "../../support/tessdata.ts";
+
+const PATIENCE_MS = 120_000;
+const folder = mkdtempSync(join(tmpdir(), "svc-recognition-"));
+const engines: RecognitionEngine[] = [];
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+});
+
+function create(): RecognitionEngine {
+  const main = join(import.meta.dir, "../../../src/main.ts");
+  const engine = new RecognitionEngine({
+    engine: { libraries: folder },
+    model: { id: "tesseract", created: 7 },
+    launch: {
+      command: (kind) => [process.execPath, main, "__engine", kind],
+      env: { PATH: "/usr/bin:/bin" },
+      loadTimeoutMs: 60_000,
+      engineTimeoutMs: 0,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      clock: systemClock,
+    },
+    idleMs: 0,
+  });
+  engines.push(engine);
+  return engine;
+}
+
+const live = () => new AbortController().signal;
+function workOn(name: string, content: Uint8Array, more: Partial<RecognitionWork> = {}): RecognitionWork {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return { path, field: "file", task: english ? { text: english } : {}, maxPages: 50, ...more };
+}
+const run = (engine: RecognitionEngine, work: RecognitionWork, signal = live(), client = "me") =>
+  Array.fromAsync(engine.run({ work, client }, signal));
+const textsOf = (events: readonly RecognitionEvent[]) =>
+  events.flatMap((event) => (event.type === "page" ? [event.page.lines.map(({ text }) => text)] : []));
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
+  );
+const ownChild = (before: readonly number[]) => childrenOf(process.pid).find((pid) => !before.includes(pid)) ?? 0;
+
+const three = pdfOf(["One", "Two", "Three"].map((word) => ({ lines: [`${word} is the page`] })));
+
+test(
+  "a document comes page by page, whole or in part",
+  async () => {
+    const engine = create();
+    expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "tesseract", created: 7 });
+    const events = await run(engine, workOn("three.pdf", three));
+    expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "page", "page", "page", "result"]);
+    expect(events.at(-1)).toEqual({ type: "result", pageCount: 3 });
+    expect(textsOf(events)).toEqual([["One is the page"], ["Two is the page"], ["Three is the page"]]);
+    const some = await run(
+      engine,
+      workOn("three.pdf", three, { pages: [{ first: 3 }, { first: 1, last: 1 }, { first: 3, last: 3 }], maxPages: 2 }),
+    );
+    expect(textsOf(some)).toEqual([["One is the page"], ["Three is the page"]]);
+    expect(some.find(({ type }) => type === "page")).toMatchObject({ of: 2, page: { number: 1, source: "text" } });
+    expect(await failure(run(engine, workOn("three.pdf", three, { maxPages: 2 })))).toEqual([
+      "unprocessable_media",
+      "max_pages",
+    ]);
+    expect(await failure(run(engine, workOn("three.pdf", three, { pages: [{ first: 4 }] })))).toEqual([
+      "invalid_value",
+      "pages",
+    ]);
+    expect(await failure(run(engine, workOn("text.txt", Buffer.from("plain"))))).toEqual([
+      "unsupported_media_input",
+      "file",
+    ]);
+    expect(engine.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
+  },
+  PATIENCE_MS,
+);
+
+describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
+  const dense = async () => pngOf(await drawn({ lines: Array.from({ length: 40 }, () => LINE), size: 12 }, 200));
+  const LINE = "Words of which there are many on every line of this page, so that it takes long.";
+  const plain = async (line: string) =>
+    workOn(`${line}.png`, await pngOf(await drawn({ lines: [line], paper: [300, 150] })));
+
+  /** A page of which the recognition has begun: how it ends. */
+  async function begun(engine: RecognitionEngine, signal = live()) {
+    const outcome = failure(run(engine, workOn("dense.png", await dense()), signal, "other"));
+    await until(() => engine.status().running === 1);
+    // Counting its pages takes a moment, reading the page seconds.
+    await Bun.sleep(300);
+    return { outcome };
+  }
+
+  test(
+    "are read; one that nobody waits for any more makes room for the next at once",
+    async () => {
+      const engine = create();
+      const work = await plain("Some words here");
+      expect(textsOf(await run(engine, work))).toEqual([["Some words here"]]);
+      const leave = new AbortController();
+      const { outcome } = await begun(engine, leave.signal);
+      const waiting = run(engine, work);
+      leave.abort("gone");
+      expect(await outcome).toBe("gone");
+      expect(textsOf(await waiting)).toEqual([["Some words here"]]);
+      expect(engine.status()).toMatchObject({ running: 0, waiting: 0, restarts: 0 });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "fail when the process dies under them; others go on with its successor",
+    async () => {
+      const before = childrenOf(process.pid);
+      const engine = create();
+      const work = await plain("Still here");
+      await run(engine, work);
+      const { outcome } = await begun(engine);
+      const waiting = run(engine, work);
+      process.kill(ownChild(before), "SIGKILL");
+      expect(await outcome).toEqual(["engine_crashed", undefined]);
+      expect(textsOf(await waiting)).toEqual([["Still here"]]);
+      expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,106 @@
+// Text in pictures, by the real Tesseract.
+
+import { describe, expect, test } from "bun:test";
+import { Tesseract, TesseractError } from "../../../src/engine/recognition/child/tesseract.ts";
+import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
+import { wordsOf } from "../../../src/engine/recognition/child/tsv.ts";
+import { linesOf } from "../../../src/recognition/lines.ts";
+import { drawn } from "../../support/pages.ts";
+import { english, NO_ENGLISH } from "../../support/tessdata.ts";
+
+const PATIENCE_MS = 120_000;
+
+describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
+  const task = english ?? { languages: [], level: "accurate", correction: true };
+
+  test(
+    "reads lines where they are, and goes on after it was stopped in the middle",
+    async () => {
+      const lines = ["The first line of a page", "and 2 more, (in brackets).", "A last one."];
+      const picture = await drawn({ lines, size: 16 });
+      const stop = new Error("nobody waits");
+      let left = Number.POSITIVE_INFINITY;
+      const tesseract = await Tesseract.load(() => {
+        if (left-- === 0) throw stop;
+      });
+      const words = await tesseract.words(picture, 150, task);
+      const read = linesOf(words);
+      expect(read.map(({ text }) => text)).toEqual(lines);
+      expect(Math.min(...words.map(({ confidence }) => confidence))).toBeGreaterThan(0.8);
+      // 150 dots an inch: 60 points are 125 pixels.
+      for (const [at, { box }] of read.entries()) {
+        expect(Math.abs(box.x - 125)).toBeLessThan(8);
+        expect(Math.abs(box.y - (128 + at * 46.7))).toBeLessThan(12);
+      }
+      left = 1;
+      expect(await tesseract.words(picture, 150, task).catch((error: unknown) => error)).toBe(stop);
+      left = Number.POSITIVE_INFINITY;
+      expect(linesOf(await tesseract.words(picture, 150, task)).map(({ text }) => text)).toEqual(lines);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "finds words in a picture that is no page, and none where there are none",
+    async () => {
+      const tesseract = await Tesseract.load(() => {});
+      const sign = await drawn({ lines: ["EXIT"], size: 30, paper: [200, 150] });
+      expect((await tesseract.words(sign, 150, task)).map(({ text }) => text)).toEqual(["EXIT"]);
+      const blank = await drawn({ lines: [], paper: [200, 150] });
+      expect(await tesseract.words(blank, 150, task)).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  test("says so when data of a language is damaged", async () => {
+    const tesseract = await Tesseract.load(() => {});
+    const damaged = { ...task, languages: [{ name: "xyz", path: import.meta.path }] };
+    const picture = await drawn({ lines: ["a"], paper: [100, 50] });
+    expect(await tesseract.words(picture, 150, damaged).catch((error: unknown) => error)).toBeInstanceOf(
+      TesseractError,
+    );
+  });
+});
+
+test("Tesseract's rows become words with the numbers of their lines and paragraphs", () => {
+  const row = (...cells: (string | number)[]) => cells.join("\t");
+  const tsv = [
+    row(1, 1, 0, 0, 0, 0, 0, 0, 100, 50, -1, ""),
+    row(4, 1, 1, 1, 1, 0, 5, 5, 90, 10, -1, ""),
+    row(5, 1, 1, 1, 1, 1, 5, 5, 40, 10, 96.5, "one"),
+    row(5, 1, 1, 1, 1, 2, 50, 5, 40, 10, 95, " "),
+    row(5, 1, 1, 1, 2, 1, 5, 20, 40, 10, 50, "two"),
+    row(5, 1, 1, 2, 1, 1, 5, 40, 40, 10, -3, "three"),
+    row(5, 1, 2, 2, 1, 1, 5, 60, 40, 10, 100, "four"),
+    "",
+  ].join("\n");
+  const summary = wordsOf(tsv).map(({ text, confidence, box, line, block }) => [text, confidence, box.y, line, block]);
+  expect(summary).toEqual([
+    ["one", 0.965, 5, 0, 0],
+    ["two", 0.5, 20, 1, 0],
+    ["three", 0, 40, 2, 1],
+    ["four", 1, 60, 3, 2],
+  ]);
+});
+
+describe("a module's memory", () => {
+  /** A module with one memory of 1 to 32,768 pages, and what asks for more. */
+  const module = Uint8Array.from(Buffer.from("0061736d010000000506010101808002070501016d0200", "hex"));
+  const grow = async (bytes: Uint8Array<ArrayBuffer>, pages: number) => {
+    const { instance } = await WebAssembly.instantiate(bytes, {});
+    return (instance.exports["m"] as WebAssembly.Memory).grow(pages);
+  };
+
+  test("grows to the limit and no further", async () => {
+    const limited = limitMemory(module, 4 * 65_536);
+    expect(await grow(limited, 3)).toBe(1);
+    await expect(grow(limited, 4)).rejects.toThrow(RangeError);
+    expect(await grow(module, 4)).toBe(1);
+  });
+
+  test("that cannot be limited is an error", () => {
+    expect(() => limitMemory(module, 3 * 2 ** 30)).toThrow("cannot be limited");
+    expect(() => limitMemory(module.subarray(0, 8), 65_536)).toThrow("no memory");
+    expect(() => limitMemory(module.subarray(0, 14), 65_536)).toThrow("cut off");
+  });
+});

@@ -1,0 +1,145 @@
+// The loop of the recognition engine over a reader that does what tests want.
+
+import { expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { RecognizedPage } from "../../../src/domain/recognition.ts";
+import { Watch } from "../../../src/engine/recognition/child/watch.ts";
+import { RecognitionWorker } from "../../../src/engine/recognition/child/worker.ts";
+import type { FromRecognizer, PageJob } from "../../../src/engine/recognition/protocol.ts";
+
+const pageOf = (path: string, number: number): RecognizedPage => ({
+  number,
+  width: 10,
+  height: 20,
+  source: "text",
+  lines: [{ text: path, confidence: 1, box: { x: 0, y: 0, width: 1, height: 1 }, block: 0 }],
+  tables: [],
+  barcodes: [],
+  notes: [],
+});
+
+function create(read: (path: string, page: number) => Promise<void> = async () => {}) {
+  const sent: FromRecognizer[] = [];
+  const order: string[] = [];
+  const aborts: number[] = [];
+  const told: string[] = [];
+  let now = 0;
+  const watch = new Watch(
+    { aborts: () => aborts.splice(0), tellMoved: (work) => void told.push(work) },
+    () => (now += 600),
+  );
+  const reader = {
+    count: async () => 3,
+    read: async (path: string, _field: string, number: number) => {
+      order.push(`${path}${number}`);
+      watch.check();
+      await read(path, number);
+      watch.check();
+      return pageOf(path, number);
+    },
+  };
+  const worker = new RecognitionWorker(reader, watch, (message) => sent.push(message));
+  return { worker, sent, order, aborts, told };
+}
+
+const page = (path: string, number = 1, client?: string): PageJob => ({
+  path,
+  field: "file",
+  page: { number, task: {} },
+  ...(client !== undefined && { client }),
+});
+
+test("a page is accepted, started and answered; a document without a page is counted", async () => {
+  const { worker, sent } = create();
+  worker.submit(1, { path: "a", field: "file" });
+  worker.submit(2, page("a", 2));
+  await worker.step();
+  await worker.step();
+  expect(sent).toEqual([
+    { type: "accepted", key: 1, event: { type: "accepted" } },
+    { type: "accepted", key: 2, event: { type: "accepted" } },
+    { type: "started", keys: [1] },
+    { type: "events", outputs: [], finished: [{ key: 1, event: { type: "counted", pages: 3 } }] },
+    { type: "started", keys: [2] },
+    { type: "events", outputs: [], finished: [{ key: 2, event: { type: "page", page: pageOf("a", 2) } }] },
+  ]);
+});
+
+test("clients take turns, however many documents one has", async () => {
+  const { worker, order } = create();
+  for (const [key, job] of [page("a", 1, "many"), page("b", 1, "many"), page("c", 1, "one")].entries()) {
+    worker.submit(key, job);
+  }
+  await worker.step();
+  // Its next page comes when the one before is done.
+  worker.submit(10, page("a", 2, "many"));
+  for (let turn = 0; turn < 3; turn++) await worker.step();
+  expect(order).toEqual(["a1", "c1", "b1", "a2"]);
+});
+
+test("a page that nobody waits for is not begun", async () => {
+  const { worker, sent, order } = create();
+  worker.submit(1, page("a"));
+  worker.submit(2, page("b"));
+  worker.cancel(1);
+  await worker.step();
+  await worker.step();
+  expect(order).toEqual(["b1"]);
+  expect(sent.filter(({ type }) => type === "rejected")).toEqual([]);
+});
+
+test.each(["message", "abort"])(
+  "a page that is being read ends with a refusal when it is given up (%s)",
+  async (how) => {
+    const reading = create(async () => {
+      if (how === "message") reading.worker.cancel(7);
+      else reading.aborts.push(7);
+    });
+    const { worker, sent } = reading;
+    worker.submit(7, page("a"));
+    await worker.step();
+    expect(sent.at(-1)).toMatchObject({ type: "rejected", key: 7, code: "request_cancelled" });
+  },
+);
+
+test("an abort of a page that is over does not end the next", async () => {
+  const { worker, sent, aborts } = create();
+  worker.submit(1, page("a"));
+  await worker.step();
+  aborts.push(1);
+  worker.submit(2, page("b"));
+  await worker.step();
+  expect(sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
+});
+
+test("what is wrong with a document is the client's to know, what is wrong here the operator's", async () => {
+  const wrong = create(async (path) => {
+    if (path === "a") throw new SvcError("unprocessable_media", "It is damaged.", { param: "file" });
+    throw new Error("secret");
+  });
+  wrong.worker.submit(1, page("a"));
+  wrong.worker.submit(2, page("b"));
+  await wrong.worker.step();
+  await wrong.worker.step();
+  const ends = wrong.sent.filter(({ type }) => type === "rejected" || type === "log");
+  expect(ends).toEqual([
+    { type: "rejected", key: 1, code: "unprocessable_media", message: "It is damaged.", param: "file" },
+    { type: "log", level: "error", text: "secret" },
+    {
+      type: "rejected",
+      key: 2,
+      code: "internal_error",
+      message: "The page could not be read; the log has the details.",
+    },
+  ]);
+});
+
+test("a long page gives signs of life, not more than one a second", async () => {
+  const { worker, told } = create();
+  for (let key = 0; key < 4; key++) {
+    worker.submit(key, page("a"));
+    await worker.step();
+  }
+  // Eight looks, 600 ms apart.
+  expect(told).toEqual(Array.from({ length: 4 }, () => "recognition"));
+});

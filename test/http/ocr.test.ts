@@ -1,0 +1,124 @@
+// POST /v1/ocr, and the uploads that its clients begin with.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { OcrResponse } from "../../src/contract/ocr.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, type TestServer } from "./harness.ts";
+
+const PATH = "/v1/ocr";
+const url = `data:application/pdf;base64,${Buffer.from("document").toString("base64")}`;
+const document = { type: "document_url", document_url: url };
+
+type Fault = { error: { code: string; param: string | null } };
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+
+/** As clients upload a document: first what it is for. */
+function upload(server: TestServer, content = "document", order: "before" | "behind" = "before"): Promise<Response> {
+  const form = new FormData();
+  if (order === "before") form.append("purpose", "ocr");
+  form.append("file", new Blob([content], { type: "application/pdf" }), "scan.pdf");
+  if (order === "behind") form.append("purpose", "ocr");
+  return fetch(`${server.url}/v1/files`, { method: "POST", body: form });
+}
+
+test("pages come as Markdown", async () => {
+  const server = serve();
+  const response = await server.post(PATH, { model: "mistral-ocr-latest", document, include_image_base64: false });
+  const text = await response.text();
+  checker(OcrResponse)(JSON.parse(text));
+  await expectGolden("ocr-markdown.json", text);
+  expect(server.reader.asked.map(({ content, field }) => [content, field])).toEqual([
+    ["document", "document.document_url"],
+  ]);
+});
+
+test("images are documents, too; pages count from 0, languages as in the other route", async () => {
+  const server = serve();
+  for (const image_url of [url, { url }]) {
+    expect((await server.post(PATH, { document: { type: "image_url", image_url } })).status).toBe(200);
+  }
+  await server.post(PATH, { document, pages: [0, 3], languages: ["de"] });
+  await server.post(PATH, { document, pages: "1-2, 5" });
+  expect(server.reader.asked.slice(2)).toMatchObject([
+    {
+      pages: [
+        { first: 1, last: 1 },
+        { first: 4, last: 4 },
+      ],
+      task: { text: { languages: [{ name: "deu" }] } },
+    },
+    {
+      pages: [
+        { first: 2, last: 3 },
+        { first: 6, last: 6 },
+      ],
+    },
+  ]);
+});
+
+test.each([
+  [{}, 400, "missing_required_parameter", "document"],
+  [{ document: {} }, 400, "missing_required_parameter", "document.document_url"],
+  [{ document: { document_url: "https://example.org/a.pdf" } }, 400, "invalid_value", "document.document_url"],
+  [{ document: { ...document, file_id: "file-1" } }, 400, "invalid_value", "document.file_id"],
+  [{ document: { file_id: "file-0123" } }, 404, "not_found", "document.file_id"],
+  [
+    { document: { document_url: "http://127.0.0.1/v1/files/file-0123/content" } },
+    404,
+    "not_found",
+    "document.document_url",
+  ],
+  [{ document, pages: "2-1" }, 400, "invalid_value", "pages"],
+  [{ document, pages: [-1] }, 400, "invalid_value", "pages.0"],
+  [{ document, table_format: "html" }, 400, "invalid_value", "table_format"],
+  [
+    { document, document_annotation_format: { type: "json_schema" } },
+    400,
+    "unsupported_parameter",
+    "document_annotation_format",
+  ],
+] as const)("%j is refused", async (body, status, code, param) => {
+  expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
+});
+
+describe("a client that uploads first", () => {
+  test("gets the pages by the address of its file, and deletes that", async () => {
+    const server = serve();
+    const uploaded = await upload(server, "not\njson");
+    expect(uploaded.status).toBe(200);
+    const file = (await uploaded.json()) as { id: string; purpose: string; filename: string };
+    expect(file).toMatchObject({ purpose: "ocr", filename: "scan.pdf", bytes: 8 });
+    const signed = await fetch(`${server.url}/v1/files/${file.id}/url?expiry=1`);
+    const { url: address } = (await signed.json()) as { url: string };
+    expect(address).toBe(`${server.url}/v1/files/${file.id}/content`);
+    expect(await (await fetch(address)).text()).toBe("not\njson");
+    const body = { model: "mistral-ocr-latest", document: { type: "document_url", document_url: address } };
+    const answer = (await (await server.post(PATH, body)).json()) as { pages: { index: number; markdown: string }[] };
+    expect(answer.pages.map(({ index }) => index)).toEqual([0, 1]);
+    expect(server.reader.asked.map(({ content }) => content)).toEqual(["not\njson"]);
+    const byId = await server.post(PATH, { document: { type: "file", file_id: file.id } });
+    expect(byId.status).toBe(200);
+    const removed = await fetch(`${server.url}/v1/files/${file.id}`, { method: "DELETE" });
+    expect(await removed.json()).toEqual({ id: file.id, object: "file", deleted: true });
+    expect((await fetch(address)).status).toBe(404);
+    expect(readdirSync(server.recordings).filter((name) => existsSync(name))).toEqual([]);
+  });
+
+  test("is told when its file comes before what it is for", async () => {
+    expect((await fault(await upload(serve(), "%PDF", "behind"))).slice(0, 2)).toEqual([400, "invalid_json"]);
+  });
+
+  test("makes no batch of it", async () => {
+    const server = serve();
+    const { id } = (await (await upload(server)).json()) as { id: string };
+    const batch = { input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" };
+    expect(await fault(await server.post("/v1/batches", batch))).toEqual([400, "invalid_value", "input_file_id"]);
+    const listed = await (await fetch(`${server.url}/v1/files?purpose=ocr`)).json();
+    expect(listed).toMatchObject({ data: [{ id, purpose: "ocr" }] });
+  });
+});

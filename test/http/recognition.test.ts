@@ -1,0 +1,311 @@
+// POST /v1/vision/ocr over pages that a fake engine reads.
+
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checker } from "../../src/contract/schema.ts";
+import { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../src/contract/recognition.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+
+const PATH = "/v1/vision/ocr";
+const data = Buffer.from("picture").toString("base64");
+const url = `data:image/png;base64,${data}`;
+
+type Fault = { error: { message: string; code: string; param: string | null } };
+
+function form(fields: readonly (readonly [string, string])[] = [], content = "picture", name = "file"): FormData {
+  const body = new FormData();
+  for (const [field, value] of fields) body.append(field, value);
+  body.append(name, new Blob([content]), "scan.png");
+  return body;
+}
+const send = (server: TestServer, body: FormData) => fetch(server.url + PATH, { method: "POST", body });
+
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+async function message(response: Response): Promise<string> {
+  return ((await response.json()) as Fault).error.message;
+}
+
+const leftovers = ({ recordings }: TestServer): string[] =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+describe("answers", () => {
+  test.each([
+    ["text", [], "ocr-text.json"],
+    ["text with a top-left origin", [["origin", "top-left"]], "ocr-top-left.json"],
+    ["tables", [["mode", "table"]], "ocr-table.json"],
+    ["debug", [["debug", "true"]], "ocr-debug.json"],
+  ] as const)("%s", async (_, fields, golden) => {
+    const server = serve();
+    const response = await send(server, form(fields));
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json;charset=utf-8"]);
+    const text = await response.text();
+    checker(RecognizedDocuments)(JSON.parse(text));
+    await expectGolden(golden, text);
+    expect(server.reader.asked.map(({ content }) => content)).toEqual(["picture"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("codes", async () => {
+    const response = await serve().post(PATH, { data, mode: "barcode" });
+    const text = await response.text();
+    checker(FoundBarcodes)(JSON.parse(text));
+    await expectGolden("ocr-barcode.json", text);
+  });
+
+  test("what stands out", async () => {
+    const body = { data, mode: "saliency", saliency_type: "objectness", include_heat_map: true };
+    const text = await (await serve().post(PATH, body)).text();
+    checker(FoundRegions)(JSON.parse(text));
+    await expectGolden("ocr-saliency.json", text);
+  });
+
+  test("whatever there is", async () => {
+    const text = await (await serve().post(PATH, { data, mode: "auto" })).text();
+    checker(FoundAnything)(JSON.parse(text));
+    await expectGolden("ocr-auto.json", text);
+  });
+
+  test("plain text", async () => {
+    const response = await send(serve(), form([["response_format", "text"]]));
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await response.text()).toBe("Invoice 7\nof a <b> & so on\n\nSum: 12.50\n\nThe end.\n");
+  });
+});
+
+test("Markdown", async () => {
+  const response = await send(serve(), form([["response_format", "markdown"]]));
+  expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  const table = "| Name | Sum |\n| --- | --- |\n| a | 12.50 |";
+  expect(await response.text()).toBe(`Invoice 7\n\n${table}\n\nSum: 12.50\n\nThe end.\n`);
+});
+
+describe("documents come", () => {
+  test("as base64, as data: URLs and in messages, a document each", async () => {
+    const server = serve();
+    const names = async (body: object) => {
+      const answer = (await (await server.post(PATH, body)).json()) as RecognizedDocuments;
+      return answer.documents.map(({ file, source_type }) => [file, source_type]);
+    };
+    expect(await names({ data: url, filename: "a.pdf", media_type: "application/pdf" })).toEqual([["a.pdf", "data"]]);
+    expect(await names({ image_url: { url } })).toEqual([["image_url", "image_url"]]);
+    expect(await names({ image_url: url })).toEqual([["image_url", "image_url"]]);
+    const content = [
+      { type: "text", text: "What is this?" },
+      { type: "image_url", image_url: { url } },
+      { type: "input_image", image_url: url },
+      { type: "file", file: { filename: "b.pdf", file_data: url } },
+    ];
+    const messages = [
+      { role: "user", content: "hi" },
+      { role: "user", content },
+    ];
+    expect(await names({ messages })).toEqual([
+      ["messages.1.content.1", "message_image"],
+      ["messages.1.content.2", "message_image"],
+      ["b.pdf", "message_image"],
+    ]);
+    expect(server.reader.asked.map((work) => work.content)).toEqual(Array.from({ length: 6 }, () => "picture"));
+    expect(server.metrics.calls.filter((call) => call.includes("finished"))).toEqual(
+      Array.from({ length: 4 }, () => "recognition finished stop"),
+    );
+  });
+
+  test("by path out of the media folder alone", async () => {
+    const mediaRoot = temporaryFolder();
+    writeFileSync(join(mediaRoot, "a.png"), "local");
+    mkdirSync(join(mediaRoot, "folder"));
+    const server = serve(undefined, { mediaRoot });
+    const answer = (await (await server.post(PATH, { file: "a.png" })).json()) as RecognizedDocuments;
+    expect(answer.documents.map(({ file, source_type }) => [file, source_type])).toEqual([["a.png", "file"]]);
+    expect(await (await server.post(PATH, { image_url: { url: "file:a.png" } })).status).toBe(200);
+    expect(readdirSync(mediaRoot)).toContain("a.png");
+    for (const file of ["b.png", "/etc/passwd", "../x", "folder"]) {
+      expect(await fault(await server.post(PATH, { file }))).toEqual([404, "not_found", "file"]);
+    }
+    expect(await fault(await serve().post(PATH, { file: "a.png" }))).toEqual([400, "invalid_value", "file"]);
+  });
+});
+
+describe("controls", () => {
+  const asked = async (body: object) => {
+    const server = serve();
+    const response = await server.post(PATH, { data, ...body });
+    expect(response.status).toBe(200);
+    return server.reader.asked[0];
+  };
+  const eng = { name: "eng", path: "/data/eng" };
+  const deu = { name: "deu", path: "/data/deu" };
+
+  test("usual ones", async () => {
+    expect(await asked({})).toMatchObject({
+      task: { text: { languages: [eng], level: "accurate", correction: true } },
+      maxPages: 50,
+      field: "data",
+    });
+  });
+
+  test("reach the engine", async () => {
+    const languages = ["de-AT", "en", "deu"];
+    const work = await asked({
+      languages,
+      recognition_level: "fast",
+      uses_language_correction: false,
+      max_pages: 7,
+      pages: "1-3, 5,9-",
+    });
+    expect(work).toMatchObject({
+      task: { text: { languages: [deu, eng], level: "fast", correction: false } },
+      maxPages: 7,
+      pages: [{ first: 1, last: 3 }, { first: 5, last: 5 }, { first: 9 }],
+    });
+    expect((await asked({ detail: "low" }))?.task.text?.level).toBe("fast");
+    expect((await asked({ mode: "barcode" }))?.task).toEqual({ barcodes: true });
+    expect((await asked({ mode: "saliency" }))?.task).toEqual({ saliency: { type: "attention", heatMap: false } });
+    expect((await asked({ table: true, auto_crop: true }))?.task).toMatchObject({ tables: true, crop: true });
+    expect((await asked({ response_format: "markdown" }))?.task).toMatchObject({ tables: true });
+    expect(Object.keys((await asked({ auto_crop: false }))?.task ?? {})).toEqual(["text"]);
+  });
+
+  test("of a form are read as their types", async () => {
+    const server = serve();
+    const fields = [
+      ["languages[]", "de"],
+      ["languages", "en"],
+      ["max_pages", "3"],
+      ["verbose", "true"],
+    ] as const;
+    const answer = (await (await send(server, form(fields))).json()) as RecognizedDocuments;
+    expect(answer.debug_output).toContain("200 × 100 pixels");
+    expect(server.reader.asked[0]).toMatchObject({ task: { text: { languages: [deu, eng] } }, maxPages: 3 });
+  });
+
+  test("the flag for debugging precedes the mode, and the mode the flag for tables", async () => {
+    const mode = async (body: object) =>
+      ((await (await serve().post(PATH, { data, ...body })).json()) as { mode: string }).mode;
+    expect(await mode({ debug: true, mode: "barcode" })).toBe("debug");
+    expect(await mode({ table: true, mode: "barcode" })).toBe("barcode");
+  });
+
+  test.each([
+    [{ mode: "read" }, "mode"],
+    [{ recognition_level: "best" }, "recognition_level"],
+    [{ response_format: "xml" }, "response_format"],
+    [{ response_format: "text", mode: "barcode" }, "response_format"],
+    [{ origin: "middle" }, "origin"],
+    [{ max_pages: 0 }, "max_pages"],
+    [{ pages: "0" }, "pages"],
+    [{ pages: "3-1" }, "pages"],
+    [{ pages: "1;2" }, "pages"],
+    [{ languages: [] }, "languages"],
+    [{ languages: ["../eng"] }, "languages"],
+    [{ languages: ["fr"] }, "languages"],
+    [{ image_url: url }, "image_url"],
+    [{ data: "*" }, "data"],
+  ] as const)("%j is refused by name", async (body, param) => {
+    const response = await serve().post(PATH, { data, ...body });
+    const { error } = (await response.json()) as Fault;
+    expect([response.status, error.param]).toEqual([400, param]);
+  });
+
+  test("a language without data is told what there is", async () => {
+    const told = await message(await serve().post(PATH, { data, languages: ["fr"] }));
+    expect(told).toContain("(deu, eng)");
+    expect(told).toContain("svc pull tessdata:NAME");
+    const server = serve();
+    server.reader.tessdata.known = [];
+    expect(await fault(await server.post(PATH, { data }))).toEqual([503, "engine_unavailable", null]);
+  });
+});
+
+describe("refusals", () => {
+  test.each([
+    [{}, 400, "missing_required_parameter", "file"],
+    [{ image_url: "http://127.0.0.1/a.png" }, 400, "invalid_value", "image_url"],
+    [{ image_url: { url: "ftp://x/a.png" } }, 400, "invalid_value", "image_url.url"],
+    [{ messages: [{ role: "user", content: "no image" }] }, 400, "missing_required_parameter", "messages"],
+    [{ data: "" }, 400, "invalid_value", "data"],
+  ] as const)("%j", async (body, status, code, param) => {
+    expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
+  });
+
+  test("a file that is too large is refused, however it comes", async () => {
+    const large = "x".repeat(25 * 1024 * 1024 + 1);
+    const server = serve();
+    expect(await fault(await send(server, form([], large)))).toEqual([413, "payload_too_large", "file"]);
+    const body = { data: Buffer.from(large).toString("base64") };
+    expect(await fault(await server.post(PATH, body))).toEqual([413, "payload_too_large", "data"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("what a picture shows has no model", async () => {
+    expect(await fault(await serve().post(PATH, { data, mode: "classify" }))).toEqual([
+      501,
+      "mode_unavailable",
+      "mode",
+    ]);
+  }, 30_000);
+
+  test("a document without text is 422, and so is what the engine cannot read", async () => {
+    const server = serve();
+    const [first, second] = server.reader.pages;
+    server.reader.pages = second ? [second] : [];
+    expect(await fault(await server.post(PATH, { data, mode: "table" }))).toEqual([422, "no_tables", null]);
+    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [] }] : []));
+    expect(await fault(await server.post(PATH, { data }))).toEqual([422, "no_text", null]);
+    server.reader.refusal = new SvcError("unprocessable_media", "It is damaged.", { param: "data" });
+    expect(await fault(await server.post(PATH, { data }))).toEqual([422, "unprocessable_media", "data"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("codes that are not there are none", async () => {
+    const server = serve();
+    server.reader.pages = server.reader.pages.slice(1);
+    expect(await (await server.post(PATH, { data, mode: "barcode" })).json()).toEqual({
+      object: "vision.ocr",
+      mode: "barcode",
+      results: [],
+    });
+  });
+});
+
+describe("ending early", () => {
+  test("a request is cancelled by its id", async () => {
+    const server = serve();
+    server.reader.gate = new Promise(() => {});
+    const running = server.post(PATH, { data }, { "x-request-id": "mine" });
+    await until(() => server.reader.asked.length === 1);
+    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
+    expect(await fault(await running)).toEqual([499, "request_cancelled", null]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a client that leaves takes its documents along", async () => {
+    const server = serve();
+    server.reader.gate = new Promise(() => {});
+    const leave = new AbortController();
+    const body = JSON.stringify({ data });
+    const headers = { "content-type": "application/json" };
+    const running = fetch(server.url + PATH, { method: "POST", body, headers, signal: leave.signal }).catch(
+      () => "left",
+    );
+    await until(() => server.reader.asked.length === 1);
+    leave.abort();
+    expect(await running).toBe("left");
+    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
+    expect(server.metrics.calls).toContain("recognition finished cancelled");
+  });
+});
+
+test("it is listed", async () => {
+  const { url: at } = serve();
+  const { data: models } = (await (await fetch(`${at}/v1/models`)).json()) as { data: { id: string }[] };
+  expect(models.map(({ id }) => id)).toContain("fake-reader");
+});

@@ -1,0 +1,119 @@
+// Data of languages from a registry on this machine.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { PullError } from "../../src/store/models/pull-error.ts";
+import { pullTessdata } from "../../src/store/models/pull-tessdata.ts";
+import { Tessdata } from "../../src/store/tessdata.ts";
+
+const DATA = "trained";
+const folders: string[] = [];
+const servers: Bun.Server<undefined>[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) void server.stop(true);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+interface Registry {
+  /** Archives that are sent damaged before a whole one is. */
+  damaged?: number;
+  /** The file's name in the archive. */
+  readonly file?: string;
+}
+
+/** A registry with one package; everything else is 404. */
+async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz" }: Registry = {}) {
+  const tar = await new Bun.Archive({ [`package/${file}`]: gzipSync(DATA), "package/index.js": "1" }).bytes();
+  const archive = Uint8Array.from(gzipSync(tar));
+  const integrity = `sha512-${new Bun.CryptoHasher("sha512").update(archive).digest("base64")}`;
+  const asked: string[] = [];
+  let broken = damaged;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const { pathname, origin } = new URL(url);
+      asked.push(pathname);
+      if (pathname === "/@tesseract.js-data%2fdeu/latest") {
+        return Response.json({ dist: { tarball: `${origin}/deu-1.0.0.tgz`, integrity } });
+      }
+      if (pathname !== "/deu-1.0.0.tgz") return new Response("no", { status: 404 });
+      return new Response(broken-- > 0 ? archive.slice(1) : archive);
+    },
+  });
+  servers.push(server);
+  return { url: `http://127.0.0.1:${server.port}`, asked };
+}
+
+function pull(address: string, name = "deu") {
+  const folder = mkdtempSync(join(tmpdir(), "svc-tessdata-"));
+  folders.push(folder);
+  const notes: string[] = [];
+  const received: number[] = [];
+  const patience = { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 5000 };
+  const path = pullTessdata({
+    name,
+    registry: address,
+    userAgent: "svc",
+    folder,
+    signal: new AbortController().signal,
+    progress: (bytes) => void received.push(bytes),
+    note: (text) => void notes.push(text),
+    patience,
+  });
+  return { folder, path, notes, received };
+}
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => "none",
+    (error: unknown) => (error instanceof PullError ? error.message : error),
+  );
+
+test("the data is put where recognition finds it", async () => {
+  const { url } = await registry();
+  const { folder, path, received } = pull(url);
+  expect(await path).toBe(join(folder, "tessdata/deu.traineddata"));
+  expect(readFileSync(await path, "utf8")).toBe(DATA);
+  expect(readdirSync(join(folder, "tessdata"))).toEqual(["deu.traineddata"]);
+  expect(received.at(-1)).toBeGreaterThan(100);
+  expect(new Tessdata([join(folder, "tessdata")]).find("deu")).toEqual({ name: "deu", path: await path });
+});
+
+test("what arrives damaged is fetched again, and never kept", async () => {
+  const { url } = await registry({ damaged: 1 });
+  const { path, notes } = pull(url);
+  expect(readFileSync(await path, "utf8")).toBe(DATA);
+  expect(notes).toEqual([expect.stringContaining("arrived damaged; trying again")]);
+  const always = await registry({ damaged: 9 });
+  const lost = pull(always.url);
+  expect(await failure(lost.path)).toContain("arrived damaged");
+  expect(existsSync(join(lost.folder, "tessdata"))).toBe(false);
+});
+
+describe("there is one sentence about", () => {
+  test.each([
+    ["a language that there is none for", "xyz", {}, "has no @tesseract.js-data/xyz (404)."],
+    ["a name that is none", "../deu", {}, "is named tessdata:NAME"],
+    ["a package without such data", "deu", { file: "4.0.0/deu.traineddata.gz" }, "has no data of the kind"],
+  ] as const)("%s", async (_, name, options, sentence) => {
+    const { url, asked } = await registry(options);
+    expect(await failure(pull(url, name).path)).toContain(sentence);
+    if (name.includes("/")) expect(asked).toEqual([]);
+  });
+});
+
+test("data is found by its name alone, the first folder's first; a folder that is missing has none", async () => {
+  const [first, second] = [mkdtempSync(join(tmpdir(), "svc-a-")), mkdtempSync(join(tmpdir(), "svc-b-"))];
+  folders.push(first, second);
+  for (const name of ["deu", "osd"]) await Bun.write(join(first, `${name}.traineddata`), "1");
+  for (const name of ["deu", "fra"]) await Bun.write(join(second, `${name}.traineddata`), "2");
+  const tessdata = new Tessdata([join(first, "missing"), first, second]);
+  expect(tessdata.names()).toEqual(["deu", "fra"]);
+  expect(tessdata.find("deu")?.path).toBe(join(first, "deu.traineddata"));
+  expect(tessdata.find("fra")?.path).toBe(join(second, "fra.traineddata"));
+  for (const name of ["osd", "eng", "../deu", ""]) expect(tessdata.find(name)).toBeUndefined();
+});

@@ -1,0 +1,100 @@
+// A recognition engine in memory, for tests of everything above its port: pages that a test wrote.
+
+import { SvcError } from "../../src/domain/errors.ts";
+import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../src/domain/recognition.ts";
+import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "../../src/engine/recognition/port.ts";
+
+const first: RecognizedPage = {
+  number: 1,
+  width: 200,
+  height: 100,
+  source: "recognition",
+  lines: [
+    { text: "Invoice 7", confidence: 0.875, box: { x: 20, y: 10, width: 100, height: 10 }, block: 0 },
+    { text: "of a <b> & so on", confidence: 0.5, box: { x: 20, y: 25, width: 160, height: 10 }, block: 0 },
+    { text: "Sum: 12.50", confidence: 1, box: { x: 20, y: 60, width: 90, height: 10 }, block: 1 },
+  ],
+  tables: [
+    {
+      box: { x: 0, y: 20, width: 200, height: 20 },
+      rows: [
+        ["Name", "Sum"],
+        ["a", "12.50"],
+      ],
+      columnCount: 2,
+      headers: ["Name", "Sum"],
+      rowObjects: [{ Name: "a", Sum: "12.50" }],
+      mergedCells: [{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }],
+      averageConfidence: 0.75,
+      csv: "Name,Sum\r\na,12.50\r\n",
+    },
+  ],
+  saliency: { regions: [{ x: 50, y: 25, width: 100, height: 50 }], heatMap: Uint8Array.of(137, 80, 78, 71) },
+  barcodes: [{ type: "QR", payload: "https://example.org/", box: { x: 150, y: 50, width: 40, height: 40 } }],
+  notes: ["200 × 100 pixels"],
+};
+const second: RecognizedPage = {
+  number: 2,
+  width: 595,
+  height: 842,
+  source: "text",
+  lines: [{ text: "The end.", confidence: 1, box: { x: 59.5, y: 84.2, width: 119, height: 12.63 }, block: 0 }],
+  tables: [],
+  barcodes: [],
+  notes: [],
+};
+
+export class FakeReader implements RecognitionPort {
+  state: RecognitionStatus["state"] = "unloaded";
+  /** What was asked, with the content of the document, in order. */
+  readonly asked: (RecognitionWork & { readonly content: string; readonly client?: string })[] = [];
+  pages: readonly RecognizedPage[] = [first, second];
+  /** Thrown in place of acceptance. */
+  refusal: Error | undefined;
+  /** Settled by a test, pages behind the first wait for it. */
+  gate: Promise<unknown> = Promise.resolve();
+  /** Data for languages. */
+  readonly tessdata = {
+    known: ["deu", "eng"],
+    names: (): string[] => this.tessdata.known,
+    find: (name: string) => (this.tessdata.known.includes(name) ? { name, path: `/data/${name}` } : undefined),
+  };
+
+  constructor(readonly modelId: string) {}
+
+  status(): RecognitionStatus {
+    return {
+      modelId: this.modelId,
+      created: 1_700_000_000,
+      state: this.state,
+      restarts: 0,
+      running: 0,
+      waiting: 0,
+      residentBytes: 0,
+    };
+  }
+
+  async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
+    this.state = "ready";
+    this.asked.push({ ...work, content: await Bun.file(work.path).text(), ...(client !== undefined && { client }) });
+    if (this.refusal) throw this.refusal;
+    yield { type: "accepted" };
+    yield { type: "started" };
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    aborted.catch(() => {});
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (this.pages.length > work.maxPages) {
+      throw new SvcError("unprocessable_media", "Too many pages.", { param: "max_pages" });
+    }
+    for (const page of this.pages) {
+      yield { type: "page", page, of: this.pages.length };
+      await Promise.race([this.gate, aborted]);
+    }
+    signal.throwIfAborted();
+    yield { type: "result", pageCount: this.pages.length };
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+  }
+}

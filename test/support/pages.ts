@@ -1,0 +1,78 @@
+// Pages for tests: PDF documents with text in standard fonts, and the same drawn as pictures.
+
+import { openPdf } from "../../src/engine/recognition/child/pdf.ts";
+import { Pdfium } from "../../src/engine/recognition/child/pdfium.ts";
+import { writeBmp } from "../../src/media/pixels.ts";
+import type { Bitmap } from "../../src/recognition/bitmap.ts";
+
+export interface PdfPage {
+  readonly lines: readonly string[];
+  /** Points. */
+  readonly size?: number;
+  /** Drawn before the text, as PDF operators. */
+  readonly drawing?: string;
+  /** Width and height in points; default: A4. */
+  readonly paper?: readonly [number, number];
+  /** Right angles by which viewers turn it, clockwise. */
+  readonly turns?: number;
+}
+
+const A4 = [595, 842] as const;
+const MARGIN = 60;
+
+/** A PDF document. `trailer`: more entries of that dictionary. */
+export function pdfOf(pages: readonly PdfPage[], trailer = ""): Uint8Array<ArrayBuffer> {
+  const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman >>",
+    ...pages.flatMap((page, at) => {
+      const { paper = A4, turns = 0 } = page;
+      const content = contentOf(page, paper[1]);
+      const box = `/MediaBox [0 0 ${paper.join(" ")}] /Rotate ${turns * 90}`;
+      return [
+        `<< /Type /Page /Parent 2 0 R ${box} /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * at} 0 R >>`,
+        `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      ];
+    }),
+  ];
+  let file = "%PDF-1.4\n";
+  const offsets = objects.map((object, at) => {
+    const offset = file.length;
+    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, "0")} 00000 n \n`;
+  });
+  const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
+  const end = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${file.length}\n%%EOF\n`;
+  return Uint8Array.from(Buffer.from(file + table + end, "latin1"));
+}
+
+function contentOf({ lines, size = 14, drawing = "" }: PdfPage, height: number): string {
+  const shown = lines.map((line) => `(${line.replaceAll(/[()\\]/g, "\\$&")}) Tj T*`).join("\n");
+  const text = `BT /F1 ${size} Tf ${size * 1.4} TL ${MARGIN} ${height - MARGIN - size} Td ${shown} ET`;
+  return `${drawing}\n${lines.length > 0 ? text : ""}`;
+}
+
+let pdfium: Promise<Pdfium> | undefined;
+
+/** The page of a document as a picture of about so many dots an inch. */
+export async function drawn(page: PdfPage, dotsPerInch = 150): Promise<Bitmap> {
+  const document = openPdf(await (pdfium ??= Pdfium.load()), pdfOf([page]), "file");
+  try {
+    return (await (await document.page(1)).picture(dotsPerInch)).bitmap;
+  } finally {
+    document.close();
+  }
+}
+
+/** A picture as a file that Bun.Image writes others from. */
+export async function bmpOf({ width, height, data }: Bitmap): Promise<Uint8Array> {
+  const rgb = new Uint8Array(width * height * 3);
+  data.forEach((grey, at) => rgb.fill(grey, at * 3, at * 3 + 3));
+  return writeBmp({ width, height, rgb }, new AbortController().signal);
+}
+
+export async function pngOf(bitmap: Bitmap): Promise<Uint8Array<ArrayBuffer>> {
+  return Uint8Array.from(await new Bun.Image(await bmpOf(bitmap)).png().bytes());
+}
