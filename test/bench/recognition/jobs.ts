@@ -117,12 +117,10 @@ function tableJob(group: "ruled" | "unruled", at: number): Job {
   const { rows, align } = tableContent(roll, 3 + roll(12), 3 + roll(3));
   const merged = style["merged"] === true ? mergedHeader(rows) : [];
   const pad = style["wide"] === true ? [20, 10] : [pick(roll, [8, 10, 14]), pick(roll, [3, 5, 8])];
-  const drawing = {
-    ...style,
-    ...{ kind: "table", seed, size, pad, rows, align, merged, width: 1300, height: 1400 },
-    ...{ font: font?.plain, bold: font?.bold, before: paragraph(roll, 3), after: paragraph(roll, 3) },
-    wrap: typeof style["wrap"] === "number" ? style["wrap"] * size : 0,
-  };
+  const wrap = typeof style["wrap"] === "number" ? style["wrap"] * size : 0;
+  const place = { kind: "table", width: 1300, height: 1400, font: font?.plain, bold: font?.bold, size, seed, pad };
+  const text = { rows, align, merged, before: paragraph(roll, 3), after: paragraph(roll, 3) };
+  const drawing = { ...style, ...place, ...text, wrap };
   return { group, name: `${group}-${at}`, drawing, rows };
 }
 
