@@ -1,6 +1,6 @@
 // POST /v1/vision/ocr
 
-import { RECOGNITION_MODES } from "../domain/recognition.ts";
+import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 /** More languages at once make recognition slow, and no better. */
@@ -35,7 +35,7 @@ const controls = {
   response_format: opt(oneOf("json", "text", "markdown")),
   origin: opt(oneOf("bottom-left", "top-left")),
   max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Default 5." })),
-  saliency_type: opt(oneOf("attention", "objectness")),
+  saliency_type: opt(oneOf(...SALIENCY_TYPES)),
   include_heat_map: opt(t.Boolean()),
   model: opt(t.String({ description: "Any name: there is one model." })),
 };
@@ -141,3 +141,11 @@ export const FoundAnything = t.Object({
   barcodes: t.Optional(t.Array(FoundBarcode)),
 });
 export type FoundAnything = Static<typeof FoundAnything>;
+
+export const FoundRegions = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: t.Literal("saliency"),
+  regions: t.Array(t.Object({ type: oneOf(...SALIENCY_TYPES), bounding_box: BoundingBox, page_number: t.Integer() })),
+  heat_map: t.Union([t.String({ description: "PNG in base64, of the first page." }), t.Null()]),
+});
+export type FoundRegions = Static<typeof FoundRegions>;

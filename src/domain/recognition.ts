@@ -25,10 +25,22 @@ export interface TextTask {
   readonly correction: boolean;
 }
 
+/** Where the eye goes: to what differs from its surroundings, or to things. */
+export const SALIENCY_TYPES = ["attention", "objectness"] as const;
+export interface SaliencyTask {
+  readonly type: (typeof SALIENCY_TYPES)[number];
+  readonly heatMap: boolean;
+}
+
 /** What is wanted of each page. */
 export interface RecognitionTask {
   readonly text?: TextTask;
+  /** Those that the text makes. */
+  readonly tables?: true;
   readonly barcodes?: true;
+  readonly saliency?: SaliencyTask;
+  /** Text is that of the sheet of paper alone that a photograph shows. */
+  readonly crop?: true;
 }
 
 /** Numbers of pages, from 1; without `last` up to the end. */
@@ -94,6 +106,13 @@ export interface RecognizedTable {
   readonly csv: string;
 }
 
+export interface Saliency {
+  /** What stands out most comes first. */
+  readonly regions: readonly Box[];
+  /** How much each place does, light for much, as a PNG file. */
+  readonly heatMap?: Uint8Array;
+}
+
 export interface RecognizedPage {
   /** From 1. */
   readonly number: number;
@@ -105,6 +124,7 @@ export interface RecognizedPage {
   readonly lines: readonly RecognizedLine[];
   readonly tables: readonly RecognizedTable[];
   readonly barcodes: readonly Barcode[];
+  readonly saliency?: Saliency;
   /** What was done to the page and what came of it, for people. */
   readonly notes: readonly string[];
 }

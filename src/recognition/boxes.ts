@@ -1,4 +1,4 @@
-import type { Box } from "./bitmap.ts";
+import type { Bitmap, Box } from "./bitmap.ts";
 
 /** The smallest box around some, of which there must be one. */
 export function around(boxes: readonly Box[]): Box {
@@ -11,4 +11,12 @@ export function around(boxes: readonly Box[]): Box {
     bottom = Math.max(bottom, y + height);
   }
   return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** The part of a box that lies in a bitmap. */
+export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data">): Box {
+  const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];
+  const right = Math.min(bitmap.width, Math.ceil(x + width));
+  const bottom = Math.min(bitmap.height, Math.ceil(y + height));
+  return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }

@@ -1,10 +1,13 @@
 // A page before and after its text is read: what is read is made ready first, and what was read is put in its place.
 
 import type { Bitmap, Box, RecognizedWord } from "./bitmap.ts";
+import { clipped } from "./boxes.ts";
 import { cropDocument } from "./document.ts";
 import { histogram, split } from "./ink.ts";
 import { prepare } from "./prepare.ts";
-import { chain, projectBox, type Projection } from "./projection.ts";
+import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
+import { crop } from "./resample.ts";
+import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables } from "./tables/ruled.ts";
@@ -19,6 +22,8 @@ export interface ReadablePage {
   readonly original: Omit<Bitmap, "data">;
   readonly toOriginal: Projection;
   readonly letterHeight: number;
+  /** The lightest value of ink. */
+  readonly dark: number;
   readonly grids: readonly Grid[];
   /** Whether a sheet was cut out of a photograph. */
   readonly cropped: boolean;
@@ -34,14 +39,14 @@ export interface PageContent {
 /** Heights of a letter, and pixels: shorter rules are parts of letters. A rule that is in no grid is longer. */
 const SHORTEST = { level: 2.5, plumb: 1.6, alone: 8, pixels: 16 };
 
+/** Of a word's box: most letters are as high. */
+const LETTER = 0.6;
+
 /** Makes a page ready to be read; `crop` cuts out a sheet that was photographed on a ground. */
-export function readable(original: Bitmap, { crop }: { readonly crop: boolean }): ReadablePage {
-  const sheet = crop ? cropDocument(original) : undefined;
+export function readable(original: Bitmap, options: { readonly crop: boolean }): ReadablePage {
+  const sheet = options.crop ? cropDocument(original) : undefined;
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original);
-  const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
-  const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
-  const rules = findRules(bitmap, shortest, split(histogram(bitmap)).threshold);
-  const grids = gridsOf(rules, letterHeight);
+  const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
   const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
   return {
@@ -49,13 +54,32 @@ export function readable(original: Bitmap, { crop }: { readonly crop: boolean })
     original: { width: original.width, height: original.height },
     toOriginal: sheet ? chain(toOriginal, sheet.toOriginal) : toOriginal,
     letterHeight,
+    dark,
     grids,
     cropped: sheet !== undefined,
   };
 }
 
+/** A page whose words are known from elsewhere, in its pixels. */
+export function known(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
+  const letterHeight = LETTER * median(words.map(({ box }) => box.height));
+  const { grids } = drawnOn(original, letterHeight);
+  // Whatever colour they have, these words are there.
+  return { bitmap: original, original, toOriginal: IDENTITY, letterHeight, dark: 255, grids, cropped: false };
+}
+
+/** The rules on a page, and the grids that they make. */
+function drawnOn(bitmap: Bitmap, letterHeight: number) {
+  const pixels = (letters: number) => Math.max(SHORTEST.pixels, letters * letterHeight);
+  const shortest = { level: pixels(SHORTEST.level), plumb: pixels(SHORTEST.plumb) };
+  const dark = split(histogram(bitmap)).threshold;
+  const rules = findRules(bitmap, shortest, dark);
+  return { rules, grids: gridsOf(rules, letterHeight), pixels, dark };
+}
+
 /** What a page says, out of the words that were read in its bitmap. */
-export function contentOf(page: ReadablePage, words: readonly RecognizedWord[]): PageContent {
+export function contentOf(page: ReadablePage, read: readonly RecognizedWord[]): PageContent {
+  const words = read.filter((word) => hasInk(page, word));
   const ruled = ruledTables(page.grids, words);
   const unruled = unruledTables(ruled.rest);
   const inPlace = <One extends { readonly box: Box }>(one: One): One => ({
@@ -64,4 +88,13 @@ export function contentOf(page: ReadablePage, words: readonly RecognizedWord[]):
   });
   const tables = [...ruled.tables, ...unruled.tables].sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
   return { words: words.map(inPlace), tables: tables.map(inPlace) };
+}
+
+/** Share of its box that a word covers at least. */
+const COVERED = 0.01;
+
+/** Whether there is anything where a word was read: wide gaps are read as words sometimes. */
+function hasInk({ bitmap, dark }: ReadablePage, { box }: RecognizedWord): boolean {
+  const part = crop(bitmap, clipped(box, bitmap));
+  return part.data.filter((value) => value <= dark).length > COVERED * part.data.length;
 }

@@ -1,6 +1,7 @@
 // Light text on dark grounds, made dark on light: the whole page, or bands and boxes of it.
 
 import type { Bitmap } from "./bitmap.ts";
+import { clipped } from "./boxes.ts";
 import { components, regions, type Component, type Runs } from "./components.ts";
 import { crop } from "./resample.ts";
 import { histogram, inkOf, inverted, split, type Ink } from "./ink.ts";
@@ -11,17 +12,43 @@ const LEAST = { width: 24, height: 10 };
 const SOLID = 0.5;
 /** Light regions in a ground: so many are letters on it; a thick letter has fewer. */
 const LETTERS = 3;
+/** Pixels: the side of a place that has one ground. */
+const PLACE = 48;
 /** Values that differ by so much are ink and ground. */
 const CONTRAST = 40;
 
 /** The page with dark text on light grounds only. */
 export function darkOnLight(bitmap: Bitmap): Bitmap {
   const { threshold, share } = split(histogram(bitmap));
-  const page = share > 0.5 ? inverted(bitmap) : bitmap;
-  const ink = inkOf(page, share > 0.5 ? 254 - threshold : threshold);
+  const isDark = share > 0.5 && isLightText(bitmap);
+  const page = isDark ? inverted(bitmap) : bitmap;
+  const ink = inkOf(page, isDark ? 254 - threshold : threshold);
   const runs = regions(ink);
   const grounds = components(runs, LEAST.width * LEAST.height * SOLID).filter((one) => isGround(one, page, ink));
   return grounds.length === 0 ? page : invertWithin(page, runs, grounds);
+}
+
+/** Whether what stands out from place to place is mostly lighter than what is around it. */
+function isLightText(bitmap: Bitmap): boolean {
+  let [darker, lighter] = [0, 0];
+  for (let y = 0; y < bitmap.height; y += PLACE) {
+    for (let x = 0; x < bitmap.width; x += PLACE) {
+      const found = outstanding(crop(bitmap, clipped({ x, y, width: PLACE, height: PLACE }, bitmap)));
+      darker += found.darker;
+      lighter += found.lighter;
+    }
+  }
+  return lighter > darker;
+}
+
+/** How many pixels are much darker, and much lighter, than most of them. */
+function outstanding(part: Bitmap): { readonly darker: number; readonly lighter: number } {
+  const counts = histogram(part);
+  let [usual, upTo] = [0, counts[0] as number];
+  while (upTo * 2 < part.data.length) upTo += counts[++usual] as number;
+  const sum = (from: number, to: number) =>
+    counts.subarray(Math.max(0, from), Math.max(0, to)).reduce((all, count) => all + count, 0);
+  return { darker: sum(0, usual - CONTRAST), lighter: sum(usual + CONTRAST, 256) };
 }
 
 function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
@@ -35,14 +62,10 @@ function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
   return letters.length >= LETTERS && !isShadow(crop(page, one));
 }
 
-/** Whether what stands out of a ground is mostly darker than it: paper in the shade, with text. */
+/** Paper in the shade, with text: what stands out of it is darker. */
 function isShadow(ground: Bitmap): boolean {
-  const counts = histogram(ground);
-  const between = (from: number, to: number) =>
-    counts.subarray(Math.max(0, from), to).reduce((sum, one) => sum + one, 0);
-  let usual = 0;
-  while (between(0, usual + 1) * 2 < ground.data.length) usual++;
-  return between(0, usual - CONTRAST) * 2 > between(usual + CONTRAST, 256);
+  const { darker, lighter } = outstanding(ground);
+  return 2 * darker > lighter;
 }
 
 /** Inverts every row of each ground from its first dark pixel to its last one. */

@@ -2,6 +2,7 @@
 // ends fall on few lines, and on fewer than their upper ends do.
 
 import type { Box } from "./bitmap.ts";
+import { letterHeight } from "./letters.ts";
 
 /** How the content of a page lies. */
 export interface Upright {
@@ -19,6 +20,8 @@ const FINE = 0.02;
 const LEAST = { skew: 20, turns: 60 };
 /** So many letters tell enough. */
 const ENOUGH = 5000;
+/** Share of a letter's height that ends may be apart and still meet: round letters reach a little beyond their line. */
+const MEETING = 0.15;
 /** How many times more the ends of letters meet along lines of text than they do in another direction. */
 const CLEAR = { skew: 2.5, sideways: 2, upsideDown: 1.2 };
 
@@ -40,7 +43,8 @@ interface Side {
 export function uprightOf(letters: readonly Box[]): Upright {
   if (letters.length < LEAST.skew) return { turns: 0, degrees: 0 };
   const step = Math.ceil(letters.length / ENOUGH);
-  const chosen = letters.filter((_, at) => at % step === 0);
+  const unit = Math.max(1, MEETING * letterHeight(letters));
+  const chosen = letters.filter((_, at) => at % step === 0).map((box) => scaled(box, 1 / unit));
   const side = (turns: 0 | 1 | 2 | 3): Side => ({ turns, ...steepest(endsOf(chosen, turns)) });
   const level = side(0);
   const best =
@@ -50,6 +54,13 @@ export function uprightOf(letters: readonly Box[]): Upright {
   if (best.peak < best.mean * CLEAR.skew) return { turns: 0, degrees: 0 };
   return { turns: best.turns, degrees: best.degrees };
 }
+
+const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
+  x: x * by,
+  y: y * by,
+  width: width * by,
+  height: height * by,
+});
 
 /** `other` where its ends meet so many times more. */
 const upper = (usual: Side, other: Side, times: number): Side => (other.peak > usual.peak * times ? other : usual);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { drawn, pdfOf, pngOf } from "../support/pages.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const main = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "svc-ocr-command-"));
 const at = (name: string) => join(folder, name);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checker } from "../../src/contract/schema.ts";
-import { FoundAnything, FoundBarcodes, RecognizedDocuments } from "../../src/contract/recognition.ts";
+import { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../src/contract/recognition.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
@@ -40,6 +40,7 @@ describe("answers", () => {
   test.each([
     ["text", [], "ocr-text.json"],
     ["text with a top-left origin", [["origin", "top-left"]], "ocr-top-left.json"],
+    ["tables", [["mode", "table"]], "ocr-table.json"],
     ["debug", [["debug", "true"]], "ocr-debug.json"],
   ] as const)("%s", async (_, fields, golden) => {
     const server = serve();
@@ -59,6 +60,13 @@ describe("answers", () => {
     await expectGolden("ocr-barcode.json", text);
   });
 
+  test("what stands out", async () => {
+    const body = { data, mode: "saliency", saliency_type: "objectness", include_heat_map: true };
+    const text = await (await serve().post(PATH, body)).text();
+    checker(FoundRegions)(JSON.parse(text));
+    await expectGolden("ocr-saliency.json", text);
+  });
+
   test("whatever there is", async () => {
     const text = await (await serve().post(PATH, { data, mode: "auto" })).text();
     checker(FoundAnything)(JSON.parse(text));
@@ -75,7 +83,8 @@ describe("answers", () => {
 test("Markdown", async () => {
   const response = await send(serve(), form([["response_format", "markdown"]]));
   expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
-  expect(await response.text()).toBe("Invoice 7\nof a <b> & so on\n\nSum: 12.50\n\nThe end.\n");
+  const table = "| Name | Sum |\n| --- | --- |\n| a | 12.50 |";
+  expect(await response.text()).toBe(`Invoice 7\n\n${table}\n\nSum: 12.50\n\nThe end.\n`);
 });
 
 describe("documents come", () => {
@@ -159,6 +168,10 @@ describe("controls", () => {
     });
     expect((await asked({ detail: "low" }))?.task.text?.level).toBe("fast");
     expect((await asked({ mode: "barcode" }))?.task).toEqual({ barcodes: true });
+    expect((await asked({ mode: "saliency" }))?.task).toEqual({ saliency: { type: "attention", heatMap: false } });
+    expect((await asked({ table: true, auto_crop: true }))?.task).toMatchObject({ tables: true, crop: true });
+    expect((await asked({ response_format: "markdown" }))?.task).toMatchObject({ tables: true });
+    expect(Object.keys((await asked({ auto_crop: false }))?.task ?? {})).toEqual(["text"]);
   });
 
   test("of a form are read as their types", async () => {
@@ -232,13 +245,20 @@ describe("refusals", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test.each(["table", "classify", "saliency"])("mode %s has no model", async (mode) => {
-    expect(await fault(await serve().post(PATH, { data, mode }))).toEqual([501, "mode_unavailable", "mode"]);
-  });
+  test("what a picture shows has no model", async () => {
+    expect(await fault(await serve().post(PATH, { data, mode: "classify" }))).toEqual([
+      501,
+      "mode_unavailable",
+      "mode",
+    ]);
+  }, 30_000);
 
   test("a document without text is 422, and so is what the engine cannot read", async () => {
     const server = serve();
-    server.reader.pages = server.reader.pages.map((page) => ({ ...page, lines: [] }));
+    const [first, second] = server.reader.pages;
+    server.reader.pages = second ? [second] : [];
+    expect(await fault(await server.post(PATH, { data, mode: "table" }))).toEqual([422, "no_tables", null]);
+    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [] }] : []));
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "no_text", null]);
     server.reader.refusal = new SvcError("unprocessable_media", "It is damaged.", { param: "data" });
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "unprocessable_media", "data"]);

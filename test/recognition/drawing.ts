@@ -1,5 +1,6 @@
 // Small pages drawn by tests: strokes, boxes and letters of 5 × 7 squares.
 
+import { dice } from "../support/dice.ts";
 import type { Bitmap, RecognizedWord } from "../../src/recognition/bitmap.ts";
 
 /** Rows of a letter, from the top: five bits each. Lower-case ones stand on the fifth row from the top. */
@@ -97,3 +98,10 @@ export const words = (lines: readonly (readonly [x: number, y: number, text: str
       return found;
     });
   });
+
+/** The page with so many pixels black or white, spread by chance. */
+export function specksIn(page: Drawing, count: number): Drawing {
+  const roll = dice(5);
+  for (let at = 0; at < count; at++) page.box(roll(page.width), roll(page.height), 1, 1, roll(2) * 255);
+  return page;
+}

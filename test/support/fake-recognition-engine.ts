@@ -14,7 +14,22 @@ const first: RecognizedPage = {
     { text: "of a <b> & so on", confidence: 0.5, box: { x: 20, y: 25, width: 160, height: 10 }, block: 0 },
     { text: "Sum: 12.50", confidence: 1, box: { x: 20, y: 60, width: 90, height: 10 }, block: 1 },
   ],
-  tables: [],
+  tables: [
+    {
+      box: { x: 0, y: 20, width: 200, height: 20 },
+      rows: [
+        ["Name", "Sum"],
+        ["a", "12.50"],
+      ],
+      columnCount: 2,
+      headers: ["Name", "Sum"],
+      rowObjects: [{ Name: "a", Sum: "12.50" }],
+      mergedCells: [{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }],
+      averageConfidence: 0.75,
+      csv: "Name,Sum\r\na,12.50\r\n",
+    },
+  ],
+  saliency: { regions: [{ x: 50, y: 25, width: 100, height: 50 }], heatMap: Uint8Array.of(137, 80, 78, 71) },
   barcodes: [{ type: "QR", payload: "https://example.org/", box: { x: 150, y: 50, width: 40, height: 40 } }],
   notes: ["200 × 100 pixels"],
 };

@@ -3,13 +3,13 @@
 import { RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { PageRange, RecognitionMode } from "../../domain/recognition.ts";
+import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
 import type { FormFields } from "../fields/form-body.ts";
 import { decodePages } from "./pages.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
 /** Modes that there is something for. */
-type ServedMode = Exclude<RecognitionMode, "table" | "classify" | "saliency">;
+type ServedMode = Exclude<RecognitionMode, "classify">;
 
 export interface RecognitionCall {
   readonly mode: ServedMode;
@@ -21,7 +21,10 @@ export interface RecognitionCall {
       readonly level: "accurate" | "fast";
       readonly correction: boolean;
     };
+    readonly tables?: true;
     readonly barcodes?: true;
+    readonly saliency?: SaliencyTask;
+    readonly crop?: true;
   };
   readonly pages?: readonly PageRange[];
   readonly maxPages: number;
@@ -64,7 +67,7 @@ export function decodeRecognitionForm(body: object): RecognitionCall {
 
 function callOf(asked: RecognitionRequest): RecognitionCall {
   const mode = modeOf(asked);
-  const isTextual = mode !== "barcode";
+  const isTextual = mode !== "barcode" && mode !== "saliency";
   const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
   const format = asked.response_format ?? "json";
   if (format !== "json" && !isTextual) {
@@ -82,7 +85,12 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
           correction: uses_language_correction ?? true,
         },
       }),
+      ...((mode === "table" || (isTextual && format === "markdown")) && { tables: true as const }),
       ...((mode === "barcode" || mode === "auto") && { barcodes: true as const }),
+      ...(mode === "saliency" && {
+        saliency: { type: asked.saliency_type ?? "attention", heatMap: asked.include_heat_map ?? false },
+      }),
+      ...(isTextual && asked.auto_crop && { crop: true as const }),
     },
     ...(pages && { pages: decodePages(pages) }),
     maxPages: max_pages ?? USUAL_MAX_PAGES,
@@ -96,7 +104,7 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
 function modeOf({ debug, mode, table }: RecognitionRequest): ServedMode {
   if (debug) return "debug";
   const wanted = mode ?? (table ? "table" : "text");
-  if (wanted !== "table" && wanted !== "classify" && wanted !== "saliency") return wanted;
-  const message = `This server has nothing that could serve mode ${wanted}.`;
+  if (wanted !== "classify") return wanted;
+  const message = "This server has no model that says what a picture shows.";
   throw new SvcError("mode_unavailable", message, { param: "mode" });
 }

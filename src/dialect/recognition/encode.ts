@@ -1,6 +1,6 @@
 // What was recognised, as answers of /v1/vision/ocr.
 
-import type { FoundAnything, FoundBarcodes, RecognizedDocuments } from "../../contract/recognition.ts";
+import type { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../contract/recognition.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
 import type { Box } from "../../recognition/bitmap.ts";
@@ -133,6 +133,23 @@ export function encodeBarcodes(
     ),
   );
   return { object: "vision.ocr", mode: "barcode", results };
+}
+
+/** What stands out on all pages, with the map of the first. */
+export function encodeRegions(
+  documents: readonly RecognizedDocument[],
+  { origin, task }: Pick<RecognitionCall, "origin" | "task">,
+): FoundRegions {
+  const pages = documents.flatMap((document) => document.pages);
+  const regions = pages.flatMap((page) =>
+    (page.saliency?.regions ?? []).map((box) => ({
+      type: task.saliency?.type ?? "attention",
+      bounding_box: share(box, page, origin),
+      page_number: page.number,
+    })),
+  );
+  const map = pages[0]?.saliency?.heatMap;
+  return { object: "vision.ocr", mode: "saliency", regions, heat_map: map?.toBase64() ?? null };
 }
 
 /** What there is of text and codes. */

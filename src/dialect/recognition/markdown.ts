@@ -1,35 +1,23 @@
 // A page as Markdown: paragraphs, and tables in their places.
 
-import type { RecognizedLine, RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
+import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
 import type { Box } from "../../recognition/bitmap.ts";
 
 /** Characters that would begin a heading, list, quotation, rule or code where a line begins with them. */
 const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
 
-interface Piece {
-  readonly top: number;
-  readonly text: string;
-}
-
-/** Lines of a block stay lines; what stands in a table is in that alone. */
+/** Lines of a block stay lines; a table stands where its first line was read, and what is in it in that alone. */
 export function pageMarkdown({ lines, tables }: Pick<RecognizedPage, "lines" | "tables">): string {
-  const blocks = Map.groupBy(
-    lines.filter(({ box }) => !tables.some((table) => isWithin(box, table.box))),
-    ({ block }) => block,
-  );
-  const pieces: Piece[] = [...blocks.values()].map(paragraph);
-  for (const table of tables) {
-    // Before the first paragraph that is below it: columns keep their order.
-    const at = pieces.findIndex(({ top }) => top >= table.box.y + table.box.height / 2);
-    pieces.splice(at < 0 ? pieces.length : at, 0, { top: table.box.y, text: tableMarkdown(table) });
+  const pieces = new Map<RecognizedTable | number, string[]>();
+  for (const { text, box, block } of lines) {
+    const table = tables.find((one) => isWithin(box, one.box));
+    const piece = table ?? block;
+    const texts = pieces.get(piece);
+    if (!texts) pieces.set(piece, [table ? tableMarkdown(table) : escaped(text)]);
+    else if (!table) texts.push(escaped(text));
   }
-  return pieces.map(({ text }) => text).join("\n\n");
+  return [...pieces.values()].map((texts) => texts.join("\n")).join("\n\n");
 }
-
-const paragraph = (lines: readonly RecognizedLine[]): Piece => ({
-  top: lines[0]?.box.y ?? 0,
-  text: lines.map(({ text }) => escaped(text)).join("\n"),
-});
 
 /** What would make another thing of the line is escaped; readers, models above all, take the rest as it stands. */
 const escaped = (text: string): string =>

@@ -42,7 +42,7 @@ async function answer(
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     id,
-    work: { task: { text }, maxPages: MOST_PAGES, ...(pages && { pages }) },
+    work: { task: { text, tables: true as const }, maxPages: MOST_PAGES, ...(pages && { pages }) },
     ...(model !== undefined && { model }),
     ...(client !== undefined && { client }),
     ...(deadline !== undefined && { deadline }),

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import {
   FoundAnything,
   FoundBarcodes,
+  FoundRegions,
   RecognitionForm,
   RecognitionRequest,
   RecognizedDocuments,
@@ -22,6 +23,7 @@ import {
   encodeAnything,
   encodeBarcodes,
   encodeDocuments,
+  encodeRegions,
   type RecognizedDocument,
 } from "../../dialect/recognition/encode.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -46,7 +48,7 @@ export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
 const text = { schema: t.String() };
 
 function described(form: TSchema) {
-  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundAnything]);
+  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundAnything]);
   return {
     parse: "none",
     detail: {
@@ -99,6 +101,7 @@ async function answer(deps: AppDeps, contexts: RequestContexts, request: Request
 function respond(documents: readonly RecognizedDocument[], call: RecognitionCall): Response {
   const { mode, format } = call;
   if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
+  if (mode === "saliency") return Response.json(encodeRegions(documents, call));
   const encoded = mode === "auto" ? encodeAnything(documents, call) : encodeDocuments(documents, mode, call);
   if (format === "text") return plain(combinedText(documents), "text/plain");
   return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : Response.json(encoded);

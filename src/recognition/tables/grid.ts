@@ -23,6 +23,8 @@ export interface Grid {
 
 /** Share of a cell's side along which there must be a rule for it to end there. */
 const DRAWN = 0.5;
+/** Pixels between the end of a rule and one that it meets. */
+const MEETS = 3;
 /** Share of the longest side that a rule has that may end anywhere. */
 const LONG = 0.5;
 /** Cells of a grid; one with more is a pattern. */
@@ -56,7 +58,9 @@ function isSide(rule: Rule, others: readonly Rule[], slack: number): boolean {
   if (rule.to - rule.from >= LONG * extent) return true;
   const ends = (place: number) =>
     crossing.some(
-      (other) => Math.abs(middleAt(other, rule.middle) - place) < slack && reaches(other, middleAt(rule, place), slack),
+      (other) =>
+        Math.abs(middleAt(other, rule.middle) - place) <= MEETS + other.thickness / 2 &&
+        reaches(other, middleAt(rule, place), slack),
     );
   return ends(rule.from) && ends(rule.to);
 }

@@ -21,10 +21,11 @@ const SIDES = [3, 6, 12] as const;
 /** By how much lighter. */
 const CONTRAST = 24;
 const THICKEST = 12;
-/** Gaps in a rule, in pixels: where it is broken, and where letters touch it. */
-const GAP = { light: 2, dark: 24 };
-/** Share of a rule that has light ground on both sides. */
+/** Gaps in a rule, in pixels: where it is broken, where letters touch it, and between two that are one. */
+const GAP = { light: 2, dark: 24, joined: 8 };
+/** Shares of a rule: with light ground on both sides at least, and gone where it is broken at most. */
 const BARE = 0.6;
+const BROKEN = 0.05;
 /** How far a rule may drift, a pixel. */
 const SLOPE = 0.03;
 /** Rules taken of each direction, the longest ones: more are a pattern. */
@@ -43,7 +44,7 @@ export function findRules(page: Bitmap, shortest: Shortest, dark: number): Rule[
     const runs = regions(bare(page, vertical, least, dark));
     const found = components(runs, least).filter((one) => isStraight(one, vertical));
     const longest = found.sort((a, b) => length(b, vertical) - length(a, vertical)).slice(0, MOST);
-    return joined(fit(longest, runs, vertical), least);
+    return joined(fit(longest, runs, vertical));
   });
 }
 
@@ -62,11 +63,12 @@ function bare({ width, height, data }: Bitmap, vertical: boolean, shortest: numb
   const [along, across] = vertical ? [width, 1] : [1, width];
   for (let line = SIDES[0]; line < lines - SIDES[0]; line++) {
     const sides = SIDES.filter((side) => line >= side && line < lines - side).map((side) => side * across);
-    let [start, last, count, light] = [-1, 0, 0, 0];
+    let [start, last, count, light, broken] = [-1, 0, 0, 0, 0];
     for (let step = 0, at = line * across; step <= steps; step++, at += along) {
       const value = step < steps ? (data[at] as number) : 255;
       if (value <= 255 - CONTRAST && isValley(data, at, value, sides)) {
-        if (start < 0) [start, count] = [step, 0];
+        if (start < 0) [start, count, broken] = [step, 0, 0];
+        broken += light;
         count++;
         last = step;
         light = 0;
@@ -76,7 +78,7 @@ function bare({ width, height, data }: Bitmap, vertical: boolean, shortest: numb
       light = value <= dark ? 0 : light + 1;
       if (step < steps && light <= GAP.light && step - last <= GAP.dark) continue;
       const size = last + 1 - start;
-      if (size >= shortest && count >= BARE * size) {
+      if (size >= shortest && count >= BARE * size && broken <= BROKEN * size) {
         for (let mark = start; mark <= last; mark++) out[line * across + mark * along] = 1;
       }
       start = -1;
@@ -122,12 +124,13 @@ function fit(found: readonly Component[], runs: Runs, vertical: boolean): Rule[]
 /** Where the middle of a rule is across, at a place along. */
 export const middleAt = ({ from, middle, slope }: Rule, along: number): number => middle + slope * (along - from);
 
-/** Rules that go on with each other after at most a `gap` become one. */
-function joined(rules: readonly Rule[], gap: number): Rule[] {
+/** Rules that go on with each other become one. */
+function joined(rules: readonly Rule[]): Rule[] {
   const done: Rule[] = [];
   for (const rule of rules.toSorted((a, b) => a.from - b.from)) {
     const at = done.findIndex(
-      (one) => rule.from - one.to <= gap && Math.abs(middleAt(one, rule.from) - rule.middle) <= 1 + one.thickness / 2,
+      (one) =>
+        rule.from - one.to <= GAP.joined && Math.abs(middleAt(one, rule.from) - rule.middle) <= 1 + one.thickness / 2,
     );
     const one = done[at];
     if (one === undefined) done.push(rule);

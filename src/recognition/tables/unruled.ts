@@ -35,7 +35,7 @@ export function unruledTables(words: readonly RecognizedWord[]): {
   return { tables, rest: words.filter((word) => !taken.has(word)) };
 }
 
-/** Rows that follow each other closely, of which the first and the last have several chunks. */
+/** Rows that follow each other closely. */
 function blocksOf(rows: readonly Row[], apart: number): Row[][] {
   const blocks: Row[][] = [[]];
   let bottom = Infinity;
@@ -45,30 +45,33 @@ function blocksOf(rows: readonly Row[], apart: number): Row[][] {
     blocks.at(-1)?.push(row);
     bottom = y + height;
   }
-  return blocks.map(trimmed).filter((block) => block.length > 1);
-}
-
-function trimmed(block: Row[]): Row[] {
-  const isMany = (row: Row) => row.length > 1;
-  return block.slice(Math.max(0, block.findIndex(isMany)), block.findLastIndex(isMany) + 1);
+  return blocks;
 }
 
 /** The parts of a block that are tables, with their columns. */
 function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
-  const columns = columnsOf(block, letter);
+  const isMany = (row: Row) => row.length > 1;
+  const first = block.findIndex(isMany);
+  const end = block.findLastIndex(isMany) + 1;
+  const rows = block.slice(Math.max(0, first), end);
+  const columns = columnsOf(rows, letter);
   if (columns.length === 0) return [];
   // A line across all columns is text between tables.
   const isText = (row: Row) => {
-    const [first, last] = columnsUnder(around(row.map(({ box }) => box)), columns);
-    return row.length === 1 && first === 0 && last === columns.length - 1;
+    const [left, right] = columnsUnder(around(row.map(({ box }) => box)), columns);
+    return row.length === 1 && left === 0 && right === columns.length - 1;
   };
-  const at = block.findIndex(isText);
-  if (at >= 0) return [block.slice(0, at), block.slice(at + 1)].flatMap((part) => tabular(trimmed(part), letter));
+  const at = rows.findIndex(isText);
+  if (at >= 0)
+    return [block.slice(0, first + at), block.slice(first + at + 1)].flatMap((part) => tabular(part, letter));
   const least = columns.length === 2 ? LEAST.two : LEAST.more;
-  const used = columns.every(
-    (_, column) => block.filter((row) => inColumn(row, column, columns).length > 0).length > 1,
-  );
-  return block.length < least || !used || isProse(block, columns) ? [] : [[[...block], columns]];
+  const used = columns.every((_, column) => rows.filter((row) => inColumn(row, column, columns).length > 0).length > 1);
+  if (rows.length < least || !used || isProse(rows, columns)) return [];
+  for (const row of block.slice(end)) {
+    if (isText(row) || startsOf([...rows, row], columns).at(-1)) break;
+    rows.push(row);
+  }
+  return [[rows, columns]];
 }
 
 const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[] =>

@@ -13,7 +13,7 @@ import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), "svc-recognition-"));
 const engines: RecognitionEngine[] = [];
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

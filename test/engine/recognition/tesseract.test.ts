@@ -8,7 +8,7 @@ import { linesOf } from "../../../src/recognition/lines.ts";
 import { drawn } from "../../support/pages.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   const task = english ?? { languages: [], level: "accurate", correction: true };

@@ -18,6 +18,8 @@ export interface PagePicture {
   readonly dotsPerInch: number;
   /** Its pixels for each unit of the page. */
   readonly scale: number;
+  /** Red, green and blue of a picture that has colours; else its grey. */
+  channels(): readonly Bitmap[];
 }
 
 export interface OpenDocument {

@@ -17,6 +17,13 @@ export function greyOf(pixels: Uint8Array, width: number, height: number, channe
   return { width, height, data };
 }
 
+/** One of the colours alone: 0 is red. */
+export function channelOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap {
+  const data = new Uint8Array(width * height);
+  for (let at = 0, from = colour; at < data.length; at++, from += channels) data[at] = pixels[from] as number;
+  return { width, height, data };
+}
+
 /** Turns a picture upright that is stored with this EXIF orientation, 1 to 8. */
 export function turned(bitmap: Bitmap, orientation: number): Bitmap {
   if (orientation === 1) return bitmap;

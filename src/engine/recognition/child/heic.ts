@@ -2,11 +2,9 @@
 
 import createHeif from "libheif-js/libheif-wasm/libheif.js";
 import wasm from "libheif-js/libheif-wasm/libheif.wasm" with { type: "file" };
-import type { Bitmap } from "../../../recognition/bitmap.ts";
 import type { OpenDocument } from "./document.ts";
-import { greyOf } from "./grey.ts";
 import { checkSides, unreadable } from "./limits.ts";
-import { singlePage } from "./picture.ts";
+import { singlePage, type Decoded } from "./picture.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 export interface HeifPicture {
@@ -33,7 +31,7 @@ const MEMORY_BYTES = 1 << 30;
 /** A document of one page. */
 export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
 
-async function decode(bytes: Uint8Array, field: string): Promise<Bitmap> {
+async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
   try {
     const heif = createHeif({ wasmBinary: limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES) }) as unknown as Heif;
     const pictures = new heif.HeifDecoder().decode(bytes);
@@ -44,7 +42,7 @@ async function decode(bytes: Uint8Array, field: string): Promise<Bitmap> {
     const into = { width, height, data: new Uint8Array(width * height * 4) };
     const filled = await new Promise<Rgba | null>((resolve) => picture.display(into, resolve));
     if (!filled) throw unreadable(field, "a damaged or unsupported HEIC file");
-    return greyOf(filled.data, width, height, 4);
+    return { width, height, pixels: filled.data, channels: 4 };
   } catch (error) {
     throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged HEIC file") : error;
   }

@@ -1,15 +1,27 @@
 // A page: what of it is wanted, found in its own text or in its picture.
 
-import type { Barcode, RecognitionTask, RecognizedPage, TextTask } from "../../../domain/recognition.ts";
+import type {
+  Barcode,
+  RecognitionTask,
+  RecognizedPage,
+  RecognizedTable,
+  Saliency,
+  SaliencyTask,
+  TextTask,
+} from "../../../domain/recognition.ts";
 import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { linesOf } from "../../../recognition/lines.ts";
+import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
 import type { Documents } from "./documents.ts";
+import { salienceOf } from "./salience.ts";
 import type { Tesseract } from "./tesseract.ts";
 
-/** Dots an inch at which pages are drawn for recognition. */
-const DRAWN: Readonly<Record<TextTask["level"], number>> = { accurate: 300, fast: 150 };
+/** Dots an inch at which pages are drawn. */
+const DRAWN = { accurate: 300, fast: 150, rules: 150 } as const;
+/** Words of a page that was read upside down are worth less. */
+const PLAUSIBLE = 0.6;
 
 export interface PageReaderOptions {
   readonly documents: Documents;
@@ -19,6 +31,14 @@ export interface PageReaderOptions {
   /** Called between the parts of the work; what it throws ends it. */
   readonly check: () => void;
 }
+
+/** In units of the page. */
+interface Found extends PageContent {
+  readonly source: RecognizedPage["source"];
+  readonly notes: readonly string[];
+}
+
+const NOTHING: Found = { words: [], tables: [], source: "recognition", notes: [] };
 
 export class PageReader {
   constructor(private readonly options: PageReaderOptions) {}
@@ -33,10 +53,64 @@ export class PageReader {
     return this.options.documents.read(path, field, number, async (page) => {
       this.options.check();
       const { width, height } = page;
-      const { words, source, notes } = task.text ? await this.text(page, task.text) : NOTHING;
-      const barcodes = task.barcodes ? await this.codes(page) : [];
-      return { number, width, height, source, lines: linesOf(words), tables: [], barcodes, notes };
+      const { words, tables, source, notes } = await this.text(page, task);
+      return {
+        number,
+        width,
+        height,
+        source,
+        lines: linesOf(words),
+        tables,
+        barcodes: task.barcodes ? await this.codes(page) : [],
+        ...(task.saliency && { saliency: await this.saliency(page, task.saliency) }),
+        notes,
+      };
     });
+  }
+
+  private async text(page: DocumentPage, { text, tables, crop }: RecognitionTask): Promise<Found> {
+    if (!text) return NOTHING;
+    const found =
+      page.words.length > 0 ? await this.own(page, tables) : await this.recognised(page, text, crop === true);
+    return tables ? found : { ...found, tables: [] };
+  }
+
+  /** The document's own text; its tables have rules on the page alone. */
+  private async own({ words, picture }: DocumentPage, tables: true | undefined): Promise<Found> {
+    const notes = [`${words.length} words of its own`];
+    if (!tables) return { words, tables: [], source: "text", notes };
+    const { bitmap, scale } = await picture(DRAWN.rules);
+    this.options.check();
+    const drawn = words.map((word) => ({ ...word, box: scaled(word.box, scale) }));
+    const content = contentOf(known(bitmap, drawn), drawn);
+    return { words, tables: tablesIn(content, 1 / scale), source: "text", notes };
+  }
+
+  private async recognised(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
+    const { bitmap, dotsPerInch, scale } = await page.picture(DRAWN[task.level]);
+    this.options.check();
+    const ready = readable(bitmap, { crop });
+    this.options.check();
+    const { width, height } = ready.bitmap;
+    const enlarged = enlargementOf(ready);
+    const words = await this.options.tesseract.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
+    let content = contentOf(ready, words);
+    const notes = [
+      `${bitmap.width} × ${bitmap.height} pixels`,
+      `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
+      `${words.length} words recognised`,
+    ];
+    if (Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
+      const unturned = await this.options.tesseract.words(bitmap, dotsPerInch, task);
+      notes.push(`${unturned.length} as it came`);
+      if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };
+    }
+    return {
+      words: content.words.map((word) => ({ ...word, box: scaled(word.box, 1 / scale) })),
+      tables: tablesIn(content, 1 / scale),
+      source: "recognition",
+      notes,
+    };
   }
 
   private async codes(page: DocumentPage): Promise<Barcode[]> {
@@ -46,28 +120,28 @@ export class PageReader {
     return barcodes.map((barcode) => ({ ...barcode, box: scaled(barcode.box, 1 / scale) }));
   }
 
-  private async text(page: DocumentPage, task: TextTask): Promise<Found> {
-    if (page.words.length > 0)
-      return { words: page.words, source: "text", notes: [`${page.words.length} words of its own`] };
-    const { bitmap, dotsPerInch, scale } = await page.picture(DRAWN[task.level]);
+  private async saliency(page: DocumentPage, task: SaliencyTask): Promise<Saliency> {
+    const { channels, scale } = await page.picture(DRAWN.fast);
     this.options.check();
-    const words = await this.options.tesseract.words(bitmap, dotsPerInch, task);
-    const notes = [`${bitmap.width} × ${bitmap.height} pixels`, `${words.length} words recognised`];
-    return {
-      words: words.map((word) => ({ ...word, box: scaled(word.box, 1 / scale) })),
-      source: "recognition",
-      notes,
-    };
+    const { regions, ...map } = await salienceOf(channels(), task);
+    return { regions: regions.map((box) => scaled(box, 1 / scale)), ...map };
   }
 }
 
-interface Found {
-  readonly words: readonly RecognizedWord[];
-  readonly source: RecognizedPage["source"];
-  readonly notes: readonly string[];
+const tablesIn = ({ tables }: PageContent, by: number): RecognizedTable[] =>
+  tables.map((table) => ({ ...table, box: scaled(table.box, by) }));
+
+/** By how much a page that is ready is larger than the one that came. */
+function enlargementOf({ toOriginal: [a, b, , d, e] }: ReadablePage): number {
+  const area = Math.abs(a * e - b * d);
+  return area > 0 ? 1 / Math.sqrt(area) : 1;
 }
 
-const NOTHING: Found = { words: [], source: "recognition", notes: [] };
+/** Degrees by which the page lay, clockwise. */
+const turnOf = ({ toOriginal: [a, , , d] }: ReadablePage): number => Math.round((Math.atan2(d, a) * 180) / Math.PI);
+
+const confidenceOf = (words: readonly RecognizedWord[]): number =>
+  words.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, words.length);
 
 const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
   x: x * by,

@@ -62,7 +62,7 @@ function pageOf(pdfium: Pdfium, geometry: PageGeometry): DocumentPage {
     async picture(dotsPerInch) {
       const scale = Math.min(dotsPerInch / POINTS_AN_INCH, LONGEST_SIDE / Math.max(width, height));
       const bitmap = draw(pdfium, geometry, scale);
-      return { bitmap, dotsPerInch: Math.round(scale * POINTS_AN_INCH), scale };
+      return { bitmap, dotsPerInch: Math.round(scale * POINTS_AN_INCH), scale, channels: () => [bitmap] };
     },
   };
 }

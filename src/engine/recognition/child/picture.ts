@@ -5,37 +5,48 @@ import { readImageHeader } from "../../../media/image-header.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
 import { Refusal } from "../../../media/refusal.ts";
 import { imageFormat } from "../../../media/sniff.ts";
-import type { Bitmap } from "../../../recognition/bitmap.ts";
-import type { OpenDocument } from "./document.ts";
-import { greyOf } from "./grey.ts";
+import type { DocumentPage, OpenDocument } from "./document.ts";
+import { channelOf, greyOf, turned } from "./grey.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 
-/** A document of one page. Throws SvcError about a picture that is too large. */
-export function openPicture(bytes: Uint8Array, field: string): OpenDocument {
-  return singlePage(() => decode(bytes, field));
+/** Pixels that were decoded. */
+export interface Decoded {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8Array;
+  /** Bytes a pixel: the fourth says how opaque it is. */
+  readonly channels: 3 | 4;
+  /** As in EXIF, 1 to 8; absent: it is upright. */
+  readonly orientation?: number;
 }
+
+/** A document of one page. Throws SvcError about a picture that is too large. */
+export const openPicture = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
 
 /** A document whose only page is a picture. */
-export function singlePage(decodePicture: () => Promise<Bitmap>): OpenDocument {
-  return {
-    pageCount: 1,
-    async page() {
-      const bitmap = await decodePicture();
-      const { width, height } = bitmap;
-      return { width, height, words: [], picture: async () => ({ bitmap, dotsPerInch: 0, scale: 1 }) };
-    },
-    close() {},
-  };
+export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument => ({
+  pageCount: 1,
+  page: async () => picturePage(await decodePicture()),
+  close() {},
+});
+
+/** A page that is a picture. */
+export function picturePage({ width: across, height: down, pixels, channels, orientation = 1 }: Decoded): DocumentPage {
+  const bitmap = turned(greyOf(pixels, across, down, channels), orientation);
+  const { width, height } = bitmap;
+  const colour = (at: number) => turned(channelOf(pixels, across, down, channels, at), orientation);
+  const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [0, 1, 2].map(colour) };
+  return { width, height, words: [], picture: async () => picture };
 }
 
-async function decode(bytes: Uint8Array, field: string): Promise<Bitmap> {
+async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
   const format = imageFormat(bytes);
   try {
     const header = format && readImageHeader(format, bytes);
     if (header) checkSides(header.width, header.height, field);
     const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
     const { width, height, rgb } = await decodeImage(bytes, LONGEST_SIDE, limits, new AbortController().signal);
-    return greyOf(rgb, width, height, 3);
+    return { width, height, pixels: rgb, channels: 3 };
   } catch (error) {
     throw error instanceof Refusal ? unreadable(field, error.got) : error;
   }

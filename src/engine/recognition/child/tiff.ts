@@ -5,10 +5,9 @@ import UTIF from "utif2";
 import { readImageHeader } from "../../../media/image-header.ts";
 import { Refusal } from "../../../media/refusal.ts";
 import { readTiff, type TiffPicture } from "../../../media/tiff-header.ts";
-import type { Bitmap } from "../../../recognition/bitmap.ts";
 import type { OpenDocument } from "./document.ts";
-import { greyOf, turned } from "./grey.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
+import { picturePage, type Decoded } from "./picture.ts";
 
 const TAG = {
   subfile: 254,
@@ -39,15 +38,13 @@ export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
     async page(number) {
       const picture = pictures[number - 1];
       if (!picture) throw new Error(`there is no page ${number}`);
-      const bitmap = decode(bytes, picture, field);
-      const { width, height } = bitmap;
-      return { width, height, words: [], picture: async () => ({ bitmap, dotsPerInch: 0, scale: 1 }) };
+      return picturePage(decode(bytes, picture, field));
     },
     close() {},
   };
 }
 
-function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Bitmap {
+function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded {
   const { width, height, orientation } = picture;
   checkSides(width, height, field);
   const { file, tags } = prepared(bytes, picture, field);
@@ -58,7 +55,7 @@ function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Bitmap 
     const inks = tags.get(TAG.colours)?.[0] === FOUR_INKS ? (tags.get(TAG.samples)?.[0] ?? 0) : 0;
     // The decoder's own way from inks to colours is for web pages.
     const rgba = inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, width * height, inks);
-    return turned(greyOf(rgba, width, height, 4), orientation);
+    return { width, height, pixels: rgba, channels: 4, orientation };
   } catch {
     throw unreadable(field, "a damaged TIFF file");
   }

@@ -1,0 +1,121 @@
+// `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, beside Debian's `tesseract` on the same
+// pages. Prints Markdown rows. Needs `bun build.ts bench`, Python 3, and Debian's tesseract-ocr and fonts (it says which).
+//   --every N (1)   of each group only every Nth page
+//   --only WORD     groups whose name has it
+//   --pages FOLDER  keep the pages, and what was read wrong, there
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { withServer } from "../support/server.ts";
+import { pageJobs, tableJobs } from "./recognition/jobs.ts";
+import { drawn, missing, type Page } from "./recognition/pages.ts";
+import { letterErrors, rightCells } from "./recognition/score.ts";
+
+const text = { type: "string" } as const;
+const { values } = parseArgs({ options: { every: text, only: text, pages: text } });
+
+const needed = missing();
+if (needed.length > 0) {
+  console.error(`Needed first: ${needed.join("; ")}`);
+  process.exit(1);
+}
+
+const folder = values.pages ?? mkdtempSync(join(tmpdir(), "svc-recognition-"));
+mkdirSync(folder, { recursive: true });
+
+const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
+const LINE = Array.from({ length: 6 }, () => "---");
+const percent = (part: number, of: number) => `${((100 * part) / Math.max(1, of)).toFixed(2)} %`;
+
+interface Answer {
+  readonly documents: readonly { readonly text: string; readonly tables: readonly { readonly rows: string[][] }[] }[];
+}
+
+async function ask(url: string, { file, group, rows }: Page): Promise<Answer["documents"][number]> {
+  const body = new FormData();
+  body.append("file", Bun.file(file), basename(file));
+  if (rows) body.append("mode", "table");
+  if (group === "photographed") body.append("auto_crop", "true");
+  const response = await fetch(`${url}/v1/vision/ocr`, { method: "POST", body });
+  // No text and no tables are answers too, if bad ones.
+  if (response.status === 422) return { text: "", tables: [] };
+  if (!response.ok) throw new Error(await response.text());
+  const [document] = ((await response.json()) as Answer).documents;
+  return document ?? { text: "", tables: [] };
+}
+
+async function program(file: string): Promise<string> {
+  const child = Bun.spawn(["tesseract", file, "-", "-l", "eng"], { stdout: "pipe", stderr: "ignore" });
+  return new Response(child.stdout).text();
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const started = performance.now();
+  return [await work(), (performance.now() - started) / 1000];
+}
+
+const kept = (page: Page, read: string) => {
+  if (values.pages !== undefined) writeFileSync(page.file.replace(".png", ".txt"), `${page.text}\n---\n${read}\n`);
+};
+
+async function textGroup(url: string, name: string, pages: readonly Page[]): Promise<void> {
+  const sums = { ours: 0, theirs: 0, letters: 0, ourTime: 0, theirTime: 0 };
+  for (const page of pages) {
+    const [{ text: read }, ourTime] = await timed(() => ask(url, page));
+    const [other, theirTime] = await timed(() => program(page.file));
+    const { errors, letters } = letterErrors(page.text, read);
+    if (errors > 0) kept(page, read);
+    sums.ours += errors;
+    sums.theirs += letterErrors(page.text, other).errors;
+    sums.letters += letters;
+    sums.ourTime += ourTime;
+    sums.theirTime += theirTime;
+  }
+  const each = (seconds: number) => (seconds / pages.length).toFixed(2);
+  const wrong = [percent(sums.ours, sums.letters), percent(sums.theirs, sums.letters)];
+  row(name, pages.length, ...wrong, each(sums.ourTime), each(sums.theirTime));
+}
+
+async function tableGroup(url: string, name: string, pages: readonly Page[]): Promise<void> {
+  const sums = { right: 0, cells: 0, tables: 0, time: 0 };
+  for (const page of pages) {
+    const [{ tables }, time] = await timed(() => ask(url, page));
+    const found = tables.map(({ rows }) => rows);
+    const { right, cells } = rightCells(page.rows ?? [], found);
+    if (right < cells) kept(page, found.map((rows) => rows.map((cells) => cells.join(" | ")).join("\n")).join("\n\n"));
+    sums.right += right;
+    sums.cells += cells;
+    sums.tables += tables.length;
+    sums.time += time;
+  }
+  const each = (sums.time / pages.length).toFixed(2);
+  row(`tables, ${name}`, pages.length, percent(sums.right, sums.cells), sums.tables, each, "–");
+}
+
+const every = Number(values.every ?? 1);
+const jobs = [...pageJobs(), ...tableJobs()].filter(({ group }) => group.includes(values.only ?? ""));
+const groups = Map.groupBy(jobs, ({ group }) => group);
+const chosen = [...groups.values()].flatMap((group) => group.filter((_, at) => at % every === 0));
+try {
+  const pages = Map.groupBy(await drawn(chosen, folder), ({ group }) => group);
+  await withServer(["--ctx", "1024"], async ({ url }) => {
+    const texts = [...pages].filter(([, group]) => !group[0]?.rows);
+    const tables = [...pages].filter(([, group]) => group[0]?.rows);
+    if (texts.length > 0) {
+      row("pages", "count", "wrong letters, svc", "wrong letters, tesseract", "s a page, svc", "s a page, tesseract");
+      row(...LINE);
+      for (const [name, group] of texts) await textGroup(url, name, group);
+      console.log();
+    }
+    if (tables.length > 0) {
+      row("pages", "count", "right cells, svc", "tables found", "s a page, svc", "");
+      row(...LINE);
+      for (const [name, group] of tables) await tableGroup(url, name, group);
+    }
+  });
+} finally {
+  if (values.pages === undefined) rmSync(folder, { recursive: true });
+}
+process.exit(0);

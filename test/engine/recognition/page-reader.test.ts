@@ -1,0 +1,136 @@
+// Pages as they are: turned, on a ground, with tables, of a document with text and without.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RecognitionTask } from "../../../src/domain/recognition.ts";
+import { Documents } from "../../../src/engine/recognition/child/documents.ts";
+import { PageReader } from "../../../src/engine/recognition/child/page-reader.ts";
+import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import type { Bitmap } from "../../../src/recognition/bitmap.ts";
+import { drawn, pdfOf, pngOf, type PdfPage } from "../../support/pages.ts";
+import { english, NO_ENGLISH } from "../../support/tessdata.ts";
+
+const PATIENCE_MS = 120_000;
+const folder = mkdtempSync(join(tmpdir(), "svc-page-reader-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let count = 0;
+function file(content: Uint8Array): string {
+  const path = join(folder, String(++count));
+  writeFileSync(path, content);
+  return path;
+}
+
+const ROWS = [
+  ["Item", "Count", "Price"],
+  ["Apples", "12", "3.50"],
+  ["Pears", "7", "2.10"],
+];
+const CELL = { width: 150, height: 30, x: 80, top: 600 };
+
+/** A heading, and a table with rules below it. */
+function tablePage(): PdfPage {
+  const { width, height, x, top } = CELL;
+  const line = (x0: number, y0: number, x1: number, y1: number) => `${x0} ${y0} m ${x1} ${y1} l S`;
+  const level = Array.from({ length: ROWS.length + 1 }, (_, at) =>
+    line(x, top - at * height, x + 3 * width, top - at * height),
+  );
+  const plumb = [0, 1, 2, 3].map((at) => line(x + at * width, top, x + at * width, top - ROWS.length * height));
+  const cells = ROWS.flatMap((row, down) =>
+    row.map((text, at) => `BT /F1 14 Tf ${x + at * width + 10} ${top - down * height - 20} Td (${text}) Tj ET`),
+  );
+  return { lines: ["What there is in stock:"], drawing: [...level, ...plumb, ...cells].join("\n") };
+}
+
+const upsideDown = (bitmap: Bitmap): Bitmap => ({ ...bitmap, data: bitmap.data.toReversed() });
+
+/** On a larger dark ground. */
+function photographed({ width, height, data }: Bitmap, margin: number): Bitmap {
+  const [across, down] = [width + 2 * margin, height + 2 * margin];
+  const ground = new Uint8Array(across * down).fill(60);
+  for (let y = 0; y < height; y++)
+    ground.set(data.subarray(y * width, (y + 1) * width), (y + margin) * across + margin);
+  return { width: across, height: down, data: ground };
+}
+
+let reader: PageReader;
+beforeAll(async () => {
+  const tesseract = await Tesseract.load(() => {});
+  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  reader = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+});
+
+const read = (content: Uint8Array, task: RecognitionTask) => reader.read(file(content), "file", 1, task);
+const textsOf = ({ lines }: { readonly lines: readonly { readonly text: string }[] }) => lines.map(({ text }) => text);
+
+describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
+  const text = english ?? { languages: [], level: "accurate", correction: true };
+
+  test(
+    "with a table give its cells, out of a picture and out of the document itself",
+    async () => {
+      const [picture, document] = [await pngOf(await drawn(tablePage(), 200)), pdfOf([tablePage()])];
+      for (const [content, source] of [[picture, "recognition"] as const, [document, "text"] as const]) {
+        const page = await read(content, { text, tables: true });
+        expect(page.source).toBe(source);
+        expect(page.tables.map(({ rows }) => rows)).toEqual([ROWS]);
+        expect(page.tables[0]?.headers).toEqual(ROWS[0] ?? []);
+        const { x = 0, y = 0, width = 0, height = 0 } = page.tables[0]?.box ?? {};
+        const shares = [x / page.width, y / page.height, width / page.width, height / page.height];
+        for (const [at, share] of [80 / 595, 242 / 842, 450 / 595, 90 / 842].entries()) {
+          expect(Math.abs((shares[at] ?? 0) - share)).toBeLessThan(0.01);
+        }
+      }
+      expect((await read(document, { text })).tables).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "upside down are read, with boxes where things are on the page as it came",
+    async () => {
+      const lines = [
+        "The quick brown fox jumps over the lazy dog,",
+        "and the seven wizards quietly examine",
+        "every ancient manuscript below this library,",
+        "before winter arrives with heavy snow.",
+      ];
+      const page = await read(await pngOf(upsideDown(await drawn({ lines, size: 14 }, 300))), { text });
+      expect(textsOf(page)).toEqual(lines);
+      const [first, last] = [page.lines[0]?.box, page.lines.at(-1)?.box];
+      expect(first?.y ?? 0).toBeGreaterThan(last?.y ?? 0);
+      expect(page.notes.join()).toContain("turned by 180°");
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "on a ground are read without what is around them",
+    async () => {
+      const sheet = await drawn({ lines: ["Only this sheet", "is to be read."], size: 20, paper: [300, 200] }, 200);
+      const photograph = await pngOf(photographed(sheet, 120));
+      const page = await read(photograph, { text, crop: true });
+      expect(textsOf(page)).toEqual(["Only this sheet", "is to be read."]);
+      expect(page.notes.join()).toContain("cropped");
+      // 60 points of 200 dots an inch behind the margin.
+      expect(Math.abs((page.lines[0]?.box.x ?? 0) - (120 + 167))).toBeLessThan(15);
+    },
+    PATIENCE_MS,
+  );
+});
+
+test("what stands out has its place, and a map as a PNG file", async () => {
+  const spot = "1 0 0 rg 400 600 80 80 re f";
+  const content = await pngOf(await drawn({ lines: [], drawing: spot }, 72));
+  for (const type of ["attention", "objectness"] as const) {
+    const { saliency, width, height } = await read(content, { saliency: { type, heatMap: true } });
+    const [region] = saliency?.regions ?? [];
+    const middle = region && [(region.x + region.width / 2) / width, (region.y + region.height / 2) / height];
+    expect(Math.abs((middle?.[0] ?? 0) - 440 / 595)).toBeLessThan(0.05);
+    expect(Math.abs((middle?.[1] ?? 0) - 202 / 842)).toBeLessThan(0.05);
+    const map = new Bun.Image(saliency?.heatMap ?? new Uint8Array());
+    expect((await map.metadata()).format).toBe("png");
+    expect((await read(content, { saliency: { type, heatMap: false } })).saliency).not.toHaveProperty("heatMap");
+  }
+});

@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import { unruledTables } from "../../../src/recognition/tables/unruled.ts";
+import { words } from "../drawing.ts";
+
+/** Words of a table: rows of texts at columns, `pitch` pixels apart. */
+const grid = (rows: readonly (readonly string[])[], columns: readonly number[], top = 0, pitch = 26) =>
+  words(
+    rows.flatMap((row, at) =>
+      row.flatMap((text, column) => (text === "" ? [] : [[columns[column] ?? 0, top + at * pitch, text] as const])),
+    ),
+  );
+
+const ITEMS = [
+  ["Item", "Count", "Price"],
+  ["Desk lamp", "4", "$12.50"],
+  ["Rope", "120", "$3.10"],
+  ["Oak shelf", "7", "$99.00"],
+];
+
+test("words in columns are a table", () => {
+  const { tables, rest } = unruledTables(grid(ITEMS, [0, 150, 260], 40));
+  expect(tables.map(({ rows }) => rows)).toEqual([ITEMS]);
+  expect(tables[0]?.headers).toEqual(["Item", "Count", "Price"]);
+  expect(tables[0]?.box).toEqual({ x: 0, y: 40, width: 320, height: 94 });
+  expect(rest).toEqual([]);
+});
+
+test("numbers that end in line, and cells that are empty, stay in their columns", () => {
+  const rows = [
+    ["Oslo", "8", "", "open"],
+    ["Perth", "1,220", "12%", ""],
+    ["Kyoto", "35", "7%", "closed"],
+    ["Lima", "", "3%", "open"],
+  ];
+  const placed = rows.flatMap(([city = "", count = "", share = "", state = ""], at) => {
+    const y = at * 26;
+    return [
+      [0, y, city],
+      [180 - 10 * count.length, y, count],
+      [250 - 10 * share.length, y, share],
+      [300, y, state],
+    ] as const;
+  });
+  const { tables } = unruledTables(words(placed.filter(([, , text]) => text !== "")));
+  expect(tables.map((table) => table.rows)).toEqual([rows]);
+});
+
+test("the text above and below a table is not in it", () => {
+  const text = "this line of text goes over the whole width of the page";
+  const page = [...words([[0, 0, text]]), ...grid(ITEMS, [0, 200, 400], 40), ...words([[0, 160, text]])];
+  const { tables, rest } = unruledTables(page);
+  expect(tables.map(({ rows }) => rows)).toEqual([ITEMS]);
+  expect(rest).toHaveLength(2 * text.split(" ").length);
+});
+
+test("two tables with text between them are two", () => {
+  const text = "and now for a line of text as long as the page is wide";
+  const page = [
+    ...grid(ITEMS, [0, 200, 400]),
+    ...words([[0, 116, text]]),
+    ...grid(ITEMS.slice(0, 3), [0, 150, 420], 150),
+  ];
+  expect(unruledTables(page).tables.map(({ rows }) => rows)).toEqual([ITEMS, ITEMS.slice(0, 3)]);
+});
+
+test("lines of a cell that stand closer than rows are one cell", () => {
+  const page = words([
+    [0, 0, "Name"],
+    [200, 0, "Address"],
+    [400, 0, "Age"],
+    [0, 50, "Ann"],
+    [200, 50, "Mill Lane"],
+    [400, 50, "31"],
+    [200, 70, "Oxford"],
+    [0, 120, "Bob"],
+    [200, 120, "High Road"],
+    [400, 120, "45"],
+    [200, 140, "York"],
+  ]);
+  expect(unruledTables(page).tables[0]?.rows).toEqual([
+    ["Name", "Address", "Age"],
+    ["Ann", "Mill Lane Oxford", "31"],
+    ["Bob", "High Road York", "45"],
+  ]);
+});
+
+test("a cell that reaches over two columns is one", () => {
+  const rows = [["", "Sales", ""], ...ITEMS.map(([a = "", b = "", c = ""]) => [a, b, c])];
+  const page = [...words([[130, 0, "Sales of this year"]]), ...grid(ITEMS, [0, 150, 260], 26)];
+  const [table] = unruledTables([...words([[0, 0, "Place"]]), ...page]).tables;
+  expect(table?.mergedCells).toEqual([{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }]);
+  expect(table?.rows).toHaveLength(rows.length);
+});
+
+const LEFT = [
+  "the harbour opens at seven",
+  "and closes when the last",
+  "ferry has left the pier",
+  "in the late evening hours",
+  "of a summer day like this",
+];
+const RIGHT = [
+  "she wrote to the council",
+  "in march and then in may",
+  "but never had an answer",
+  "from anyone who works in",
+  "the town hall over there",
+];
+
+test("text in two columns is no table", () => {
+  const page = grid(
+    LEFT.map((left, at) => [left, RIGHT[at] ?? ""]),
+    [0, 330],
+  );
+  expect(unruledTables(page)).toEqual({ tables: [], rest: page });
+});
+
+test("a list with its numbers or dots is no table", () => {
+  for (const marker of ["1.", "•", "(a)"]) {
+    const page = grid(
+      LEFT.map((line) => [marker, line]),
+      [0, 60],
+    );
+    expect(unruledTables(page).tables).toEqual([]);
+  }
+});
+
+test("a paragraph is no table, and nothing is none", () => {
+  expect(
+    unruledTables(
+      grid(
+        LEFT.map((line) => [line]),
+        [0],
+      ),
+    ).tables,
+  ).toEqual([]);
+  expect(unruledTables([])).toEqual({ tables: [], rest: [] });
+});
