@@ -30,12 +30,14 @@ export interface Job {
   readonly rows?: readonly (readonly string[])[];
 }
 
-type Change = (at: number) => Readonly<Record<string, unknown>>;
+type Drawn = Readonly<Record<string, unknown>>;
+type Change = (at: number) => Drawn;
 
+/** One of a list after the other, and again. */
 const inTurn =
-  (...of: readonly number[]): ((at: number) => number) =>
+  <One>(first: One, ...others: readonly One[]): ((at: number) => One) =>
   (at) =>
-    of[at % of.length] ?? 0;
+    [first, ...others][at % (1 + others.length)] ?? first;
 const skews = inTurn(1, -2, 4, -7, 12);
 const turns = inTurn(1, 2, 3);
 
@@ -43,13 +45,7 @@ const turns = inTurn(1, 2, 3);
 const PAGES: Readonly<Record<string, Change>> = {
   clean: () => ({}),
   skewed: (at) => ({ skew: skews(at) }),
-  noise: (at) =>
-    inTurn<Readonly<Record<string, number>>>(
-      { grain: 25 },
-      { specks: 0.02 },
-      { blur: 1 },
-      { grain: 12, blur: 0.7 },
-    )(at),
+  noise: inTurn<Drawn>({ grain: 25 }, { specks: 0.02 }, { blur: 1 }, { grain: 12, blur: 0.7 }),
   inverted: (at) => (at % 2 === 0 ? { inverted: true } : { band: "Terms and conditions apply to all orders" }),
   "two columns": () => ({ columns: 2 }),
 };
