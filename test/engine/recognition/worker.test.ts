@@ -24,10 +24,10 @@ function create(read: (path: string, page: number) => Promise<void> = async () =
   const aborts: number[] = [];
   const told: string[] = [];
   let now = 0;
-  const watch = new Watch(
-    { aborts: () => aborts.splice(0), tellMoved: (work) => void told.push(work) },
-    () => (now += 600),
-  );
+  const clock = { now: () => (now += 600), computed: () => computed };
+  let computed = 0;
+  const compute = (ms: number) => void (computed += ms);
+  const watch = new Watch({ aborts: () => aborts.splice(0), tellMoved: (work) => void told.push(work) }, clock);
   const reader = {
     count: async () => 3,
     read: async (path: string, _field: string, number: number) => {
@@ -39,7 +39,7 @@ function create(read: (path: string, page: number) => Promise<void> = async () =
     },
   };
   const worker = new RecognitionWorker(reader, watch, (message) => sent.push(message));
-  return { worker, sent, order, aborts, told };
+  return { worker, sent, order, aborts, told, compute };
 }
 
 const page = (path: string, number = 1, client?: string): PageJob => ({
@@ -132,6 +132,22 @@ test("what is wrong with a document is the client's to know, what is wrong here 
       message: "The page could not be read; the log has the details.",
     },
   ]);
+});
+
+test("a page that is no page of text holds nobody up for ever; the next has time of its own", async () => {
+  const slow = create(async (path) => slow.compute(path === "noise" ? 61_000 : 59_000));
+  slow.worker.submit(1, page("noise", 2));
+  slow.worker.submit(2, page("b"));
+  await slow.worker.step();
+  expect(slow.sent.at(-1)).toEqual({
+    type: "rejected",
+    key: 1,
+    code: "unprocessable_media",
+    message: "'file' must have pages that are read in 60 s of computing; page 2 takes longer.",
+    param: "file",
+  });
+  await slow.worker.step();
+  expect(slow.sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
 });
 
 test("a long page gives signs of life, not more than one a second", async () => {

@@ -11,9 +11,14 @@ import { Tesseract } from "./tesseract.ts";
 import { Watch } from "./watch.ts";
 import { RecognitionWorker } from "./worker.ts";
 
+function computed(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, PageJob, PageEvent> = {
   async load(_options, send) {
-    const watch = new Watch(new ParentSocket(ABORT_FD), () => performance.now());
+    const watch = new Watch(new ParentSocket(ABORT_FD), { now: () => performance.now(), computed });
     const tesseract = await Tesseract.load(watch.check);
     let barcodes: Promise<BarcodeReader> | undefined;
     const reader = new PageReader({

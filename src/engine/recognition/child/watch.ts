@@ -8,12 +8,26 @@ export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
+/** A page takes longer than any page of text does. */
+export class TooLong extends Error {
+  override readonly name = "TooLong";
+}
+
 /** The socket to the parent process. */
 export interface Parent {
   aborts(): readonly number[];
   tellMoved(work: string): void;
 }
 
+/** What tells the time, in milliseconds. */
+export interface WatchClock {
+  now(): number;
+  /** Of computing, by this process. */
+  computed(): number;
+}
+
+/** A page of small print takes a tenth of it, and three times that on a slow machine. */
+export const LONGEST_PAGE_MS = 60_000;
 /** Signs of life come as often as those of other engines. */
 const TELL_MS = 1000;
 
@@ -21,16 +35,18 @@ export class Watch {
   private current: JobKey | undefined;
   private isStopped = false;
   private toldAt = 0;
+  private computedBefore = 0;
 
   constructor(
     private readonly parent: Parent,
-    private readonly now: () => number,
+    private readonly clock: WatchClock,
   ) {}
 
   /** A job's work begins. */
   begin(key: JobKey): void {
     this.current = key;
     this.isStopped = false;
+    this.computedBefore = this.clock.computed();
   }
 
   end(): void {
@@ -42,11 +58,12 @@ export class Watch {
     if (key === this.current) this.isStopped = true;
   }
 
-  /** Throws Stopped when nobody waits for the job whose work it is. */
+  /** Throws Stopped when nobody waits for the job whose work it is, or TooLong. */
   readonly check = (): void => {
     for (const key of this.parent.aborts()) this.stop(key);
     if (this.isStopped) throw new Stopped();
-    const now = this.now();
+    if (this.clock.computed() - this.computedBefore > LONGEST_PAGE_MS) throw new TooLong();
+    const now = this.clock.now();
     if (now - this.toldAt < TELL_MS) return;
     this.toldAt = now;
     this.parent.tellMoved("recognition");

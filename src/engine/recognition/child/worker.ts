@@ -5,7 +5,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromRecognizer, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
-import { Stopped, type Watch } from "./watch.ts";
+import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 
 interface QueuedJob extends PageJob {
   readonly key: JobKey;
@@ -54,7 +54,7 @@ export class RecognitionWorker {
       const event = await this.result(job);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
-      this.refuse(key, error);
+      this.refuse(job, error);
     } finally {
       this.watch.end();
     }
@@ -66,10 +66,16 @@ export class RecognitionWorker {
   }
 
   /** Whoever stopped it hears that it has ended. */
-  private refuse(key: JobKey, error: unknown): void {
+  private refuse({ key, field, page }: QueuedJob, error: unknown): void {
     if (error instanceof SvcError) {
       const { code, message, details } = error;
       this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
+      return;
+    }
+    if (error instanceof TooLong) {
+      const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
+      const message = `'${field}' must have pages that are read in ${limit}; page ${page?.number ?? 1} takes longer.`;
+      this.send({ type: "rejected", key, code: "unprocessable_media", message, param: field });
       return;
     }
     if (error instanceof Stopped) {
