@@ -48,6 +48,7 @@ const WORDS: Readonly<Record<string, Action>> = { help: "help", version: "versio
 
 const JSON_IS_OF = "--json belongs to svc list, svc models and svc say --voices.";
 
+const FILE_COMMANDS: readonly FileCommand[] = ["transcribe", "say", "ocr"];
 const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
 
 /**
@@ -61,7 +62,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   let json = false;
   const flags: Record<string, string | true> = {};
   const queue = [...args];
-  const own = (["transcribe", "say", "ocr"] as const).find((one) => one === args[0]);
+  let own: FileCommand | undefined;
   while (queue.length > 0) {
     const argument = queue.shift() as string;
     if (own && readFlag(OWN_FLAGS[own], argument, queue, flags)) continue;
@@ -70,7 +71,10 @@ export function parseArguments(args: readonly string[]): CommandLine {
     else if (argument === "--") positionals.push(...queue.splice(0));
     else if (argument.startsWith("--")) readLong(argument, queue, values);
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
-    else positionals.push(argument);
+    else {
+      if (positionals.length === 0) own = FILE_COMMANDS.find((one) => one === argument);
+      positionals.push(argument);
+    }
   }
   const command = positionals[0];
   const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;

@@ -104,6 +104,8 @@ describe("commands on recordings and voices", () => {
       "--translate",
     ]);
     expect(files).toMatchObject({ action: "transcribe", operands: ["a.wav", "-"] });
+    const behind = parseArguments(["--cache-dir", "c", "transcribe", "a.wav", "--format", "srt"]);
+    expect(behind).toMatchObject({ action: "transcribe", operands: ["a.wav"], flags: { format: "srt" } });
     expect(files.flags).toEqual({ format: "srt", output: "out", translate: true });
     expect(Object.fromEntries(files.values)).toEqual({ threads: 2 });
     const words = parseArguments(["say", "--voice", "nova", "--", "-1", "--speed"]);
