@@ -19,6 +19,7 @@ import type { TranscriptionEngine } from "../engine/transcription/transcription-
 import { defaultMediaLimits } from "../media/limits.ts";
 import type { EmbeddingFile } from "../model/model-file.ts";
 import type { WhisperFile } from "../model/whisper-file.ts";
+import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { localRouter } from "../service/local-model.ts";
@@ -74,6 +75,7 @@ export interface Services {
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
+  readonly classification: ClassificationService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -169,6 +171,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     fetchPrivate: config.mediaFetchPrivate,
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
+  const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
@@ -186,7 +189,8 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     router,
     engines,
     engine: engine ?? new NoEngine(),
-    generation: new GenerationService({ router, requests, clock, mediaLimits }),
+    generation,
+    classification: new ClassificationService({ router, generation }),
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
     recognition: new RecognitionService({

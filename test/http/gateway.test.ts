@@ -130,10 +130,11 @@ describe("a model of another server", () => {
       ["fake-reranker", "svc"],
       ["fake-whisper", "svc"],
       ["fake-voice", "svc"],
+      ["fake-reader", "svc"],
     ]);
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });
-    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(5);
+    expect((await list({ via: "1.1 svc" }))["data"]).toHaveLength(6);
     for (const name of [encodeURIComponent("up/far"), "up/far", "up/f%61r"]) {
       expect(await body(await fetch(`${server.url}/v1/models/${name}`))).toEqual(data[1]);
     }

@@ -19,6 +19,7 @@ import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
 import { localRouter } from "../../src/service/local-model.ts";
+import { ClassificationService } from "../../src/service/classification.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
@@ -180,6 +181,7 @@ export interface TestServer extends RunningServer {
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
+  readonly classification: ClassificationService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -249,6 +251,7 @@ export function serve(
   };
   const generation = new GenerationService({ router, requests, clock, mediaLimits });
   const embeddings = new EmbeddingService({ router, requests });
+  const classification = new ClassificationService({ router, generation });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
   const transcriptions = new TranscriptionService({
@@ -279,6 +282,7 @@ export function serve(
     transcriptions,
     speech,
     recognition,
+    classification,
     metrics,
     log,
     clock,
@@ -310,6 +314,7 @@ export function serve(
     transcriptions,
     speech,
     recognition,
+    classification,
     metrics,
     log,
     clock,
