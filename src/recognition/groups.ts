@@ -1,7 +1,7 @@
 // Things that belong together through others.
 
 /** The numbers from 0 to `count`, grouped so that those that are tied, also through others, are in one group. */
-export function groups(count: number, ties: readonly (readonly [number, number])[]): number[][] {
+export function groups(count: number, ties: Iterable<readonly [number, number]>): number[][] {
   const parent = Array.from({ length: count }, (_, at) => at);
   const root = (of: number): number => {
     let at = of;

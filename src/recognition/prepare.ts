@@ -5,8 +5,8 @@ import { flatten } from "./flatten.ts";
 import { histogram, inkOf, split } from "./ink.ts";
 import { letterHeight, lettersOf } from "./letters.ts";
 import { darkOnLight } from "./polarity.ts";
-import { chain, IDENTITY, project, rotation, scaling, translation, type Point, type Projection } from "./projection.ts";
-import { warp } from "./resample.ts";
+import { chain, project, rotation, scaling, translation, type Point, type Projection } from "./projection.ts";
+import { shrink, warp } from "./resample.ts";
 import { withoutSpecks } from "./specks.ts";
 import { uprightOf } from "./upright.ts";
 
@@ -21,8 +21,10 @@ export interface Prepared {
 /** Pixels: smaller letters are enlarged to about this height. */
 const READABLE = 16;
 const MOST_ENLARGED = 3;
-/** Pixels of an enlarged page. */
-const LARGEST = 12_000_000;
+/** Pixels: letters that are several times as high are as readable when they are smaller, and sooner. */
+const ENOUGH = 24;
+/** Pixels of an enlarged page, and of one that was turned. */
+const LARGEST = { enlarged: 12_000_000, turned: 4096 ** 2 };
 /** Degrees: turning blurs small letters, and what reads them copes with so little. */
 const LEVEL = 0.2;
 
@@ -32,23 +34,25 @@ export function prepare(original: Bitmap): Prepared {
   const { threshold, light } = split(histogram(page));
   const letters = lettersOf(inkOf(page, threshold));
   const { turns, degrees } = uprightOf(letters);
-  const height = letterHeight(letters);
+  const factor = Math.max(1, Math.floor(letterHeight(letters) / ENOUGH));
+  const small = shrink(page, factor);
+  const height = letterHeight(letters) / factor;
   const turned = 90 * turns + (Math.abs(degrees) < LEVEL ? 0 : degrees);
-  const scale = enlargement(page, height);
-  if (turned === 0 && scale === 1) return { bitmap: page, toOriginal: IDENTITY, letterHeight: height };
-  const { projection, width, height: down } = upright(page, turned, scale);
-  const bitmap = warp(page, projection, width, down, Math.round(light));
-  return { bitmap, toOriginal: projection, letterHeight: height * scale };
+  const scale = enlargement(small, height);
+  if (turned === 0 && scale === 1) return { bitmap: small, toOriginal: scaling(factor), letterHeight: height };
+  const made = upright(small, turned, scale);
+  const bitmap = warp(small, made.projection, made.width, made.height, Math.round(light));
+  return { bitmap, toOriginal: chain(made.projection, scaling(factor)), letterHeight: height * made.scale };
 }
 
 function enlargement({ width, height }: Bitmap, letters: number): number {
   if (letters === 0 || letters >= READABLE) return 1;
-  const possible = Math.sqrt(LARGEST / (width * height));
+  const possible = Math.sqrt(LARGEST.enlarged / (width * height));
   return Math.max(1, Math.min(MOST_ENLARGED, READABLE / letters, possible));
 }
 
-/** The page turned back by some degrees and enlarged, as large as all of it needs. */
-function upright({ width, height }: Bitmap, degrees: number, scale: number) {
+/** The page turned back by some degrees and enlarged, as large as all of it needs, if that is not too large. */
+function upright({ width, height }: Bitmap, degrees: number, wanted: number) {
   const back = rotation(-degrees);
   const corners: Point[] = [
     [0, 0],
@@ -59,10 +63,13 @@ function upright({ width, height }: Bitmap, degrees: number, scale: number) {
   const points = corners.map((corner) => project(back, corner));
   const [left, right] = range(points.map(([x]) => x));
   const [top, bottom] = range(points.map(([, y]) => y));
+  const [across, down] = [right - left, bottom - top];
+  const scale = Math.min(wanted, Math.sqrt(LARGEST.turned / (across * down)));
   return {
     projection: chain(scaling(1 / scale), translation(left, top), rotation(degrees)),
-    width: Math.round((right - left) * scale),
-    height: Math.round((bottom - top) * scale),
+    width: Math.max(1, Math.round(across * scale)),
+    height: Math.max(1, Math.round(down * scale)),
+    scale,
   };
 }
 

@@ -12,9 +12,11 @@ export function withoutSpecks(page: Bitmap): Bitmap {
   const specks = specksOf(page);
   if (specks.length < MANY * page.data.length) return page;
   const out = new Uint8Array(page.data);
+  const around = new Uint8Array(8);
+  const beside = offsets(page.width);
   for (const at of specks) {
-    const around = offsets(page.width).map((offset) => page.data[at + offset] as number);
-    out[at] = around.sort((a, b) => a - b)[4] as number;
+    for (const [one, offset] of beside.entries()) around[one] = page.data[at + offset] as number;
+    out[at] = around.sort()[4] as number;
   }
   return { ...page, data: out };
 }

@@ -32,10 +32,9 @@ function residual({ width, height, data }: Bitmap): Float64Array {
   const size = image.re.map((re, at) => Math.hypot(re, image.im[at] as number));
   const log = size.map((value) => Math.log(value + 1));
   const even = mean3(log, width, height);
-  // The first one is the brightness of all, which stands out nowhere.
   for (let at = 0; at < size.length; at++) {
     const rest = Math.exp((log[at] as number) - (even[at] as number));
-    const factor = at === 0 || (size[at] as number) < 1e-6 ? 0 : rest / (size[at] as number);
+    const factor = (size[at] as number) < 1e-6 ? 0 : rest / (size[at] as number);
     image.re[at] = (image.re[at] as number) * factor;
     image.im[at] = (image.im[at] as number) * factor;
   }

@@ -35,12 +35,8 @@ export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
   const slack = 4 + letterHeight / 2;
   const level = rules.filter(({ vertical }) => !vertical);
   const plumb = rules.filter(({ vertical }) => vertical);
-  const ties: [number, number][] = [];
-  for (const [one, a] of level.entries()) {
-    for (const [two, b] of plumb.entries()) if (touch(a, b, slack)) ties.push([one, level.length + two]);
-  }
   const all = [...level, ...plumb];
-  return groups(all.length, ties).flatMap((members) => {
+  return groups(all.length, touching(level, plumb, slack)).flatMap((members) => {
     const together = members.flatMap((at) => all[at] ?? []);
     const grid = gridOf(
       together.filter((rule) => isSide(rule, together, slack)),
@@ -48,6 +44,13 @@ export function gridsOf(rules: readonly Rule[], letterHeight: number): Grid[] {
     );
     return grid === undefined ? [] : [grid];
   });
+}
+
+/** Which rules touch, by their numbers; those of plumb ones follow those of level ones. */
+function* touching(level: readonly Rule[], plumb: readonly Rule[], slack: number): Generator<[number, number]> {
+  for (const [one, a] of level.entries()) {
+    for (const [two, b] of plumb.entries()) if (touch(a, b, slack)) yield [one, level.length + two];
+  }
 }
 
 /** Whether a rule ends at others on both sides, or is long; else it is a stroke of a letter that stands close to one. */

@@ -160,8 +160,6 @@ export function eraseRules({ width, height, data }: Bitmap, rules: readonly Rule
       const before = out[Math.max(0, first - 2) * across + step * along] as number;
       const after = out[Math.min(lines - 1, last + 2) * across + step * along] as number;
       const ground = Math.max(before, after);
-      const darkest = out[Math.max(0, Math.min(lines - 1, Math.floor(middle))) * across + step * along] as number;
-      if (ground < darkest + CONTRAST) continue;
       for (let line = first; line <= last; line++) out[line * across + step * along] = ground;
     }
   }

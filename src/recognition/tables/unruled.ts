@@ -61,9 +61,7 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
     const [left, right] = columnsUnder(around(row.map(({ box }) => box)), columns);
     return row.length === 1 && left === 0 && right === columns.length - 1;
   };
-  const at = rows.findIndex(isText);
-  if (at >= 0)
-    return [block.slice(0, first + at), block.slice(first + at + 1)].flatMap((part) => tabular(part, letter));
+  if (rows.some(isText)) return parted(block, isText).flatMap((part) => tabular(part, letter));
   const least = columns.length === 2 ? LEAST.two : LEAST.more;
   const used = columns.every((_, column) => rows.filter((row) => inColumn(row, column, columns).length > 0).length > 1);
   if (rows.length < least || !used || isProse(rows, columns)) return [];
@@ -72,6 +70,16 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
     rows.push(row);
   }
   return [[rows, columns]];
+}
+
+/** The rows between those that are none of a table. */
+function parted(rows: readonly Row[], isBetween: (row: Row) => boolean): Row[][] {
+  const parts: Row[][] = [[]];
+  for (const row of rows) {
+    if (isBetween(row)) parts.push([]);
+    else parts.at(-1)?.push(row);
+  }
+  return parts;
 }
 
 const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[] =>

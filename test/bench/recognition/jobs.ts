@@ -30,20 +30,22 @@ export interface Job {
   readonly rows?: readonly (readonly string[])[];
 }
 
-type Change = (at: number) => Readonly<Record<string, unknown>>;
+type Drawn = Readonly<Record<string, unknown>>;
+type Change = (at: number) => Drawn;
 
-const turned =
-  (...of: readonly number[]): ((at: number) => number) =>
+/** One of a list after the other, and again. */
+const inTurn =
+  <One>(first: One, ...others: readonly One[]): ((at: number) => One) =>
   (at) =>
-    of[at % of.length] ?? 0;
-const skews = turned(1, -2, 4, -7, 12);
-const turns = turned(1, 2, 3);
+    [first, ...others][at % (1 + others.length)] ?? first;
+const skews = inTurn(1, -2, 4, -7, 12);
+const turns = inTurn(1, 2, 3);
 
 /** Groups of pages: 8 fonts in 5 sizes each. */
 const PAGES: Readonly<Record<string, Change>> = {
   clean: () => ({}),
   skewed: (at) => ({ skew: skews(at) }),
-  noise: (at) => turned({ grain: 25 }, { specks: 0.02 }, { blur: 1 }, { grain: 12, blur: 0.7 })(at),
+  noise: inTurn<Drawn>({ grain: 25 }, { specks: 0.02 }, { blur: 1 }, { grain: 12, blur: 0.7 }),
   inverted: (at) => (at % 2 === 0 ? { inverted: true } : { band: "Terms and conditions apply to all orders" }),
   "two columns": () => ({ columns: 2 }),
 };
@@ -51,8 +53,8 @@ const PAGES: Readonly<Record<string, Change>> = {
 /** Groups of fewer pages, beyond the 200. */
 const MORE: Readonly<Record<string, Change>> = {
   turned: (at) => ({ turns: turns(at) }),
-  shadow: (at) => ({ shadow: turned(0.4, 0.6)(at), paper: 240 }),
-  photographed: (at) => ({ corners: corners(at), ground: turned(60, 110)(at), paper: 235 }),
+  shadow: (at) => ({ shadow: inTurn(0.4, 0.6)(at), paper: 240 }),
+  photographed: (at) => ({ corners: corners(at), ground: inTurn(60, 110)(at), paper: 235 }),
 };
 
 export function pageJobs(): Job[] {
@@ -112,7 +114,7 @@ function tableJob(group: "ruled" | "unruled", at: number): Job {
   const seed = 5000 + at;
   const roll = dice(seed);
   const font = FONTS[at % FONTS.length] ?? FONTS[0];
-  const size = turned(13, 16, 20)(at);
+  const size = inTurn(13, 16, 20)(at);
   const style: Readonly<Record<string, unknown>> = STYLES[group][at % STYLES[group].length] ?? {};
   const { rows, align } = tableContent(roll, 3 + roll(12), 3 + roll(3));
   const merged = style["merged"] === true ? mergedHeader(rows) : [];

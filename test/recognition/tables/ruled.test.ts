@@ -76,6 +76,12 @@ test("gaps of a pixel or two, a slope of one degree and letters on it do not bre
   expect(shape(findRules(page, SHORTEST, 128))).toHaveLength(1);
 });
 
+test("feet of letters in a row are no rule", () => {
+  const page = new Drawing(400, 60);
+  for (let x = 20; x < 380; x += 8) page.box(x, 30, 6, 2);
+  expect(findRules(page, SHORTEST, 128)).toEqual([]);
+});
+
 test("neither text, nor a frame, nor crossing lines are a grid", () => {
   expect(gridsIn(new Drawing(400, 300).page(3))).toEqual([]);
   const frame = new Drawing(300, 200).box(20, 20, 260, 2).box(20, 180, 260, 2).box(20, 20, 2, 160).box(278, 20, 2, 162);
@@ -85,7 +91,7 @@ test("neither text, nor a frame, nor crossing lines are a grid", () => {
 
 test("letters that stand close to a rule are no rules of the grid", () => {
   const page = table();
-  for (const x of [30, 130]) page.box(x, 78, 3, 28);
+  for (const x of [45, 150]) page.box(x, 78, 3, 28);
   expect(gridsIn(page)[0]?.columns).toBe(3);
 });
 
