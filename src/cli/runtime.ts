@@ -19,6 +19,7 @@ import type { TranscriptionEngine } from "../engine/transcription/transcription-
 import { defaultMediaLimits } from "../media/limits.ts";
 import type { EmbeddingFile } from "../model/model-file.ts";
 import type { WhisperFile } from "../model/whisper-file.ts";
+import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { InputTranscriber } from "../service/input-transcriber.ts";
@@ -76,6 +77,7 @@ export interface Services {
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
+  readonly classification: ClassificationService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -186,6 +188,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     mediaLimits,
   });
   const transcriber = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...transcriber });
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
@@ -203,7 +206,8 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     router,
     engines,
     engine: engine ?? new NoEngine(),
-    generation: new GenerationService({ router, requests, clock, mediaLimits, ...transcriber }),
+    generation,
+    classification: new ClassificationService({ router, generation }),
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
     transcriptions,

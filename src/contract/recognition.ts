@@ -133,12 +133,23 @@ export const FoundBarcodes = t.Object({
 });
 export type FoundBarcodes = Static<typeof FoundBarcodes>;
 
+const Label = t.Object({ label: t.String(), confidence: t.Number() });
+
+export const FoundLabels = t.Object({
+  object: t.Literal("vision.ocr"),
+  mode: t.Literal("classify"),
+  labels: t.Array(Label),
+  salient_regions: t.Array(t.Object({ type: t.Literal("attention"), bounding_box: BoundingBox })),
+});
+export type FoundLabels = Static<typeof FoundLabels>;
+
 export const FoundAnything = t.Object({
   object: t.Literal("vision.ocr"),
   mode: t.Literal("auto"),
   modes_run: t.Array(oneOf("text", "barcode", "classify")),
   text: t.Optional(t.String()),
   barcodes: t.Optional(t.Array(FoundBarcode)),
+  labels: t.Optional(t.Array(Label)),
 });
 export type FoundAnything = Static<typeof FoundAnything>;
 

@@ -106,6 +106,13 @@ export interface RecognizedTable {
   readonly csv: string;
 }
 
+/** What a picture shows. */
+export interface PictureLabel {
+  readonly label: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+}
+
 export interface Saliency {
   /** What stands out most comes first. */
   readonly regions: readonly Box[];

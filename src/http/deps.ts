@@ -6,6 +6,7 @@ import type { Timers } from "../domain/clock.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { Pause } from "../service/batch/pause.ts";
+import type { ClassificationService } from "../service/classification.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
 import type { ModelRouter } from "../service/model-router.ts";
@@ -32,6 +33,7 @@ export interface AppServices {
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
+  readonly classification: ClassificationService;
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -15,6 +15,7 @@ import { SpeechService } from "../../src/service/speech.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { Documents } from "../../src/store/documents.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
+import { ClassificationService } from "../../src/service/classification.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -89,9 +90,10 @@ export class ScriptedModel {
     const speech = new SpeechService({ router, requests });
     const documents = new Documents(tmpdir());
     const recognition = new RecognitionService({ router, requests, documents, tessdata: new Tessdata([]) });
+    const classification = new ClassificationService({ router, generation });
     const version = "0.0.0-test";
     const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
-    const services = { ...own, recognition, storedModels: testStore(config) };
+    const services = { ...own, recognition, classification, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
   }

@@ -20,6 +20,7 @@ import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
 import { InputTranscriber } from "../../src/service/input-transcriber.ts";
 import { localRouter } from "../../src/service/local-model.ts";
+import { ClassificationService } from "../../src/service/classification.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
@@ -185,6 +186,7 @@ export interface TestServer extends RunningServer {
   readonly transcriptions: TranscriptionService;
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
+  readonly classification: ClassificationService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -255,6 +257,7 @@ export function serve(
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
   const embeddings = new EmbeddingService({ router, requests });
+  const classification = new ClassificationService({ router, generation });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
   const transcriptions = new TranscriptionService({
@@ -287,6 +290,7 @@ export function serve(
     transcriptions,
     speech,
     recognition,
+    classification,
     metrics,
     log,
     clock,
@@ -318,6 +322,7 @@ export function serve(
     transcriptions,
     speech,
     recognition,
+    classification,
     metrics,
     log,
     clock,

@@ -18,8 +18,19 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const { metrics, log, engine, requests, router, generation, embeddings, transcriptions, speech, recognition } =
-    serve();
+  const {
+    metrics,
+    log,
+    engine,
+    requests,
+    router,
+    generation,
+    embeddings,
+    transcriptions,
+    speech,
+    recognition,
+    classification,
+  } = serve();
   const services = {
     engine,
     engines: [],
@@ -30,6 +41,7 @@ function registered(): string[] {
     transcriptions,
     speech,
     recognition,
+    classification,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0, after: () => () => {} };

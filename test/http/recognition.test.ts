@@ -245,14 +245,6 @@ describe("refusals", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("what a picture shows has no model", async () => {
-    expect(await fault(await serve().post(PATH, { data, mode: "classify" }))).toEqual([
-      501,
-      "mode_unavailable",
-      "mode",
-    ]);
-  }, 30_000);
-
   test("a document without text is 422, and so is what the engine cannot read", async () => {
     const server = serve();
     const [first, second] = server.reader.pages;

@@ -8,11 +8,8 @@ import type { FormFields } from "../fields/form-body.ts";
 import { decodePages } from "./pages.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
-/** Modes that there is something for. */
-type ServedMode = Exclude<RecognitionMode, "classify">;
-
 export interface RecognitionCall {
-  readonly mode: ServedMode;
+  readonly mode: RecognitionMode;
   readonly model?: string;
   /** What is to be found on each page. */
   readonly task: {
@@ -30,11 +27,14 @@ export interface RecognitionCall {
   readonly maxPages: number;
   readonly format: "json" | "text" | "markdown";
   readonly origin: "bottom-left" | "top-left";
+  /** Of what a picture shows, at most. */
+  readonly maxLabels: number;
   /** How it was found is told as well. */
   readonly debug: boolean;
 }
 
 const USUAL_MAX_PAGES = 50;
+const USUAL_MAX_LABELS = 5;
 
 /** What the fields of a form are that are no texts. */
 export const FORM_FIELDS = {
@@ -67,7 +67,7 @@ export function decodeRecognitionForm(body: object): RecognitionCall {
 
 function callOf(asked: RecognitionRequest): RecognitionCall {
   const mode = modeOf(asked);
-  const isTextual = mode !== "barcode" && mode !== "saliency";
+  const isTextual = mode !== "barcode" && mode !== "saliency" && mode !== "classify";
   const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
   const format = asked.response_format ?? "json";
   if (format !== "json" && !isTextual) {
@@ -90,21 +90,20 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
       ...(mode === "saliency" && {
         saliency: { type: asked.saliency_type ?? "attention", heatMap: asked.include_heat_map ?? false },
       }),
+      // Where things are that it shows.
+      ...(mode === "classify" && { saliency: { type: "attention" as const, heatMap: false } }),
       ...(isTextual && asked.auto_crop && { crop: true as const }),
     },
     ...(pages && { pages: decodePages(pages) }),
     maxPages: max_pages ?? USUAL_MAX_PAGES,
     format,
     origin: origin ?? "bottom-left",
+    maxLabels: asked.max_labels ?? USUAL_MAX_LABELS,
     debug: mode === "debug" || (asked.verbose ?? false),
   };
 }
 
-/** Throws SvcError `mode_unavailable`. */
-function modeOf({ debug, mode, table }: RecognitionRequest): ServedMode {
+function modeOf({ debug, mode, table }: RecognitionRequest): RecognitionMode {
   if (debug) return "debug";
-  const wanted = mode ?? (table ? "table" : "text");
-  if (wanted !== "classify") return wanted;
-  const message = "This server has no model that says what a picture shows.";
-  throw new SvcError("mode_unavailable", message, { param: "mode" });
+  return mode ?? (table ? "table" : "text");
 }

@@ -1,8 +1,14 @@
 // What was recognised, as answers of /v1/vision/ocr.
 
-import type { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../contract/recognition.ts";
+import type {
+  FoundAnything,
+  FoundBarcodes,
+  FoundLabels,
+  FoundRegions,
+  RecognizedDocuments,
+} from "../../contract/recognition.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
+import type { PictureLabel, RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
 import type { Box } from "../../recognition/bitmap.ts";
 import type { RecognitionCall } from "./decode.ts";
 import { hintsOf } from "./hints.ts";
@@ -152,19 +158,43 @@ export function encodeRegions(
   return { object: "vision.ocr", mode: "saliency", regions, heat_map: map?.toBase64() ?? null };
 }
 
-/** What there is of text and codes. */
+/** What pictures show, with what stands out in them. */
+export function encodeLabels(
+  documents: readonly RecognizedDocument[],
+  labels: readonly PictureLabel[],
+  { origin }: Pick<RecognitionCall, "origin">,
+): FoundLabels {
+  const pages = documents.flatMap((document) => document.pages);
+  return {
+    object: "vision.ocr",
+    mode: "classify",
+    labels: labels.map(encodeLabel),
+    salient_regions: pages.flatMap((page) =>
+      (page.saliency?.regions ?? []).map((box) => ({
+        type: "attention" as const,
+        bounding_box: share(box, page, origin),
+      })),
+    ),
+  };
+}
+
+const encodeLabel = ({ label, confidence }: PictureLabel) => ({ label, confidence: rounded(confidence) });
+
+/** What there is of text, codes and labels; without a model for these they are not looked for. */
 export function encodeAnything(
   documents: readonly RecognizedDocument[],
   call: Pick<RecognitionCall, "origin">,
+  labels: readonly PictureLabel[] | undefined,
 ): FoundAnything {
   const text = combinedText(documents);
   const { results } = encodeBarcodes(documents, call);
   return {
     object: "vision.ocr",
     mode: "auto",
-    modes_run: ["text", "barcode"],
+    modes_run: ["text", "barcode", ...(labels ? (["classify"] as const) : [])],
     ...(text !== "" && { text }),
     ...(results.length > 0 && { barcodes: results }),
+    ...(labels && labels.length > 0 && { labels: labels.map(encodeLabel) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import {
   FoundAnything,
   FoundBarcodes,
+  FoundLabels,
   FoundRegions,
   RecognitionForm,
   RecognitionRequest,
@@ -23,9 +24,12 @@ import {
   encodeAnything,
   encodeBarcodes,
   encodeDocuments,
+  encodeLabels,
   encodeRegions,
   type RecognizedDocument,
 } from "../../dialect/recognition/encode.ts";
+import type { PictureLabel } from "../../domain/recognition.ts";
+import type { ClassificationRun } from "../../service/classification.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
@@ -48,7 +52,7 @@ export const recognitionRoutes = (deps: AppDeps, contexts: RequestContexts) =>
 const text = { schema: t.String() };
 
 function described(form: TSchema) {
-  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundAnything]);
+  const answers = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
   return {
     parse: "none",
     detail: {
@@ -77,32 +81,53 @@ interface Received {
 async function answer(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   // Headers may be refused: that comes before there is a file to discard.
   const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  const origin = { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
   contexts.of(request).logFields = () => ({ finish: report.error ?? report.reason });
+  const { signal } = disconnection(request);
+  const labels = await labelsOf(deps, call, files, origin, signal);
   const { model, task, pages, maxPages } = call;
-  const run = {
-    id,
-    work: { task, maxPages, ...(pages && { pages }) },
-    ...(model !== undefined && { model }),
-    ...(client !== undefined && { client }),
-    ...(deadline !== undefined && { deadline }),
-  };
+  const run = { ...origin, work: { task, maxPages, ...(pages && { pages }) }, ...(model !== undefined && { model }) };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
-  for await (const event of deps.recognition.recognise(files, run, disconnection(request).signal, report)) {
+  for await (const event of deps.recognition.recognise(files, run, signal, report)) {
     const document = documents[event.document];
     if (!document) continue;
     if (event.type === "page") document.pages = [...document.pages, event.page];
     if (event.type === "result") document.pageCount = event.pageCount;
   }
-  return respond(documents, call);
+  return respond(documents, labels, call);
 }
 
-function respond(documents: readonly RecognizedDocument[], call: RecognitionCall): Response {
+/** What the pictures show, where that is wanted; undefined: it is not, or nothing here says so. Files are discarded when it fails. */
+async function labelsOf(
+  { classification }: AppDeps,
+  { mode, maxLabels: most }: RecognitionCall,
+  files: readonly TemporaryFile[],
+  origin: Omit<ClassificationRun, "most">,
+  signal: AbortSignal,
+): Promise<PictureLabel[] | undefined> {
+  if (mode !== "classify" && !(mode === "auto" && classification.isThere)) return undefined;
+  try {
+    const labels: PictureLabel[] = [];
+    for (const file of files) labels.push(...(await classification.labels(file, { ...origin, most }, signal)));
+    return labels;
+  } catch (error) {
+    await Promise.all(files.map((file) => file.discard()));
+    throw error;
+  }
+}
+
+function respond(
+  documents: readonly RecognizedDocument[],
+  labels: readonly PictureLabel[] | undefined,
+  call: RecognitionCall,
+): Response {
   const { mode, format } = call;
   if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
   if (mode === "saliency") return Response.json(encodeRegions(documents, call));
-  const encoded = mode === "auto" ? encodeAnything(documents, call) : encodeDocuments(documents, mode, call);
+  if (mode === "classify") return Response.json(encodeLabels(documents, labels ?? [], call));
+  const encoded = mode === "auto" ? encodeAnything(documents, call, labels) : encodeDocuments(documents, mode, call);
   if (format === "text") return plain(combinedText(documents), "text/plain");
   return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : Response.json(encoded);
 }

@@ -1,0 +1,100 @@
+// POST /v1/vision/ocr with mode classify: the chat model says what a picture shows.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { FoundAnything, FoundLabels } from "../../src/contract/recognition.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { fakeModel } from "../support/fake-text-engine.ts";
+import { drawn, pngOf } from "../support/pages.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, until } from "./harness.ts";
+
+const PATH = "/v1/vision/ocr";
+const data = Buffer.from(await pngOf(await drawn({ lines: [], paper: [30, 20] }))).toString("base64");
+const body = { data, mode: "classify" };
+
+/** A server whose model sees, and says this. */
+function seeing(...said: readonly string[]) {
+  const server = serve(() => ({ steps: said.map((text) => ({ text })) }));
+  server.engine.model = { ...fakeModel, vision: true };
+  return server;
+}
+
+type Fault = { error: { code: string; param: string | null } };
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+const leftovers = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+test("labels come with what stands out, the most certain first, each once", async () => {
+  const whole = seeing(
+    '{"labels": [{"label": "grass", "confidence": 0.4}, {"label": "Dog',
+    '", "confidence": 0.9}, {"label": "dog", "confidence": 0.2}]}',
+  );
+  const text = await (await whole.post(PATH, { ...body, origin: "top-left" })).text();
+  checker(FoundLabels)(JSON.parse(text));
+  await expectGolden("ocr-classify.json", text);
+  const [request] = whole.engine.requests;
+  expect(request?.media?.map(({ kind }) => kind)).toEqual(["image"]);
+  expect(request?.sampling).toEqual({ temperature: 0 });
+  expect(request?.constraint?.schema).toMatchObject({ properties: { labels: { maxItems: 5 } } });
+  expect(leftovers(whole.recordings)).toEqual([]);
+});
+
+test("there are no more labels than are wanted", async () => {
+  const labels = ["a", "b", "c"].map((label, at) => ({ label, confidence: 1 - at / 10 }));
+  const server = seeing(JSON.stringify({ labels }));
+  const answer = (await (await server.post(PATH, { ...body, max_labels: 2 })).json()) as FoundLabels;
+  expect(answer.labels.map(({ label }) => label)).toEqual(["a", "b"]);
+});
+
+test("whatever there is has labels where the model sees, and else does without", async () => {
+  const found = async (server: ReturnType<typeof serve>) => {
+    const answer: FoundAnything = checker(FoundAnything)(
+      await (await server.post(PATH, { data, mode: "auto" })).json(),
+    );
+    return [answer.modes_run, answer.labels?.map(({ label }) => label)];
+  };
+  const sees = seeing('{"labels": [{"label": "dog", "confidence": 1}]}');
+  expect(await found(sees)).toEqual([["text", "barcode", "classify"], ["dog"]]);
+  expect(await found(serve())).toEqual([["text", "barcode"], undefined]);
+});
+
+describe("refusals", () => {
+  test("a model that does not see is a mode that is not there", async () => {
+    const server = serve();
+    expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
+    expect(leftovers(server.recordings)).toEqual([]);
+  });
+
+  test("a server without a model likewise", async () => {
+    const server = serve(undefined, { serveModel: false });
+    expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
+  });
+
+  test.each(["I see a dog.", "{}", '{"labels": [1, {"label": ""}]}', '{"labels": [{"label": "dog", "conf'])(
+    "an answer without labels is the picture's fault: %s",
+    async (said) => {
+      expect(await fault(await seeing(said).post(PATH, body))).toEqual([422, "unprocessable_media", "data"]);
+    },
+  );
+
+  test("what is no picture is named by its field", async () => {
+    const server = seeing("{}");
+    const text = { data: Buffer.from("plain").toString("base64"), mode: "classify" };
+    expect(await fault(await server.post(PATH, text))).toEqual([400, "invalid_value", "data"]);
+    expect(leftovers(server.recordings)).toEqual([]);
+  });
+
+  test("a request is cancelled by its id", async () => {
+    const server = serve(() => ({ steps: [{ text: "{" }, { wait: new Promise(() => {}) }] }));
+    server.engine.model = { ...fakeModel, vision: true };
+    const running = server.post(PATH, body, { "x-request-id": "mine" });
+    await until(() => server.engine.live === 1);
+    await server.post("/v1/chat/completions/mine/cancel", {});
+    expect(await fault(await running)).toEqual([499, "request_cancelled", null]);
+    expect(leftovers(server.recordings)).toEqual([]);
+  });
+});
