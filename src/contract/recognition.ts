@@ -133,7 +133,12 @@ export const FoundBarcodes = t.Object({
 });
 export type FoundBarcodes = Static<typeof FoundBarcodes>;
 
-const Label = t.Object({ label: t.String(), confidence: t.Number() });
+const Label = t.Object({
+  label: t.String(),
+  confidence: t.Number({
+    description: "Probability that the model gave to the tokens of the label where it wrote them.",
+  }),
+});
 
 export const FoundLabels = t.Object({
   object: t.Literal("vision.ocr"),

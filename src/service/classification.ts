@@ -1,7 +1,7 @@
 // What a picture shows, by the chat model, where that sees.
 
 import { SvcError } from "../domain/errors.ts";
-import type { GenerateRequest } from "../domain/generate.ts";
+import type { GenerateRequest, TextEvent } from "../domain/generate.ts";
 import type { PictureLabel } from "../domain/recognition.ts";
 import type { TemporaryFile } from "../store/temporary-files.ts";
 import type { GenerationService } from "./generation.ts";
@@ -23,8 +23,8 @@ export interface ClassificationRun {
 }
 
 const LONGEST_LABEL = 60;
-/** Of a label with its confidence, as JSON. */
-const TOKENS_A_LABEL = 40;
+/** Of a label as JSON. */
+const TOKENS_A_LABEL = 30;
 const MORE_TOKENS = 40;
 
 export class ClassificationService {
@@ -36,16 +36,17 @@ export class ClassificationService {
   }
 
   /**
-   * Labels of a picture, the most certain first. Throws SvcError (`mode_unavailable` where no model sees,
+   * Labels of a picture, the most certain first; `confidence` is the probability that the model gave to the label's tokens where
+   * it wrote them. Throws SvcError (`mode_unavailable` where no model sees,
    * `unprocessable_media` where it finds no words, `invalid_value` about the picture, `request_cancelled`,
    * `deadline_exceeded` and what a generation throws), or the signal's reason after an abort.
    */
   async labels(picture: TemporaryFile, run: ClassificationRun, signal: AbortSignal): Promise<PictureLabel[]> {
     const { generation } = this.deps;
-    let text = "";
+    const answer = new Answer();
     try {
       for await (const event of generation.generate(await question(picture, run), signal)) {
-        if (event.type === "text") text += event.text;
+        if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
           throw new SvcError("request_cancelled", "The request was cancelled by its id.");
         }
@@ -53,7 +54,7 @@ export class ClassificationService {
     } catch (error) {
       throw error instanceof SvcError && BLIND.has(error.code) ? unavailable() : error;
     }
-    const labels = labelsIn(text).slice(0, run.most);
+    const labels = answer.labels().slice(0, run.most);
     if (labels.length > 0) return labels;
     const { field } = picture;
     throw new SvcError("unprocessable_media", `The model found no words for what '${field}' shows.`, { param: field });
@@ -75,7 +76,7 @@ const unavailable = () => {
 async function question({ path, field }: TemporaryFile, run: ClassificationRun): Promise<GenerateRequest> {
   const { most, id, client, deadline } = run;
   const url = `data:;base64,${(await Bun.file(path).bytes()).toBase64()}`;
-  const ask = `What does the picture show? Name up to ${most} things, one or two words each in English, the most certain first, each with your confidence from 0 to 1, as JSON: {"labels": [{"label": "dog", "confidence": 0.9}]}`;
+  const ask = `What does the picture show? Name up to ${most} things, one or two words each in English, the most certain first, as JSON: {"labels": ["dog", "grass"]}`;
   return {
     id,
     messages: [
@@ -94,6 +95,7 @@ async function question({ path, field }: TemporaryFile, run: ClassificationRun):
     templateKwargs: {},
     thinking: false,
     sampling: { temperature: 0 },
+    topLogprobs: 0,
     maxTokens: most * TOKENS_A_LABEL + MORE_TOKENS,
     stop: [],
     choices: 1,
@@ -109,41 +111,60 @@ const schemaFor = (most: number) => ({
       type: "array",
       minItems: 1,
       maxItems: most,
-      items: {
-        type: "object",
-        properties: {
-          label: { type: "string", minLength: 1, maxLength: LONGEST_LABEL },
-          confidence: { type: "number", minimum: 0, maximum: 1 },
-        },
-        required: ["label", "confidence"],
-        additionalProperties: false,
-      },
+      items: { type: "string", minLength: 1, maxLength: LONGEST_LABEL },
     },
   },
   required: ["labels"],
   additionalProperties: false,
 });
 
-/** Labels of whatever is of the right form, each once. */
-function labelsIn(text: string): PictureLabel[] {
-  const found = new Map<string, number>();
-  for (const one of listIn(text)) {
-    const { label, confidence } = one as { readonly label?: unknown; readonly confidence?: unknown };
-    if (typeof label !== "string" || label.trim() === "" || typeof confidence !== "number") continue;
-    const name = label.trim().toLowerCase().slice(0, LONGEST_LABEL);
-    const share = Math.min(1, Math.max(0, confidence));
-    found.set(name, Math.max(share, found.get(name) ?? 0));
+/** What the model wrote, and how likely it was. */
+class Answer {
+  private text = "";
+  /** Where each token ends, in bytes. */
+  private readonly tokens: { readonly end: number; readonly logprob: number }[] = [];
+  private bytes = 0;
+
+  add({ text, logprobs = [] }: TextEvent): void {
+    this.text += text;
+    for (const { bytes, logprob } of logprobs) this.tokens.push({ end: (this.bytes += bytes.length), logprob });
   }
-  return [...found]
-    .map(([label, confidence]) => ({ label, confidence }))
-    .toSorted((a, b) => b.confidence - a.confidence);
+
+  /** Labels of whatever is of the right form, each once. */
+  labels(): PictureLabel[] {
+    const found = new Map<string, number>();
+    let from = 0;
+    for (const label of listIn(this.text)) {
+      const written = JSON.stringify(label);
+      const at = this.text.indexOf(written, from);
+      const name = label.trim().toLowerCase().slice(0, LONGEST_LABEL);
+      // Written in a way of the model's own: nobody knows which tokens it has.
+      if (at < 0 || name === "") continue;
+      from = at + written.length;
+      const confidence = this.probability(at + 1, from - 1);
+      if (confidence !== undefined) found.set(name, Math.max(confidence, found.get(name) ?? 0));
+    }
+    return [...found]
+      .map(([label, confidence]) => ({ label, confidence }))
+      .toSorted((a, b) => b.confidence - a.confidence);
+  }
+
+  /** Of the tokens that a part of the text is in; undefined when they were not told. */
+  private probability(from: number, to: number): number | undefined {
+    const bytes = (until: number) => Buffer.byteLength(this.text.slice(0, until));
+    const [start, end] = [bytes(from), bytes(to)];
+    const own = this.tokens.filter((token, index) => token.end > start && (this.tokens[index - 1]?.end ?? 0) < end);
+    if (own.length === 0) return undefined;
+    const sum = own.reduce((total, { logprob }) => total + logprob, 0);
+    return Math.min(1, Math.exp(sum));
+  }
 }
 
 /** A model that nothing holds to the form may write around it. */
-function listIn(text: string): readonly unknown[] {
+function listIn(text: string): readonly string[] {
   try {
     const { labels } = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as { readonly labels?: unknown };
-    return Array.isArray(labels) ? labels.filter((one) => typeof one === "object" && one !== null) : [];
+    return Array.isArray(labels) ? labels.filter((one) => typeof one === "string") : [];
   } catch {
     return [];
   }

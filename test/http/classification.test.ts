@@ -13,9 +13,15 @@ const PATH = "/v1/vision/ocr";
 const data = Buffer.from(await pngOf(await drawn({ lines: [], paper: [30, 20] }))).toString("base64");
 const body = { data, mode: "classify" };
 
-/** A server whose model sees, and says this. */
-function seeing(...said: readonly string[]) {
-  const server = serve(() => ({ steps: said.map((text) => ({ text })) }));
+/** A token that the model wrote with this probability. */
+const token = (text: string, probability = 1) => ({
+  text,
+  logprobs: [{ token: text, logprob: Math.log(probability), bytes: [...Buffer.from(text)], top: [] }],
+});
+
+/** A server whose model sees, and says this; text stands for a token that was certain. */
+function seeing(...said: readonly (string | ReturnType<typeof token>)[]) {
+  const server = serve(() => ({ steps: said.map((one) => (typeof one === "string" ? token(one) : one)) }));
   server.engine.model = { ...fakeModel, vision: true };
   return server;
 }
@@ -28,11 +34,9 @@ async function fault(response: Response): Promise<[number, string, string | null
 const leftovers = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-test("labels come with what stands out, the most certain first, each once", async () => {
-  const whole = seeing(
-    '{"labels": [{"label": "grass", "confidence": 0.4}, {"label": "Dog',
-    '", "confidence": 0.9}, {"label": "dog", "confidence": 0.2}]}',
-  );
+test("labels come with what stands out, the most certain first, each once, as likely as their tokens were", async () => {
+  const dog = [token("D", 0.9), token("og", 0.5)];
+  const whole = seeing('{"labels": ["', token("grass", 0.4), '", "', ...dog, '", "', token("dog", 0.2), '"]}');
   const text = await (await whole.post(PATH, { ...body, origin: "top-left" })).text();
   checker(FoundLabels)(JSON.parse(text));
   await expectGolden("ocr-classify.json", text);
@@ -44,8 +48,7 @@ test("labels come with what stands out, the most certain first, each once", asyn
 });
 
 test("there are no more labels than are wanted", async () => {
-  const labels = ["a", "b", "c"].map((label, at) => ({ label, confidence: 1 - at / 10 }));
-  const server = seeing(JSON.stringify({ labels }));
+  const server = seeing('{"labels": ["', token("a", 0.9), '", "', token("b", 0.8), '", "', token("c", 0.7), '"]}');
   const answer = (await (await server.post(PATH, { ...body, max_labels: 2 })).json()) as FoundLabels;
   expect(answer.labels.map(({ label }) => label)).toEqual(["a", "b"]);
 });
@@ -57,7 +60,7 @@ test("whatever there is has labels where the model sees, and else does without",
     );
     return [answer.modes_run, answer.labels?.map(({ label }) => label)];
   };
-  const sees = seeing('{"labels": [{"label": "dog", "confidence": 1}]}');
+  const sees = seeing('{"labels": ["dog"]}');
   expect(await found(sees)).toEqual([["text", "barcode", "classify"], ["dog"]]);
   expect(await found(serve())).toEqual([["text", "barcode"], undefined]);
 });
@@ -74,7 +77,7 @@ describe("refusals", () => {
     expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
   });
 
-  test.each(["I see a dog.", "{}", '{"labels": [1, {"label": ""}]}', '{"labels": [{"label": "dog", "conf'])(
+  test.each(["I see a dog.", "{}", '{"labels": [1, ""]}', '{"labels": ["dog", "ca'])(
     "an answer without labels is the picture's fault: %s",
     async (said) => {
       expect(await fault(await seeing(said).post(PATH, body))).toEqual([422, "unprocessable_media", "data"]);

@@ -257,7 +257,6 @@ export function serve(
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
   const embeddings = new EmbeddingService({ router, requests });
-  const classification = new ClassificationService({ router, generation });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
   const transcriptions = new TranscriptionService({
@@ -268,6 +267,7 @@ export function serve(
   });
   const hearing = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
   const generation = new GenerationService({ router, requests, clock, mediaLimits, ...hearing });
+  const classification = new ClassificationService({ router, generation });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
