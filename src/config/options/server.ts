@@ -62,7 +62,7 @@ export const serverOptions = {
   }),
   mediaRoot: path({
     placeholder: "DIR",
-    help: "Folder of images and recordings that requests may name by path; without it paths are refused.",
+    help: "Folder of images, documents and recordings that requests may name by path; without it paths are refused.",
   }),
   mediaFetch: boolean({
     default: true,

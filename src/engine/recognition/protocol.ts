@@ -12,12 +12,19 @@ export interface RecognizerOptions {
 /** What loading tells: nothing, so far. */
 export type RecognizerModel = Readonly<Record<string, never>>;
 
-export interface PageJob {
+/** A document that is being read. */
+export interface DocumentFile {
+  /** Of this reading: what lies at the path may be another file the next time. */
+  readonly id: number;
   readonly path: string;
   /** The request's field that the document came in, for messages. */
   readonly field: string;
+}
+
+export interface PageJob {
+  readonly document: DocumentFile;
   /** From 1, and what is wanted of it; absent: the document's pages are counted. */
-  readonly page?: { readonly number: number; readonly task: RecognitionTask };
+  readonly page?: { readonly number: number; readonly task: RecognitionTask; readonly isLast: boolean };
   readonly client?: string;
 }
 

@@ -23,6 +23,8 @@ export class RecognitionEngine
   extends LazyEngine<RecognizerOptions, KnownModel, RecognizerModel, PageJob, PageEvent>
   implements RecognitionPort
 {
+  private documents = 0;
+
   constructor(options: RecognitionEngineOptions) {
     super("recognition", options, { abortGraceMs: ABORT_GRACE_MS });
   }
@@ -34,15 +36,17 @@ export class RecognitionEngine
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
     const { path, field, task } = work;
-    const document = { path, field, ...(client !== undefined && { client }) };
+    const document = { id: ++this.documents, path, field };
+    const job = { document, ...(client !== undefined && { client }) };
     let pageCount = 0;
-    for await (const event of this.supervisor.run(document, signal)) {
+    for await (const event of this.supervisor.run(job, signal)) {
       if (event.type === "counted") pageCount = event.pages;
       else if (event.type !== "page") yield event;
     }
     const wanted = wantedPages(work, pageCount);
     for (const number of wanted) {
-      for await (const event of this.supervisor.run({ ...document, page: { number, task } }, signal)) {
+      const page = { number, task, isLast: number === wanted.at(-1) };
+      for await (const event of this.supervisor.run({ ...job, page }, signal)) {
         if (event.type === "page") yield { type: "page", page: event.page, of: wanted.length };
       }
     }

@@ -49,15 +49,16 @@ export function columnsOf(rows: readonly Row[], letter: number): Column[] {
     const full = rows.filter((row) => row.length >= count);
     if (count < 2 || full.length < Math.max(2, COMMON * rows.length)) continue;
     for (const stray of full.length >= TOLERANT ? [0, 1] : [0]) {
-      const found = covered(full, stray, GUTTER * letter);
+      const found = stretchesOf(full, stray, letter);
       if (found.length > best.length && found.length <= count + 1) best = found;
     }
   }
   return best.length < 2 ? [] : best;
 }
 
-/** The stretches that more than `stray` rows cover, gaps narrower than `gutter` included. */
-function covered(rows: readonly Row[], stray: number, gutter: number): Column[] {
+/** The stretches that more than `stray` rows cover, with gutters between them. */
+export function stretchesOf(rows: readonly Row[], stray: number, letter: number): Column[] {
+  const gutter = GUTTER * letter;
   const edges = rows.flatMap((row) =>
     row.flatMap(({ box }) => [
       { x: box.x, step: 1 },

@@ -1,5 +1,6 @@
 // Text in columns and lists, told from tables.
 
+import { around } from "../boxes.ts";
 import { median } from "../statistics.ts";
 import { columnsUnder, type Column, type Row } from "./chunks.ts";
 
@@ -17,14 +18,27 @@ export function isProse(rows: readonly Row[], columns: readonly Column[]): boole
 const isList = (kinds: readonly string[]): boolean => kinds.length === 2 && kinds[0] === "markers";
 
 function kindOf(rows: readonly Row[], columns: readonly Column[], column: number): "text" | "markers" | "cells" {
-  const within = columns[column];
-  const chunks = rows.flatMap((row) => row.filter(({ box }) => columnsUnder(box, columns)[0] === column));
-  if (!within || chunks.length === 0) return "cells";
-  const texts = chunks.map(({ words }) => words.map(({ text }) => text).join(" "));
-  if (texts.every((text) => MARKER.test(text))) return "markers";
-  const words = median(chunks.map((chunk) => chunk.words.length));
-  const filled = median(chunks.map(({ box }) => box.width / (within.right - within.left)));
-  const goesOn = texts.filter((text) => /^\p{Ll}/u.test(text)).length / texts.length;
-  const isText = filled >= TEXT.filled && words >= TEXT.words && (goesOn >= TEXT.goesOn || words >= TEXT.manyWords);
-  return isText ? "text" : "cells";
+  if (isText(rows, columns, column)) return "text";
+  const texts = textsIn(rows, columns, column).map(([text]) => text);
+  return texts.length > 0 && texts.every((text) => MARKER.test(text)) ? "markers" : "cells";
 }
+
+/** Whether a column has lines of text. */
+export function isText(rows: readonly Row[], columns: readonly Column[], column: number): boolean {
+  const { left, right } = columns[column] ?? { left: 0, right: 1 };
+  const lines = textsIn(rows, columns, column);
+  const words = median(lines.map(([text]) => text.split(" ").length));
+  const filled = median(lines.map(([, width]) => width / (right - left)));
+  const goesOn = lines.filter(([text]) => /^\p{Ll}/u.test(text)).length / lines.length;
+  return filled >= TEXT.filled && words >= TEXT.words && (goesOn >= TEXT.goesOn || words >= TEXT.manyWords);
+}
+
+/** What rows have in a column, with its width in pixels. */
+const textsIn = (rows: readonly Row[], columns: readonly Column[], column: number): [string, number][] =>
+  rows
+    .map((row) => row.filter(({ box }) => columnsUnder(box, columns)[0] === column))
+    .filter((chunks) => chunks.length > 0)
+    .map((chunks) => [
+      chunks.flatMap(({ words }) => words.map(({ text }) => text)).join(" "),
+      around(chunks.map(({ box }) => box)).width,
+    ]);

@@ -7,17 +7,27 @@ import { median, quantile } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
 import { makeTable, type Cell, type Table } from "./table.ts";
+import { textColumns } from "./text-columns.ts";
 
 /** Heights of a word: rows further apart do not belong together. */
 const APART = 3.5;
 /** Rows of a table, by whether it has two columns or more. */
 const LEAST = { two: 3, more: 2 };
 
-/** The tables that words make by where they stand, and the words that are in none. */
-export function unruledTables(words: readonly RecognizedWord[]): {
+interface Found {
   readonly tables: Table[];
   readonly rest: RecognizedWord[];
-} {
+}
+
+/** The tables that words make by where they stand, and the words that are in none. */
+export function unruledTables(words: readonly RecognizedWord[]): Found {
+  const letter = letterWidth(words);
+  const rows = rowsOf(words).map((row) => chunksOf(row, letter));
+  const parts = textColumns(rows, letter)?.map(tablesIn) ?? [tablesIn(words)];
+  return { tables: parts.flatMap(({ tables }) => tables), rest: parts.flatMap(({ rest }) => rest) };
+}
+
+function tablesIn(words: readonly RecognizedWord[]): Found {
   const letter = letterWidth(words);
   const height = median(words.map(({ box }) => box.height));
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));

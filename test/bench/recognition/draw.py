@@ -105,7 +105,7 @@ def draw_table(job, image):
                     draw.line([(x0, y0), (x0, y1)], fill=ink, width=thick)
             face = bold if r == 0 else font
             lines = texts[r, c]
-            y = y0 + (y1 - y0 - len(lines) * pitch) / 2
+            y = y0 + pad[1] if style == "none" else y0 + (y1 - y0 - len(lines) * pitch) / 2
             for line in lines:
                 length = face.getlength(line)
                 align = job["align"][c] if span["columnSpan"] == 1 else "center"

@@ -1,7 +1,7 @@
 // The pages of the benchmark, as `draw.py` takes them.
 
 import { join } from "node:path";
-import { dice, pick } from "../../support/dice.ts";
+import { dice, pick, type Dice } from "../../support/dice.ts";
 import { paragraph, tableContent } from "./content.ts";
 
 const FOLDER = "/usr/share/fonts/truetype";
@@ -94,7 +94,7 @@ const STYLES = {
     { style: "inner" },
     { style: "grid", merged: true },
     { style: "grid", headFill: 40, headInk: 255 },
-    { style: "grid", wrap: 9 },
+    { style: "grid", wrap: 5 },
     { style: "grid", skew: 2 },
   ],
   unruled: [
@@ -103,6 +103,8 @@ const STYLES = {
     { style: "lines" },
     { style: "none", skew: -1.5 },
     { style: "none", wide: true },
+    { style: "none", wide: true, wrap: 5 },
+    { style: "none", gaps: true },
   ],
 } as const;
 
@@ -118,12 +120,18 @@ function tableJob(group: "ruled" | "unruled", at: number): Job {
   const style: Readonly<Record<string, unknown>> = STYLES[group][at % STYLES[group].length] ?? {};
   const { rows, align } = tableContent(roll, 3 + roll(12), 3 + roll(3));
   const merged = style["merged"] === true ? mergedHeader(rows) : [];
+  if (style["gaps"] === true) leaveOut(roll, rows);
   const pad = style["wide"] === true ? [20, 10] : [pick(roll, [8, 10, 14]), pick(roll, [3, 5, 8])];
   const wrap = typeof style["wrap"] === "number" ? style["wrap"] * size : 0;
   const place = { kind: "table", width: 1300, height: 1400, font: font?.plain, bold: font?.bold, size, seed, pad };
   const text = { rows, align, merged, before: paragraph(roll, 3), after: paragraph(roll, 3) };
   const drawing = { ...style, ...place, ...text, wrap };
   return { group, name: `${group}-${at}`, drawing, rows };
+}
+
+/** Empties every sixth cell or so, but for names and the first column. */
+function leaveOut(roll: Dice, rows: string[][]): void {
+  for (const row of rows.slice(1)) for (let at = 1; at < row.length; at++) if (roll(6) === 0) row[at] = "";
 }
 
 /** A row above the others whose first cell reaches down and whose second one reaches over the rest. */

@@ -24,8 +24,10 @@ function file(content: Uint8Array): string {
   writeFileSync(path, content);
   return path;
 }
+/** A file in the field `data`; the same one each time, if it is the same path. */
+const of = (path: string, field = "data") => ({ id: Bun.hash.crc32(path), path, field });
 const page = <T>(path: string, number: number, use: (page: DocumentPage) => Promise<T>) =>
-  documents.read(path, "data", number, use);
+  documents.read(of(path), number, use);
 const picture = (path: string, number = 1) => page(path, number, async (one) => (await one.picture(150)).bitmap);
 /** Code, field and message; throws what is no failure of the document's. */
 const failure = (work: Promise<unknown>): Promise<"none" | readonly (string | undefined)[]> =>
@@ -53,7 +55,7 @@ describe("pictures", () => {
 
   test.each(readdirSync(pictures).filter((name) => !name.startsWith("turned")))("%s is decoded", async (name) => {
     const path = join(pictures, name);
-    expect(await documents.count(path, "data")).toBe(name === "pages.tiff" ? 3 : 1);
+    expect(await documents.count(of(path, "data"))).toBe(name === "pages.tiff" ? 3 : 1);
     expect(await size(path)).toEqual([64, 32]);
     expect(await dark(path)).toEqual(["left"]);
   });
@@ -103,7 +105,7 @@ describe("pictures", () => {
     const whole = readdirSync(pictures).map((name) => readFileSync(join(pictures, name)));
     for (const content of whole) {
       const cut = content.subarray(0, Math.floor(content.length * 0.6));
-      const refused = await failure(documents.count(file(cut), "data").then(() => picture(file(cut))));
+      const refused = await failure(documents.count(of(file(cut), "data")).then(() => picture(file(cut))));
       // A cut that leaves the pixels whole is none.
       if (refused !== "none") expect(refused.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
     }
@@ -111,7 +113,7 @@ describe("pictures", () => {
   });
 
   test("a file of another kind is refused with its kind", async () => {
-    expect(await failure(documents.count(file(Buffer.from("PK\x03\x04zip")), "data"))).toEqual([
+    expect(await failure(documents.count(of(file(Buffer.from("PK\x03\x04zip")), "data")))).toEqual([
       "unsupported_media_input",
       "data",
       "'data' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got a ZIP archive.",
@@ -148,7 +150,7 @@ describe("TIFF files that lie", () => {
   const grey = [...size, [258, 3, 1, 8], [262, 3, 1, 1], [277, 3, 1, 1]] as const;
   const refused = async (content: Uint8Array) => {
     const path = file(content);
-    const outcome = await failure(documents.count(path, "data").then(() => picture(path)));
+    const outcome = await failure(documents.count(of(path, "data")).then(() => picture(path)));
     expect(outcome.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
     return String(outcome[2]).replace(/^.*; got /, "");
   };
@@ -190,7 +192,7 @@ describe("PDF documents", () => {
 
   test("give their own text, with its places from the upper left", async () => {
     const path = file(pdfOf([{ lines }, { lines: ["Another page"], paper: [300, 200] }]));
-    expect(await documents.count(path, "data")).toBe(2);
+    expect(await documents.count(of(path, "data"))).toBe(2);
     const read = await linesAt(path);
     expect(read.map(({ text }) => text)).toEqual(lines);
     for (const [at, { box }] of read.entries()) {
@@ -202,6 +204,16 @@ describe("PDF documents", () => {
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
     const drawnPage = await page(path, 1, async (one) => [one.words.length, (await one.picture(144)).bitmap.width]);
     expect(drawnPage).toEqual([8, 1190]);
+  });
+
+  test("are read anew where another file has taken their place", async () => {
+    const path = file(pdfOf([{ lines: ["One"] }]));
+    const read = (id: number) => documents.read({ id, path, field: "file" }, 1, async ({ words }) => words[0]?.text);
+    expect(await read(1)).toBe("One");
+    writeFileSync(path, pdfOf([{ lines: ["Two"] }]));
+    expect([await read(1), await read(2)]).toEqual(["One", "Two"]);
+    documents.close();
+    expect(await read(2)).toBe("Two");
   });
 
   test("are seen as viewers turn them", async () => {
@@ -246,12 +258,12 @@ describe("PDF documents", () => {
       [{ lines }],
       `/ID [<00> <00>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >>`,
     );
-    expect(await failure(documents.count(file(locked), "file"))).toEqual([
+    expect(await failure(documents.count(of(file(locked), "file")))).toEqual([
       "unsupported_media_input",
       "file",
       "'file' must be a document without a password; got an encrypted PDF document.",
     ]);
-    const damaged = await failure(documents.count(file(Buffer.from("%PDF-1.7\nnothing")), "file"));
+    const damaged = await failure(documents.count(of(file(Buffer.from("%PDF-1.7\nnothing")), "file")));
     expect(damaged.slice(0, 2)).toEqual(["unprocessable_media", "file"]);
     const path = file(pdfOf([{ lines }]));
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);

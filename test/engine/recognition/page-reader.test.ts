@@ -61,7 +61,8 @@ beforeAll(async () => {
   reader = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
 });
 
-const read = (content: Uint8Array, task: RecognitionTask) => reader.read(file(content), "file", 1, task);
+const read = (content: Uint8Array, task: RecognitionTask) =>
+  reader.read({ id: ++count, path: file(content), field: "file" }, 1, task);
 const textsOf = ({ lines }: { readonly lines: readonly { readonly text: string }[] }) => lines.map(({ text }) => text);
 
 describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {

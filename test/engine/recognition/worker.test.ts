@@ -5,7 +5,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import type { RecognizedPage } from "../../../src/domain/recognition.ts";
 import { Watch } from "../../../src/engine/recognition/child/watch.ts";
 import { RecognitionWorker } from "../../../src/engine/recognition/child/worker.ts";
-import type { FromRecognizer, PageJob } from "../../../src/engine/recognition/protocol.ts";
+import type { DocumentFile, FromRecognizer, PageJob } from "../../../src/engine/recognition/protocol.ts";
 
 const pageOf = (path: string, number: number): RecognizedPage => ({
   number,
@@ -30,7 +30,8 @@ function create(read: (path: string, page: number) => Promise<void> = async () =
   const watch = new Watch({ aborts: () => aborts.splice(0), tellMoved: (work) => void told.push(work) }, clock);
   const reader = {
     count: async () => 3,
-    read: async (path: string, _field: string, number: number) => {
+    close: () => void order.push("close"),
+    read: async ({ path }: DocumentFile, number: number) => {
       order.push(`${path}${number}`);
       watch.check();
       await read(path, number);
@@ -42,16 +43,15 @@ function create(read: (path: string, page: number) => Promise<void> = async () =
   return { worker, sent, order, aborts, told, compute };
 }
 
-const page = (path: string, number = 1, client?: string): PageJob => ({
-  path,
-  field: "file",
-  page: { number, task: {} },
+const page = (path: string, number = 1, client?: string, isLast = false): PageJob => ({
+  document: { id: 1, path, field: "file" },
+  page: { number, task: {}, isLast },
   ...(client !== undefined && { client }),
 });
 
 test("a page is accepted, started and answered; a document without a page is counted", async () => {
   const { worker, sent } = create();
-  worker.submit(1, { path: "a", field: "file" });
+  worker.submit(1, { document: { id: 1, path: "a", field: "file" } });
   worker.submit(2, page("a", 2));
   await worker.step();
   await worker.step();
@@ -63,6 +63,15 @@ test("a page is accepted, started and answered; a document without a page is cou
     { type: "started", keys: [2] },
     { type: "events", outputs: [], finished: [{ key: 2, event: { type: "page", page: pageOf("a", 2) } }] },
   ]);
+});
+
+test("nothing is held of a document when its last page was read", async () => {
+  const { worker, order } = create();
+  worker.submit(1, page("a", 1));
+  worker.submit(2, page("a", 2, undefined, true));
+  await worker.step();
+  await worker.step();
+  expect(order).toEqual(["a1", "a2", "close"]);
 });
 
 test("clients take turns, however many documents one has", async () => {

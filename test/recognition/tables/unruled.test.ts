@@ -112,7 +112,35 @@ test("text in two columns is no table", () => {
     LEFT.map((left, at) => [left, RIGHT[at] ?? ""]),
     [0, 330],
   );
-  expect(unruledTables(page)).toEqual({ tables: [], rest: page });
+  const { tables, rest } = unruledTables(page);
+  expect(tables).toEqual([]);
+  expect(new Set(rest)).toEqual(new Set(page));
+});
+
+test("a table in one of two columns of text is found, and so is one over both", () => {
+  const text = [...LEFT, ...RIGHT, ...LEFT, ...RIGHT];
+  const left = grid(
+    text.map((line) => [line]),
+    [0],
+  );
+  const right = grid(
+    text.slice(0, 12).map((line) => [line]),
+    [330],
+  );
+  const inside = grid(ITEMS, [330, 450, 540], 12 * 26);
+  const below = grid(
+    text.slice(0, 3).map((line) => [line]),
+    [330],
+    17 * 26,
+  );
+  expect(unruledTables([...left, ...right, ...inside, ...below]).tables.map(({ rows }) => rows)).toEqual([ITEMS]);
+  const over = grid(
+    ITEMS.map((row) => [...row, "of the year"]),
+    [0, 250, 360, 480],
+    20 * 26,
+  );
+  const found = unruledTables([...left, ...right, ...over]).tables.map(({ rows }) => rows);
+  expect(found).toEqual([ITEMS.map((row) => [...row, "of the year"])]);
 });
 
 test("a list with its numbers or dots is no table", () => {

@@ -2,6 +2,7 @@
 
 import { SvcError } from "../../../domain/errors.ts";
 import { describeType, documentFormat, type DocumentFormat } from "../../../media/sniff.ts";
+import type { DocumentFile } from "../protocol.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import { openHeic } from "./heic.ts";
 import { unreadable } from "./limits.ts";
@@ -11,7 +12,7 @@ import { openPicture } from "./picture.ts";
 import { openTiff } from "./tiff.ts";
 
 interface Opened {
-  readonly path: string;
+  readonly id: number;
   readonly document: OpenDocument;
 }
 
@@ -20,26 +21,32 @@ export class Documents {
   private pdfium: Pdfium | undefined;
 
   /** Pages of the document in a file. Throws SvcError about one that cannot be read, naming the request's field. */
-  async count(path: string, field: string): Promise<number> {
-    return this.attempt(field, async () => (await this.document(path, field)).pageCount);
+  async count(file: DocumentFile): Promise<number> {
+    return this.attempt(file.field, async () => (await this.document(file)).pageCount);
+  }
+
+  /** Closes the last one. */
+  close(): void {
+    const { opened } = this;
+    this.opened = undefined;
+    opened?.document.close();
   }
 
   /** Opens a page, from 1; the one before is closed. `use` reads it. Throws SvcError, and what `use` throws. */
-  async read<T>(path: string, field: string, number: number, use: (page: DocumentPage) => Promise<T>): Promise<T> {
-    return this.attempt(field, async () => use(await (await this.document(path, field)).page(number)));
+  async read<T>(file: DocumentFile, number: number, use: (page: DocumentPage) => Promise<T>): Promise<T> {
+    return this.attempt(file.field, async () => use(await (await this.document(file)).page(number)));
   }
 
-  private async document(path: string, field: string): Promise<OpenDocument> {
-    if (this.opened?.path === path) return this.opened.document;
-    this.opened?.document.close();
-    this.opened = undefined;
+  private async document({ id, path, field }: DocumentFile): Promise<OpenDocument> {
+    if (this.opened?.id === id) return this.opened.document;
+    this.close();
     const bytes = await Bun.file(path).bytes();
     const format = documentFormat(bytes);
     if (!format) {
       const message = `'${field}' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got ${describeType(bytes)}.`;
       throw new SvcError("unsupported_media_input", message, { param: field });
     }
-    this.opened = { path, document: await this.open(format, bytes, field) };
+    this.opened = { id, document: await this.open(format, bytes, field) };
     return this.opened.document;
   }
 

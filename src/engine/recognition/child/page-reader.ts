@@ -12,6 +12,7 @@ import type {
 import type { Box, RecognizedWord } from "../../../recognition/bitmap.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
+import type { DocumentFile } from "../protocol.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
 import type { Documents } from "./documents.ts";
@@ -43,14 +44,19 @@ const NOTHING: Found = { words: [], tables: [], source: "recognition", notes: []
 export class PageReader {
   constructor(private readonly options: PageReaderOptions) {}
 
-  /** Pages of a document. Throws SvcError naming `field` where it is none. */
-  count(path: string, field: string): Promise<number> {
-    return this.options.documents.count(path, field);
+  /** Pages of a document. Throws SvcError naming its field where it is none. */
+  count(document: DocumentFile): Promise<number> {
+    return this.options.documents.count(document);
+  }
+
+  /** Frees what is held of the last document. */
+  close(): void {
+    this.options.documents.close();
   }
 
   /** Reads a page, from 1. Throws SvcError, or what `check` throws. */
-  read(path: string, field: string, number: number, task: RecognitionTask): Promise<RecognizedPage> {
-    return this.options.documents.read(path, field, number, async (page) => {
+  read(document: DocumentFile, number: number, task: RecognitionTask): Promise<RecognizedPage> {
+    return this.options.documents.read(document, number, async (page) => {
       this.options.check();
       const { width, height } = page;
       const { words, tables, source, notes } = await this.text(page, task);

@@ -5,6 +5,7 @@ import UTIF from "utif2";
 import { readImageHeader } from "../../../media/image-header.ts";
 import { Refusal } from "../../../media/refusal.ts";
 import { readTiff, type TiffPicture } from "../../../media/tiff-header.ts";
+import { unpackBits, unpackLzw } from "../../../media/unpack.ts";
 import type { OpenDocument } from "./document.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 import { picturePage, type Decoded } from "./picture.ts";
@@ -14,16 +15,26 @@ const TAG = {
   colours: 262,
   samples: 277,
   compression: 259,
+  planes: 284,
   strips: { offsets: 273, counts: 279, rows: 278 },
   tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
 } as const;
 /** A thumbnail of another picture. */
 const REDUCED = 1;
 const PLAIN = 1;
+/** A plane a colour, in place of all colours of a pixel side by side. */
+const SEPARATE = 2;
 const JPEG = 7;
-const DEFLATE: ReadonlySet<number> = new Set([8, 32_946]);
-/** By their numbers: none, three of fax machines, LZW, JPEG, deflate, PackBits. */
-const COMPRESSIONS: ReadonlySet<number> = new Set([PLAIN, 2, 3, 4, 5, JPEG, 32_773, ...DEFLATE]);
+/** What is unpacked here, by the numbers of compressions: none, LZW, deflate, PackBits. */
+const UNPACK: ReadonlyMap<number, (piece: Uint8Array, length: number) => Uint8Array> = new Map([
+  [PLAIN, (piece: Uint8Array) => piece],
+  [5, unpackLzw],
+  [8, inflated],
+  [32_946, inflated],
+  [32_773, unpackBits],
+]);
+/** What the decoder unpacks: three of fax machines, and JPEG. */
+const OTHERS: ReadonlySet<number> = new Set([2, 3, 4, JPEG]);
 /** Cyan, magenta, yellow, black. */
 const FOUR_INKS = 5;
 const MOST_PIXEL_BITS = 64;
@@ -74,24 +85,24 @@ function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Arr
 /** The file and the picture's tags for the decoder: every length checked, and inflated what was deflated. */
 function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPicture, field: string) {
   const compression = tags.get(TAG.compression)?.[0] ?? PLAIN;
-  if (!COMPRESSIONS.has(compression)) throw unreadable(field, `a TIFF file with compression ${compression}`);
+  const unpack = UNPACK.get(compression);
+  if (!unpack && !OTHERS.has(compression)) throw unreadable(field, `a TIFF file with compression ${compression}`);
   if (pixelBits > MOST_PIXEL_BITS) throw unreadable(field, `a TIFF file of ${pixelBits} bits a pixel`);
+  if (tags.get(TAG.planes)?.[0] === SEPARATE) throw unreadable(field, "a TIFF file with a plane a colour");
   const isTiled = tags.has(TAG.tiles.width);
   const [across, down] = isTiled
     ? [tags.get(TAG.tiles.width)?.[0] ?? 0, tags.get(TAG.tiles.height)?.[0] ?? 0]
     : [width, Math.min(height, tags.get(TAG.strips.rows)?.[0] ?? height)];
   if (across === 0 || down === 0 || Math.max(across, down) > LONGEST_SIDE) throw damaged(field);
   const names = isTiled ? TAG.tiles : TAG.strips;
-  const pieces = piecesOf(bytes, tags.get(names.offsets) ?? [], tags.get(names.counts), field);
+  const count = (isTiled ? Math.ceil(width / across) : 1) * Math.ceil(height / down);
+  const offsets = (tags.get(names.offsets) ?? []).slice(0, count);
+  const pieces = piecesOf(bytes, offsets, tags.get(names.counts), field);
   const pieceBytes = Math.ceil((across * pixelBits) / 8) * down;
   if (compression === JPEG) checkJpegs(pieces, field);
-  const contents = DEFLATE.has(compression) ? pieces.map((piece) => inflated(piece, pieceBytes, field)) : pieces;
-  return rebuilt(
-    bytes,
-    contents,
-    new Map([...tags, [TAG.compression, [DEFLATE.has(compression) ? PLAIN : compression]]]),
-    names,
-  );
+  const contents = unpack ? pieces.map((piece) => refusing(field, () => unpack(piece, pieceBytes))) : pieces;
+  const plain = new Map([...tags, [TAG.compression, [unpack ? PLAIN : compression]]]);
+  return rebuilt(bytes, contents, plain, names);
 }
 
 /** The strips or tiles. One that has no length goes on to the end of the file. */
@@ -129,11 +140,11 @@ function rebuilt(
 }
 
 /** A piece that holds more than it should is damaged, or a bomb. */
-function inflated(piece: Uint8Array, length: number, field: string): Uint8Array {
+function inflated(piece: Uint8Array, length: number): Uint8Array {
   try {
     return inflateSync(piece, { maxOutputLength: length });
   } catch {
-    throw damaged(field);
+    throw new Refusal("be a whole TIFF file", "a damaged TIFF file");
   }
 }
 

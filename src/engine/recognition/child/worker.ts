@@ -16,7 +16,7 @@ export class RecognitionWorker {
   private wake: () => void = () => {};
 
   constructor(
-    private readonly reader: Pick<PageReader, "count" | "read">,
+    private readonly reader: Pick<PageReader, "count" | "read" | "close">,
     private readonly watch: Watch,
     private readonly send: (message: FromRecognizer) => void,
   ) {}
@@ -60,13 +60,16 @@ export class RecognitionWorker {
     }
   }
 
-  private async result({ path, field, page }: QueuedJob): Promise<PageEvent> {
-    if (!page) return { type: "counted", pages: await this.reader.count(path, field) };
-    return { type: "page", page: await this.reader.read(path, field, page.number, page.task) };
+  private async result({ document, page }: QueuedJob): Promise<PageEvent> {
+    if (!page) return { type: "counted", pages: await this.reader.count(document) };
+    const { number, task, isLast } = page;
+    const read = await this.reader.read(document, number, task);
+    if (isLast) this.reader.close();
+    return { type: "page", page: read };
   }
 
   /** Whoever stopped it hears that it has ended. */
-  private refuse({ key, field, page }: QueuedJob, error: unknown): void {
+  private refuse({ key, document: { field }, page }: QueuedJob, error: unknown): void {
     if (error instanceof SvcError) {
       const { code, message, details } = error;
       this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
