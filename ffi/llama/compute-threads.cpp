@@ -17,12 +17,12 @@ namespace svc {
 namespace {
 
 // Computation that is judged at once: the system gives others turns of some milliseconds.
-constexpr double JUDGED_SECONDS = 0.04;
+constexpr double JUDGED_SECONDS = 0.1;
 // What was measured before a longer pause says nothing about what comes after it.
 constexpr double LONGEST_PAUSE = 0.05;
 // How often the system is asked whether cores are free, and how long one that was not free after all is left to others.
 constexpr double SHORTEST_PATIENCE = 0.1;
-constexpr double LONGEST_PATIENCE = 8;
+constexpr double LONGEST_PATIENCE = 1;
 // Of a core that would be worth it; in between nothing changes.
 constexpr double WORTH = 0.8;
 
@@ -83,9 +83,7 @@ class ComputeThreads {
     void begin(double now) {
         if (fixed || now - ended < LONGEST_PAUSE) return;
         computed = missing = 0;
-        if (count == most) return;
-        grow_where_free();
-        since = Moment();
+        if (count < most) grow_where_free();
     }
 
     void record(int threads, double now, double wall, double processor) {
