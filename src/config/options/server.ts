@@ -74,7 +74,7 @@ export const serverOptions = {
   }),
   maxAudioMinutes: number(0.1, 10_080, {
     default: 480,
-    help: "Longest recording that is recognised, in minutes.",
+    help: "Longest recording that is recognised, and most sound of a session of /v1/realtime, in minutes.",
   }),
   maxAudioBytes: integer(1, 1_000_000, {
     name: "max-audio-mb",
