@@ -32,6 +32,9 @@ struct Aborts {
     // Of the running computation; 0 also when there is none.
     int32_t running = 0;
     std::atomic<bool> stop{false};
+    // Whose request that is, and whether the computation has read it: one that comes behind its last look stops the next.
+    int32_t stopped = 0;
+    std::atomic<bool> heeded{false};
     // What is being computed; empty: nothing.
     std::atomic<const char *> work{""};
     // Grows while a computation moves on.
@@ -41,15 +44,20 @@ struct Aborts {
 };
 Aborts & aborts = *new Aborts;
 
+void keep_pending(int32_t owner) {
+    if (aborts.pending.size() == MOST_PENDING) aborts.pending.pop_front();
+    aborts.pending.push_back(owner);
+}
+
 void request_abort(int32_t owner) {
     std::lock_guard<std::mutex> lock(aborts.mutex);
     if (owner != 0 && (owner == aborts.running || aborts.running == AbortScope::ANYONE)) {
+        aborts.stopped = owner;
         aborts.stop = true;
         return;
     }
     // It may arrive just before the owner's computation starts.
-    if (aborts.pending.size() == MOST_PENDING) aborts.pending.pop_front();
-    aborts.pending.push_back(owner);
+    keep_pending(owner);
 }
 
 // One more; no two threads add to it often enough for a lost one to matter, and between graph nodes every nanosecond counts.
@@ -98,7 +106,9 @@ void tell_cause(int32_t owner) {
 
 bool abort_requested(void *) {
     beat();
-    return aborts.stop.load(std::memory_order_relaxed);
+    if (!aborts.stop.load(std::memory_order_relaxed)) return false;
+    aborts.heeded.store(true, std::memory_order_relaxed);
+    return true;
 }
 
 AbortScope::AbortScope(int32_t owner, const char * work) {
@@ -109,13 +119,16 @@ AbortScope::AbortScope(int32_t owner, const char * work) {
     const auto early = std::find(aborts.pending.begin(), aborts.pending.end(), owner);
     if (owner <= 0 || early == aborts.pending.end()) return;
     aborts.pending.erase(early);
+    aborts.stopped = owner;
     aborts.stop = true;
 }
 
 AbortScope::~AbortScope() {
     std::lock_guard<std::mutex> lock(aborts.mutex);
+    if (aborts.stop && !aborts.heeded) keep_pending(aborts.stopped);
     aborts.running = 0;
     aborts.stop = false;
+    aborts.heeded = false;
     aborts.work = "";
 }
 
