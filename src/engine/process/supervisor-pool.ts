@@ -28,19 +28,19 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
 
   /** Of all together: the state of the one that does best, and sums. */
   status(): ProcessStatus {
-    const [best, ...others] = this.supervisors.map((one) => one.status()).toSorted(byState);
+    const all = this.supervisors.map((one) => one.status()).toSorted(byState);
+    const [best] = all;
     if (!best) throw new Error("a pool without processes");
-    return others.reduce<ProcessStatus>(
-      (sum, one) => ({
-        ...one,
-        ...sum,
-        restarts: sum.restarts + one.restarts,
-        running: sum.running + one.running,
-        waiting: sum.waiting + one.waiting,
-        residentBytes: sum.residentBytes + one.residentBytes,
-      }),
-      best,
-    );
+    const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
+    const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
+    return {
+      ...best,
+      ...(lastError !== undefined && { lastError }),
+      restarts: sum(({ restarts }) => restarts),
+      running: sum(({ running }) => running),
+      waiting: sum(({ waiting }) => waiting),
+      residentBytes: sum(({ residentBytes }) => residentBytes),
+    };
   }
 
   /** As a supervisor does, in the process that has the least to do. */
