@@ -1,7 +1,6 @@
 // API description: images.
 
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
-import { LARGEST_PICTURE } from "../../store/pictures.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 /** Of every route that draws. */
@@ -54,12 +53,12 @@ export const imagesOperations: Operations = {
 further ones, ${MOST_PICTURES} in all, are what the description speaks of, for models that edit by themselves. \`mask\` is a PNG or WebP as large as the image: where it is
 transparent the image is drawn anew, elsewhere it stays. \`strength\`, above 0 and at most 1, says how much of the image goes. What a model
 cannot do with an image is refused, and never left out. Content tells formats, no name or type does. Each file has at most
-${LARGEST_PICTURE / 2 ** 20} MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts; \`lora\` is JSON. ${fields}`,
+20 MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts; \`lora\` is JSON. ${fields}`,
     answers: { 200: "The changed images." },
     headers,
     errors: {
       ...drawingErrors,
-      413: `A file is larger than ${LARGEST_PICTURE / 2 ** 20} MB, or the form than 100 MB; it is refused while it is read.`,
+      413: `A file is larger than 20 MB, or the form than 100 MB; it is refused while it is read.`,
       507: "`storage_full`: the disk for temporary files is full.",
     },
     queued: true,
