@@ -35,7 +35,10 @@ export const imageRoutes = (deps: AppDeps, contexts: RequestContexts) =>
   new Elysia({ name: "route.images" })
     .post("/v1/images/generations", ({ request }) => generate(deps, contexts, request), jsonRoute(ImageRequest, Images))
     .post("/v1/images/edits", ({ request }) => edit(deps, contexts, request), describedForm(ImageEditForm))
-    .post("/v1/images/variations", () => refuseVariations(), { parse: "none" })
+    .post("/v1/images/variations", () => refuseVariations(), {
+      parse: "none",
+      detail: { responses: {} },
+    })
     .get("/v1/images/files/:id", ({ params }) => keptImage(deps, params.id), describedFile);
 
 const describedForm = (form: TSchema) =>
