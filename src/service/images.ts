@@ -1,7 +1,13 @@
 // Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
 
-import type { DrawingEvent, ImageEvent, ImageProgress, ImageSize, ImageWork } from "../domain/image.ts";
-import { LARGEST_SEED } from "../domain/image.ts";
+import {
+  LARGEST_SEED,
+  type DrawingEvent,
+  type ImageEvent,
+  type ImageProgress,
+  type ImageSize,
+  type ImageWork,
+} from "../domain/image.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
 import { inlineBytes } from "../media/load-media.ts";
