@@ -159,14 +159,14 @@ interface Parts {
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
   readonly speakers: readonly SpeechEngine[];
+  /** The first is the usual one. */
+  readonly painters?: readonly (ImagePort & ObservedEngine)[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
-  /** What draws; the first is the usual one. */
-  readonly images?: readonly (ImagePort & ObservedEngine)[];
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, speakers, reader, tessdata, images = [] } = parts;
+  const { embedders, transcribers, painters = [], speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -178,7 +178,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
-    ...images.map(offeredImages),
+    ...painters.map(offeredImages),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const router = engine ? localRouter(engine, parallel, sources, config.transcribeInput) : new ModelRouter(sources);
@@ -203,9 +203,9 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...(system === engine ? [] : [system]),
     ...embedders,
     ...transcribers,
+    ...painters,
     ...speakers,
     reader,
-    ...images,
   ];
   return {
     config,
