@@ -49,7 +49,10 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
     throw new ExitError("usage", "svc draw writes an image: name a file with -o, or pipe it into a program.");
   }
   if (output === undefined && !show && count > 1) {
-    throw new ExitError("usage", "Several images need names: name a file with -o, each has its number before the ending.");
+    throw new ExitError(
+      "usage",
+      "Several images need names: name a file with -o, each has its number before the ending.",
+    );
   }
   const given = words.join(" ");
   const prompt = given === "" || given === "-" ? await readPipedInput(true) : given;

@@ -24,9 +24,7 @@ const Name = t.String({ minLength: 1, maxLength: 64 });
 
 /** Shared with the routes of other conventions. */
 export const drawing = {
-  steps: opt(
-    t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Default: the model's own." }),
-  ),
+  steps: opt(t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Default: the model's own." })),
   cfg_scale: opt(
     t.Number({
       minimum: 0,
@@ -58,7 +56,11 @@ export const ImageRequest = t.Object({
   moderation: opt(oneOf("auto", "low")),
   stream: opt(t.Boolean({ description: "Send server-sent events." })),
   partial_images: opt(
-    t.Integer({ minimum: 0, maximum: 3, description: "With `stream`: how often each image is shown before it is done." }),
+    t.Integer({
+      minimum: 0,
+      maximum: 3,
+      description: "With `stream`: how often each image is shown before it is done.",
+    }),
   ),
   user: opt(t.String({ description: "No effect." })),
   safety_identifier: opt(t.String({ description: "No effect." })),
@@ -67,7 +69,9 @@ export const ImageRequest = t.Object({
   sampler: opt(Name),
   lora: opt(t.Array(Adapter, { maxItems: 8, description: "Weights that are added to the model's." })),
   metadata: opt(
-    t.Boolean({ description: "false: a PNG does not say how it was made (description, seed, settings). Default true." }),
+    t.Boolean({
+      description: "false: a PNG does not say how it was made (description, seed, settings). Default true.",
+    }),
   ),
   progress: opt(t.Boolean({ description: "With `stream`: an event a step, too." })),
 });

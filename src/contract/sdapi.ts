@@ -19,7 +19,9 @@ const common = {
   scheduler: opt(Name),
   seed: opt(t.Integer({ minimum: -1, maximum: LARGEST_SEED, description: "-1, the default: any." })),
   batch_size: opt(Count),
-  n_iter: opt(t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "`batch_size` times as many images, 10 at most." })),
+  n_iter: opt(
+    t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "`batch_size` times as many images, 10 at most." }),
+  ),
   override_settings: opt(JsonObject),
 };
 
@@ -42,7 +44,9 @@ export const SdapiImages = t.Object({
 });
 
 export const SdapiOptionsRequest = t.Object({
-  sd_model_checkpoint: opt(t.String({ description: "The title of an image model: it draws from now on, in this API." })),
+  sd_model_checkpoint: opt(
+    t.String({ description: "The title of an image model: it draws from now on, in this API." }),
+  ),
 });
 
 export const SdapiOptions = t.Object({

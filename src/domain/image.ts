@@ -117,8 +117,7 @@ type Preview = Extract<ImageEvent, { readonly type: "preview" }>;
 
 /** What those are told who want the images; of a preview, the size that the image will have, where that is known. */
 export type DrawingEvent =
-  | Exclude<ImageEvent, Preview | { readonly type: "started" }>
-  | (Preview & { readonly size?: ImageSize });
+  Exclude<ImageEvent, Preview | { readonly type: "started" }> | (Preview & { readonly size?: ImageSize });
 
 /** How far the images of a request are. */
 export interface ImageProgress {

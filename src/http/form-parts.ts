@@ -158,7 +158,10 @@ async function abandon({ stream, content }: Arriving<Received>): Promise<void> {
 
 function parser(type: string, fieldSize: number): BusboyInstance {
   try {
-    return new Busboy({ headers: { "content-type": type }, limits: { fields: MOST_FIELDS, headerPairs: 32, fieldSize } });
+    return new Busboy({
+      headers: { "content-type": type },
+      limits: { fields: MOST_FIELDS, headerPairs: 32, fieldSize },
+    });
   } catch {
     throw broken("Content-Type names no boundary of the form's parts.");
   }

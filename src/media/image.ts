@@ -12,7 +12,13 @@ import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 /** What JPEG can count to, the most of all formats that pictures of this size come in. */
 const LONGEST_SIDE = 65_535;
 
-const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = { png: "PNG", jpeg: "JPEG", webp: "WebP", gif: "GIF", bmp: "BMP" };
+const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
+  png: "PNG",
+  jpeg: "JPEG",
+  webp: "WebP",
+  gif: "GIF",
+  bmp: "BMP",
+};
 
 /**
  * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright, puts it on white, and makes its longest

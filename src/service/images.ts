@@ -175,7 +175,12 @@ const sized = (preview: Preview, size: ImageSize | undefined): DrawingEvent => (
 const usualSize = (engine: ImagePort, { edit }: ImageWork): ImageSize | undefined =>
   edit ? undefined : engine.status().model?.size;
 
-const sources = ({ image, references, mask, strength }: NonNullable<ImageRun["edit"]>): NonNullable<ImageWork["edit"]> => ({
+const sources = ({
+  image,
+  references,
+  mask,
+  strength,
+}: NonNullable<ImageRun["edit"]>): NonNullable<ImageWork["edit"]> => ({
   image: source(image),
   ...(references.length > 0 && { references: references.map(source) }),
   ...(mask && { mask: source(mask) }),
@@ -185,4 +190,5 @@ const sources = ({ image, references, mask, strength }: NonNullable<ImageRun["ed
 const source = ({ path, field }: TemporaryFile) => ({ path, field });
 
 /** One that leaves room for those of all images. */
-const anySeed = (count: number): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);
+const anySeed = (count: number): number =>
+  (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);

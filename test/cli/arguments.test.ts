@@ -113,7 +113,19 @@ describe("commands on recordings and voices", () => {
   });
 
   test("draw has a short form of its own, which no other command has", () => {
-    const words = parseArguments(["draw", "a", "red", "circle", "-n", "2", "--size=64x64", "-o", "a.png", "--seed", "7"]);
+    const words = parseArguments([
+      "draw",
+      "a",
+      "red",
+      "circle",
+      "-n",
+      "2",
+      "--size=64x64",
+      "-o",
+      "a.png",
+      "--seed",
+      "7",
+    ]);
     expect(words).toMatchObject({
       action: "draw",
       operands: ["a", "red", "circle"],

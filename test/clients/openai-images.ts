@@ -23,12 +23,14 @@ export async function imageChecks({ OpenAI, client, toFile, version }: Sdk): Pro
   /** The older version reads every answer of these routes as JSON. */
   const checkStream = async (name: string, body: () => Promise<void>) =>
     version.startsWith("4.") ? skip(name, "this version streams no images") : check(name, body);
-  const generate = (extra: object = {}) => images.generate({ ...asked, ...extra } as Parameters<typeof images.generate>[0]);
+  const generate = (extra: object = {}) =>
+    images.generate({ ...asked, ...extra } as Parameters<typeof images.generate>[0]);
   const edit = (extra: object) => images.edit({ ...asked, ...extra } as Parameters<typeof images.edit>[0]);
   const whole = async (call: PromiseLike<unknown>) =>
     (await call) as { data: { b64_json?: string; url?: string; seed?: number }[]; size?: string };
   const events = async (call: PromiseLike<unknown>) => Array.fromAsync((await call) as AsyncIterable<ImageEvent>);
-  const drawn = async (extra: object = {}) => Buffer.from((await whole(generate(extra))).data[0]?.b64_json ?? "", "base64");
+  const drawn = async (extra: object = {}) =>
+    Buffer.from((await whole(generate(extra))).data[0]?.b64_json ?? "", "base64");
 
   await check("images.generate gives images, each with a seed one above the last", async () => {
     const { data, size } = await whole(generate({ n: 2, seed: 7 }));
@@ -77,7 +79,12 @@ export async function imageChecks({ OpenAI, client, toFile, version }: Sdk): Pro
   });
 
   await checkStream("leaving a stream ends its work on the server", async () => {
-    const stream = (await generate({ stream: true, progress: true, steps: 150, size: "256x256" })) as unknown as AsyncIterable<ImageEvent>;
+    const stream = (await generate({
+      stream: true,
+      progress: true,
+      steps: 150,
+      size: "256x256",
+    })) as unknown as AsyncIterable<ImageEvent>;
     for await (const _ of stream) break;
     await untilIdle("SVC_URL");
   });

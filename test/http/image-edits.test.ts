@@ -113,23 +113,146 @@ describe("answers", () => {
 describe("refuses and names the part", () => {
   test.each<[string, readonly Part[], string]>([
     ["no image", [["prompt", prompt]], "image"],
-    ["a mask alone", [["prompt", prompt], ["mask", mask]], "image"],
+    [
+      "a mask alone",
+      [
+        ["prompt", prompt],
+        ["mask", mask],
+      ],
+      "image",
+    ],
     ["no description", [["image", image]], "prompt"],
-    ["an image that is text", [["prompt", prompt], ["image", "aGk="]], "image"],
-    ["a mask that is text", [["prompt", prompt], ["image", image], ["mask", "aGk="]], "mask"],
-    ["two masks", [["prompt", prompt], ["image", image], ["mask", mask], ["mask", mask]], "mask"],
-    ["a mask of another size", [["prompt", prompt], ["image", image], ["mask", pngHeader(96, 64, true)]], "mask"],
-    ["a mask without transparency", [["prompt", prompt], ["image", image], ["mask", image]], "mask"],
-    ["an empty image", [["prompt", prompt], ["image", new Uint8Array()]], "image"],
-    ["a file of another type", [["prompt", prompt], ["image", new TextEncoder().encode("GIF89a, or so")]], "image"],
-    ["an image that is cut off", [["prompt", prompt], ["image", image.slice(0, -4)]], "image"],
-    ["an image that is too large", [["prompt", prompt], ["image", pngHeader(50_000, 50_000)]], "image"],
-    ["a second image that is none", [["prompt", prompt], ["image", image], ["image", image.slice(0, 20)]], "image"],
-    ["another file", [["prompt", prompt], ["image", image], ["markup", mask]], "image"],
-    ["no strength at all", [["prompt", prompt], ["image", image], ["strength", "0"]], "strength"],
-    ["too much of it", [["prompt", prompt], ["image", image], ["strength", "1.1"]], "strength"],
-    ["what is not served", [["prompt", prompt], ["image", image], ["input_fidelity", "high"]], "input_fidelity"],
-    ["a number that is none", [["prompt", prompt], ["image", image], ["n", "two"]], "n"],
+    [
+      "an image that is text",
+      [
+        ["prompt", prompt],
+        ["image", "aGk="],
+      ],
+      "image",
+    ],
+    [
+      "a mask that is text",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", "aGk="],
+      ],
+      "mask",
+    ],
+    [
+      "two masks",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", mask],
+        ["mask", mask],
+      ],
+      "mask",
+    ],
+    [
+      "a mask of another size",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", pngHeader(96, 64, true)],
+      ],
+      "mask",
+    ],
+    [
+      "a mask without transparency",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", image],
+      ],
+      "mask",
+    ],
+    [
+      "an empty image",
+      [
+        ["prompt", prompt],
+        ["image", new Uint8Array()],
+      ],
+      "image",
+    ],
+    [
+      "a file of another type",
+      [
+        ["prompt", prompt],
+        ["image", new TextEncoder().encode("GIF89a, or so")],
+      ],
+      "image",
+    ],
+    [
+      "an image that is cut off",
+      [
+        ["prompt", prompt],
+        ["image", image.slice(0, -4)],
+      ],
+      "image",
+    ],
+    [
+      "an image that is too large",
+      [
+        ["prompt", prompt],
+        ["image", pngHeader(50_000, 50_000)],
+      ],
+      "image",
+    ],
+    [
+      "a second image that is none",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["image", image.slice(0, 20)],
+      ],
+      "image",
+    ],
+    [
+      "another file",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["markup", mask],
+      ],
+      "image",
+    ],
+    [
+      "no strength at all",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["strength", "0"],
+      ],
+      "strength",
+    ],
+    [
+      "too much of it",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["strength", "1.1"],
+      ],
+      "strength",
+    ],
+    [
+      "what is not served",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["input_fidelity", "high"],
+      ],
+      "input_fidelity",
+    ],
+    [
+      "a number that is none",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["n", "two"],
+      ],
+      "n",
+    ],
   ])("%s", async (_, parts, param) => {
     const server = serve();
     const response = await send(server, form(...parts));
@@ -186,7 +309,11 @@ describe("what was sent is gone", () => {
   test("when the engine refuses it, and when the request is cancelled", async () => {
     const server = serve();
     server.drawer.refusal = new SvcError("unsupported_media_input", "'mask' is not for this model.", { param: "mask" });
-    const parts = [["prompt", prompt], ["image", image], ["mask", mask]] as const;
+    const parts = [
+      ["prompt", prompt],
+      ["image", image],
+      ["mask", mask],
+    ] as const;
     expect(await fault(await send(server, form(...parts)))).toEqual([400, "unsupported_media_input", "mask"]);
     expect(leftovers(server)).toEqual([]);
     server.drawer.refusal = undefined;

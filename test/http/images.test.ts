@@ -225,7 +225,10 @@ describe("as a stream", () => {
   test("it ends once, with an error behind what is there", async () => {
     const { post, drawer } = serve();
     drawer.failure = crashed;
-    await expectGolden("images-failed.sse", await (await post(PATH, { prompt, n: 2, seed: 1, stream: true }, id)).text());
+    await expectGolden(
+      "images-failed.sse",
+      await (await post(PATH, { prompt, n: 2, seed: 1, stream: true }, id)).text(),
+    );
   });
 
   test("before it is accepted, a failure has its own status", async () => {
@@ -293,7 +296,9 @@ describe("running", () => {
     const stream = await post(PATH, { prompt, stream: true }, { "x-request-id": "stream" });
     await post("/v1/chat/completions/stream/cancel", {});
     const told = await eventsOf(stream);
-    expect(told.map(({ type, error }) => [type, (error as { code: string }).code])).toEqual([["error", "request_cancelled"]]);
+    expect(told.map(({ type, error }) => [type, (error as { code: string }).code])).toEqual([
+      ["error", "request_cancelled"],
+    ]);
     await until(() => requests.activeCount === 0 && requests.registeredCount === 0);
   });
 

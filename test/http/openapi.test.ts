@@ -124,7 +124,11 @@ describe("GET /openapi.json", () => {
       if (path === "/v1/realtime") continue;
       // What a file is uploaded to has no example, and what needs one has one that is not there.
       const sent =
-        path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : (example ?? UPLOADS[path] ?? RECORDING);
+        path === "/v1/files"
+          ? LINE
+          : path === "/v1/batches"
+            ? await withFile(url, example)
+            : (example ?? UPLOADS[path] ?? RECORDING);
       const response = await (method === "GET"
         ? fetch(url + path)
         : sent instanceof FormData

@@ -177,7 +177,10 @@ describe("progress", () => {
   });
 
   test("one API key neither sees nor ends what another draws, and ending is never refused", async () => {
-    const keys = { apiKeys: ["ada", "bob"].map((name) => ({ name, key: `key of ${name}`.replaceAll(" ", "-") })), keyRpm: 1 };
+    const keys = {
+      apiKeys: ["ada", "bob"].map((name) => ({ name, key: `key of ${name}`.replaceAll(" ", "-") })),
+      keyRpm: 1,
+    };
     const server = serve(undefined, keys);
     server.drawer.gate = new Promise(() => {});
     const as = (name: string) => ({ "x-api-key": `key-of-${name}` });

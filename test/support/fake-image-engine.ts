@@ -67,7 +67,8 @@ export class FakeDrawer implements ImagePort {
         await Promise.race([this.gate, aborted]);
         yield { type: "progress", image, step, steps };
         const index = step - 1;
-        if (index < work.previews && step < steps) yield { type: "preview", image, index, data: bytes(`preview ${index}`) };
+        if (index < work.previews && step < steps)
+          yield { type: "preview", image, index, data: bytes(`preview ${index}`) };
       }
       const seed = work.seed + image;
       yield { type: "image", image, data: bytes(`image ${seed}`), size: work.size ?? this.known.size, seed };

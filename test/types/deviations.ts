@@ -22,7 +22,14 @@ const usage = within("usage", [
 ]);
 
 /** Images are not counted in tokens. */
-const tokens = { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0, input_tokens_details: { image_tokens: 0, text_tokens: 0 } } };
+const tokens = {
+  usage: {
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  },
+};
 
 /** With --transcribe-input. */
 const transcribed = "svc_transcriptions";

@@ -141,11 +141,16 @@ export function decodeSeed(asked: number | null | undefined, count: number): num
 }
 
 /** What a quality means, or how many steps the request wants itself. */
-function decodeSteps({ steps, quality }: ImageRequest): Pick<ImageCall, "quality"> &
-  Pick<ImageWork, "steps" | "stepShare"> {
+function decodeSteps({
+  steps,
+  quality,
+}: ImageRequest): Pick<ImageCall, "quality"> & Pick<ImageWork, "steps" | "stepShare"> {
   if (steps != null) {
     if (quality == null || quality === "auto") return { steps };
-    throw unsupported("quality", "'quality' must be auto or absent where 'steps' is given: it stands for a number of these.");
+    throw unsupported(
+      "quality",
+      "'quality' must be auto or absent where 'steps' is given: it stands for a number of these.",
+    );
   }
   const meant = QUALITIES[quality ?? "auto"];
   const stepShare = STEP_SHARES[meant];
@@ -164,7 +169,10 @@ function checkStream({ partial_images, progress, response_format }: ImageRequest
 function decodeEncoding({ output_format, output_compression, metadata }: ImageRequest): ImageEncoding {
   const format = output_format ?? "png";
   if (output_compression != null && format === "png") {
-    throw unsupported("output_compression", "'output_compression' needs 'output_format' jpeg or webp: png loses nothing.");
+    throw unsupported(
+      "output_compression",
+      "'output_compression' needs 'output_format' jpeg or webp: png loses nothing.",
+    );
   }
   return {
     format,

@@ -138,10 +138,13 @@ function decodeSize({ width, height }: TextToImageRequest): ImageSize | undefine
 /** Weights are named in the description. */
 function decodePrompt(text: string): { prompt: string; adapters: ImageAdapter[] } {
   const adapters: ImageAdapter[] = [];
-  const prompt = text.replace(/<lora:([^:<>]{1,256})(?::(-?\d{1,3}(?:\.\d{1,6})?))?>/g, (_, name: string, scale = "1") => {
-    adapters.push({ name, scale: Number(scale) });
-    return "";
-  });
+  const prompt = text.replace(
+    /<lora:([^:<>]{1,256})(?::(-?\d{1,3}(?:\.\d{1,6})?))?>/g,
+    (_, name: string, scale = "1") => {
+      adapters.push({ name, scale: Number(scale) });
+      return "";
+    },
+  );
   return { prompt: prompt.trim(), adapters };
 }
 
@@ -152,12 +155,7 @@ function samplerOf({ sampler_name, sampler_index }: TextToImageRequest): string 
 }
 
 /** `Euler a`, `DPM++ 2S a` and `DPM++ 2M` are `euler_a`, `dpm++2s_a` and `dpm++2m`. */
-const plainName = (label: string): string =>
-  label
-    .trim()
-    .toLowerCase()
-    .replace(/\s+a$/, "_a")
-    .replace(/\s+/g, "");
+const plainName = (label: string): string => label.trim().toLowerCase().replace(/\s+a$/, "_a").replace(/\s+/g, "");
 
 /** Settings of the server for one request: which model draws, and no other. */
 function modelOf(settings: TextToImageRequest["override_settings"]): string | undefined {
@@ -188,5 +186,4 @@ function isWanted(value: unknown): boolean {
 
 const invalid = (param: string, rule: string, got: string) =>
   new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
-const unsupported = (param: string) =>
-  new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+const unsupported = (param: string) => new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });

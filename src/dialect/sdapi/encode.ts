@@ -1,12 +1,6 @@
 // Images, models and progress in the form of /sdapi/v1.
 
-import type {
-  SdapiImages,
-  SdapiModels,
-  SdapiProgress,
-  SdapiSamplers,
-  SdapiSchedulers,
-} from "../../contract/sdapi.ts";
+import type { SdapiImages, SdapiModels, SdapiProgress, SdapiSamplers, SdapiSchedulers } from "../../contract/sdapi.ts";
 import type { ImageModel, ImageProgress } from "../../domain/image.ts";
 import type { DrawnImage } from "../images/encode.ts";
 import type { SdapiCall } from "./decode.ts";

@@ -132,7 +132,9 @@ async function respond(
   const now = () => Math.floor(clock.wall() / 1000);
   if (call.stream && config.streaming) {
     const options = { kind, call, requestId: context.id, now };
-    return streamResponse(deps, contexts, request, events, (put) => imageWriter(put, options), { disconnect, headers });
+    // The first step may take long.
+    const stream = { disconnect, headers, opens: true };
+    return streamResponse(deps, contexts, request, events, (put) => imageWriter(put, options), stream);
   }
   const drawn = await collectImages(events);
   const { format } = call.work.encoding;

@@ -56,7 +56,8 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     const { id, client, deadline } = requestOrigin(deps, contexts, request);
     const report: RequestReport = {};
     context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
-    const model = call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
+    const model =
+      call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
     const entry = { id, apiKey: context.apiKey, report };
     running.add(entry);
     try {
@@ -94,14 +95,12 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
   return new Elysia({ name: "route.sdapi" })
     .post(
       "/sdapi/v1/txt2img",
-      async ({ request }) =>
-        draw(request, decodeTextToImage(await bodies.read(request, bodyCeilings.embeddings))),
+      async ({ request }) => draw(request, decodeTextToImage(await bodies.read(request, bodyCeilings.embeddings))),
       jsonRoute(TextToImageRequest, SdapiImages),
     )
     .post(
       "/sdapi/v1/img2img",
-      async ({ request }) =>
-        draw(request, decodeImageToImage(await bodies.read(request, bodyCeilings.generation))),
+      async ({ request }) => draw(request, decodeImageToImage(await bodies.read(request, bodyCeilings.generation))),
       jsonRoute(ImageToImageRequest, SdapiImages),
     )
     .get("/sdapi/v1/options", () => Response.json(optionsOf(known()?.modelId)), jsonAnswer(SdapiOptions))
