@@ -1,7 +1,7 @@
 // Through the Vercel AI SDK and its OpenAI provider: images from descriptions.
 
 import { createOpenAI } from "@ai-sdk/openai";
-import { APICallError, experimental_generateImage as generateImage } from "ai";
+import { APICallError, generateImage } from "ai";
 import { check, equal, ok, untilIdle } from "./checks.ts";
 import { failure } from "./sdk.ts";
 
@@ -20,9 +20,15 @@ export async function imageChecks(): Promise<void> {
   });
 
   await check("generateImage with options of the provider", async () => {
-    const providerOptions = { openai: { output_format: "webp", steps: 2, seed: 7 } };
+    const providerOptions = { openai: { outputFormat: "webp", outputCompression: 50, quality: "low", user: "7" } };
     const { image } = await generateImage({ ...drawing, providerOptions });
     equal(image.mediaType, "image/webp");
+  });
+
+  await check("generateImage changes an image", async () => {
+    const { image } = await generateImage(drawing);
+    const prompt = { text: "a blue circle", images: [image.uint8Array] };
+    equal((await generateImage({ ...drawing, prompt })).image.mediaType, "image/png");
   });
 
   await check("a size that is none is an APICallError that is not retried", async () => {
@@ -33,8 +39,7 @@ export async function imageChecks(): Promise<void> {
 
   await check("aborting generateImage ends its work on the server", async () => {
     const abort = new AbortController();
-    const providerOptions = { openai: { steps: 150 } };
-    const call = generateImage({ ...drawing, size: "256x256", providerOptions, abortSignal: abort.signal });
+    const call = generateImage({ ...drawing, n: 6, size: "256x256", abortSignal: abort.signal });
     setTimeout(() => abort.abort(), 1500);
     await failure(() => call, Error);
     await untilIdle("SVC_URL");
