@@ -53,8 +53,7 @@ export class KeptImages {
 
   /** Undefined when there is none, or none any more. */
   get(id: string): KeptImage | undefined {
-    const entry = this.entries.get(id);
-    return entry && this.clock.now() < entry.until ? entry : undefined;
+    return this.entries.get(id);
   }
 
   /** Keeps none any more. */
