@@ -12,6 +12,7 @@ import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
+import type { ImagePort } from "../engine/image/port.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
@@ -22,11 +23,13 @@ import type { WhisperFile } from "../model/whisper-file.ts";
 import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
+import { ImageService } from "../service/images.ts";
 import { InputTranscriber } from "../service/input-transcriber.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import {
   offeredEmbeddings,
+  offeredImages,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -39,6 +42,8 @@ import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { Documents } from "../store/documents.ts";
+import { KeptImages } from "../store/kept-images.ts";
+import { Pictures } from "../store/pictures.ts";
 import { Recordings } from "../store/recordings.ts";
 import type { Tessdata } from "../store/tessdata.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
@@ -78,6 +83,7 @@ export interface Services {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -153,12 +159,14 @@ interface Parts {
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
   readonly speakers: readonly SpeechEngine[];
+  /** The first is the usual one. */
+  readonly painters?: readonly (ImagePort & ObservedEngine)[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters = [], speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -170,6 +178,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
+    ...painters.map(offeredImages),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const router = engine ? localRouter(engine, parallel, sources, config.transcribeInput) : new ModelRouter(sources);
@@ -194,6 +203,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...(system === engine ? [] : [system]),
     ...embedders,
     ...transcribers,
+    ...painters,
     ...speakers,
     reader,
   ];
@@ -218,6 +228,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
       tessdata,
       ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
     }),
+    images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),
