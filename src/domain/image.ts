@@ -50,6 +50,8 @@ export interface ImageWork {
   /** Of the first image, an integer from 0 below 2^32. */
   readonly seed: number;
   readonly steps?: number;
+  /** Steps as a multiple of the model's own, where `steps` is absent: rounded up, one at least. Absent: 1. */
+  readonly stepShare?: number;
   /** How closely the description is followed (classifier-free guidance). */
   readonly guidance?: number;
   readonly sampler?: string;
