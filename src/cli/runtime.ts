@@ -13,6 +13,7 @@ import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
+import type { ImageEngine } from "../engine/image/image-engine.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
@@ -57,6 +58,7 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
+import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
@@ -118,6 +120,7 @@ export function createGatewayServices(config: Config): Services {
 const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
+  images: readImageFiles(config),
   kokoro: findKokoro(config),
 });
 
@@ -126,6 +129,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
   return {
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
+    painters: imageEngines(files.images, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
     reader: recognitionEngine(config, launch, native),
     tessdata: recognitionData(config, native),
@@ -140,6 +144,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
+  readonly images: ImageFiles;
   readonly kokoro: FoundKokoro | undefined;
 }
 
@@ -152,13 +157,14 @@ interface Parts {
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
+  readonly painters: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -194,6 +200,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...(system === engine ? [] : [system]),
     ...embedders,
     ...transcribers,
+    ...painters,
     ...speakers,
     reader,
   ];

@@ -19,8 +19,13 @@ export function withAbsoluteFile(item: string, absolute: (path: string) => strin
 /** The adapters that are offered, without a name under that of their file. Throws UsageError. */
 export const parseAdapters = (items: readonly string[]): readonly Adapter[] => parse(items, "--lora");
 
-/** The same for models that draw; requests say how much of each they want. Throws UsageError. */
-export const parseImageAdapters = (items: readonly string[]): readonly Adapter[] => parse(items, "--image-lora");
+/** The same for models that draw, without scales: each request says how much it wants. Throws UsageError. */
+export function parseImageAdapters(items: readonly string[]): readonly Adapter[] {
+  const adapters = parse(items, "--image-lora");
+  const scaled = adapters.find(({ scale }) => scale !== 0);
+  if (scaled) throw new UsageError(`--image-lora takes no scale, as ${scaled.name} has one: each request gives it.`);
+  return adapters;
+}
 
 function parse(items: readonly string[], option: string): readonly Adapter[] {
   const adapters = items.map((item) => parseAdapter(item, option));
