@@ -37,12 +37,13 @@ const GGML_FLAGS = [
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
+// It builds graphs and runs samplers: -O3 takes half as long again to compile, and makes no step faster.
+export const MAIN_FLAGS: readonly string[] = ["-O1", ...SD_FLAGS];
 /** What every processor of the last ten years has; ffi/image/load.cpp looks whether it is there. */
 const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
 
 const PARTS: Readonly<Record<string, Part>> = {
-  // Builds graphs and runs samplers: -O3 takes half as long again to compile, and makes no step faster.
-  main: { sources: [join(inside, "inside.cpp")], flags: ["-O1", ...SD_FLAGS] },
+  main: { sources: [join(inside, "inside.cpp")], flags: MAIN_FLAGS },
   rest: {
     sources: ["src/*", "src/core/*", "src/extensions/*", "src/model_io/*", "src/runtime/*", "src/tokenizers/*"],
     skip: /\/(stable-diffusion|version|convert)\.cpp$/,
