@@ -7,6 +7,8 @@ import { deflateSync } from "node:zlib";
 
 const mac = process.platform === "darwin";
 const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
+/** Of models that draw no images, or whose licence is not ours to pass on: ffi/image/vocabularies.cpp says so when one is asked for. */
+const LEFT_OUT = /^(gemma|umt5)/;
 /** `0x`, two digits and a comma. */
 const [X, COMMA] = [120, 44];
 
@@ -15,6 +17,10 @@ export async function packVocabularies(crate: string): Promise<void> {
   const folder = join(crate, HEADERS);
   for (const header of readdirSync(folder).filter((name) => name.endsWith(".hpp"))) {
     const path = join(folder, header);
+    if (LEFT_OUT.test(header)) {
+      rmSync(path);
+      continue;
+    }
     const bytes = spelledOut(await Bun.file(path).bytes());
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(bytes.length));

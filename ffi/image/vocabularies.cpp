@@ -29,15 +29,20 @@ std::string unpacked(const uint8_t * start, const uint8_t * end) {
     std::string load();                                       \
     std::string load() { return unpacked(svc_vocabulary_##name, svc_vocabulary_##name##_end); }
 
+#define SVC_NO_VOCABULARY(load, model)                                                    \
+    std::string load();                                                                   \
+    std::string load() { throw std::runtime_error("this build has no vocabulary of " model); }
+
 SVC_VOCABULARY(load_clip_merges, clip_merges)
 SVC_VOCABULARY(load_qwen2_merges, qwen_merges)
 SVC_VOCABULARY(load_mistral_merges, mistral_merges)
 SVC_VOCABULARY(load_mistral_vocab_json, mistral_vocab)
 SVC_VOCABULARY(load_t5_tokenizer_json, t5)
-SVC_VOCABULARY(load_umt5_tokenizer_json, umt5)
-SVC_VOCABULARY(load_gemma_merges, gemma_merges)
-SVC_VOCABULARY(load_gemma_vocab_json, gemma_vocab)
-SVC_VOCABULARY(load_gemma2_merges, gemma2_merges)
-SVC_VOCABULARY(load_gemma2_vocab_json, gemma2_vocab)
 SVC_VOCABULARY(load_gpt_oss_merges, gpt_oss_merges)
 SVC_VOCABULARY(load_gpt_oss_vocab_json, gpt_oss_vocab)
+
+SVC_NO_VOCABULARY(load_umt5_tokenizer_json, "UMT5")
+SVC_NO_VOCABULARY(load_gemma_merges, "Gemma")
+SVC_NO_VOCABULARY(load_gemma_vocab_json, "Gemma")
+SVC_NO_VOCABULARY(load_gemma2_merges, "Gemma 2")
+SVC_NO_VOCABULARY(load_gemma2_vocab_json, "Gemma 2")
