@@ -93,12 +93,18 @@ export class ImageWorker {
     const tell = (event: PictureEvent) => this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
     // A file takes a while to write, and what is told must stay in order.
     let told = Promise.resolve();
+    const later = (work: () => void | Promise<void>) => {
+      told = told.then(work);
+      // Whoever waits for it below hears of it.
+      told.catch(() => {});
+    };
     const { pixels, size } = await paint(job, this.tools, {
-      step: (step, steps) => void (told = told.then(() => tell({ type: "progress", image, step, steps }))),
-      preview: (index, shown, shownSize) => {
-        const file = encoded(shown, shownSize, { ...encoding, tellsHow: false });
-        told = told.then(async () => tell({ type: "preview", image, index, data: await file }));
-      },
+      step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
+      preview: (index, shown, shownSize) =>
+        later(async () => {
+          const data = await encoded(shown, shownSize, { ...encoding, tellsHow: false });
+          tell({ type: "preview", image, index, data });
+        }),
     });
     await told;
     const data = await encoded(pixels, size, encoding, howOf(work, plan, pixels, this.model.name));
