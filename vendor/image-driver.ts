@@ -20,7 +20,8 @@ export async function buildImageDriver(): Promise<string> {
       makeFolder(target, async (temporary) => {
         const units = [join(sources, "src/stable-diffusion.cpp"), driver, vocabularies];
         const own = units.map((_, index) => join(temporary, `${index}.o`));
-        for (const [index, unit] of units.entries()) await compileSdUnit(sources, unit, own[index] ?? "", unit === driver ? ["-O2"] : MAIN_FLAGS);
+        for (const [index, unit] of units.entries())
+          await compileSdUnit(sources, unit, own[index] ?? "", unit === driver ? ["-O2"] : MAIN_FLAGS);
         const shared = objects.filter((object) => !object.includes("inside.cpp"));
         await run([compiler, ...own, ...shared, "-pthread", "-Wl,--gc-sections", "-o", join(temporary, "driver")]);
       }),

@@ -2,12 +2,12 @@
 // in ggml than other libraries do, so it shares nothing with them, and a process has either.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import { compiler, compileShim, CXX_FLAGS, joinSources, libraryName, shimFingerprint } from "./shim.ts";
+import { compiler, compileShim, CXX_FLAGS, libraryName, shimFingerprint } from "./shim.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
@@ -22,8 +22,8 @@ interface Part {
   /** Below the sources of the library; `*` stands for all C and C++ files that are right in the folder. */
   readonly sources: readonly string[];
   readonly skip?: RegExp;
-  /** Sources of C++ are joined to so many units; absent: each is one. */
-  readonly units?: number;
+  /** They are compiled as one: reading the same headers for each alone would take most of the time. */
+  readonly isJoined?: true;
   readonly flags: readonly string[];
 }
 
@@ -46,16 +46,18 @@ const PARTS: Readonly<Record<string, Part>> = {
   main: { sources: [join(inside, "inside.cpp")], flags: MAIN_FLAGS },
   rest: {
     sources: ["src/*", "src/core/*", "src/extensions/*", "src/model_io/*", "src/runtime/*", "src/tokenizers/*"],
-    skip: /\/(stable-diffusion|version|convert)\.cpp$/,
-    units: 1,
+    skip: /\/(stable-diffusion|version|convert|ggml_graph_cut)\.cpp$/,
+    isJoined: true,
     flags: ["-O2", ...SD_FLAGS],
   },
+  // It includes what the others have another declaration of.
+  cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: ["-O2", ...SD_FLAGS] },
   kernels: {
     sources: ["ggml/src/ggml-cpu/*", `ggml/src/ggml-cpu/arch/${arch}/*`, "ggml/src/ggml-cpu/amx/*"],
     skip: /\/(cpu-feats|hbm)\.cpp$/,
     flags: ["-O3", "-DGGML_USE_CPU_REPACK", ...GGML_FLAGS, ...BASELINE],
   },
-  ggml: { sources: ["ggml/src/*", "thirdparty/zip.c"], skip: /backend-dl|ggml-opt/, flags: ["-O2", ...GGML_FLAGS] },
+  ggml: { sources: ["ggml/src/*", "thirdparty/zip.c"], skip: /ggml-opt/, flags: ["-O2", ...GGML_FLAGS] },
 };
 const INCLUDES = ["", "include", "src", "src/core", "thirdparty", "ggml/include", "ggml/src", "ggml/src/ggml-cpu"];
 
@@ -78,7 +80,11 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
   try {
     const { objects, sources, id } = await compileStableDiffusion(flavour);
     const self = readFileSync(import.meta.path, "utf8");
-    const target = join(out, "image", `${flavour}-${fingerprint([id, self, shimFingerprint("image"), flavourFlags(flavour)])}`);
+    const target = join(
+      out,
+      "image",
+      `${flavour}-${fingerprint([id, self, shimFingerprint("image"), flavourFlags(flavour)])}`,
+    );
     if (!existsSync(target)) {
       await step("compiled the image shim", () =>
         makeFolder(target, async (temporary) => {
@@ -110,9 +116,12 @@ export async function compileStableDiffusion(flavour: Flavour): Promise<SdObject
   const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), more, ours]);
   const folder = join(out, "image", `sd-${id}`);
   mkdirSync(folder, { recursive: true });
-  const units = (await Promise.all(Object.entries(PARTS).map(([name, part]) => unitsOf(sources, name, part, folder)))).flat();
+  const units = (
+    await Promise.all(Object.entries(PARTS).map(([name, part]) => unitsOf(sources, name, part, folder)))
+  ).flat();
   units.push({ source: await assembleVocabularies(join(sources, "vocabularies"), folder), flags: [] });
-  const objectOf = (source: string) => join(folder, `${source.replace(sources, "").replaceAll("/", "_")}.o`);
+  const nameOf = (source: string) => (source.startsWith(sources) ? relative(sources, source) : basename(source));
+  const objectOf = (source: string) => join(folder, `${nameOf(source).replaceAll("/", "_")}.o`);
   const missing = units.filter(({ source }) => !existsSync(objectOf(source)));
   if (missing.length > 0) {
     await step("compiled stable-diffusion.cpp, for images", () =>
@@ -129,9 +138,13 @@ interface Unit {
 
 async function unitsOf(sources: string, name: string, part: Part, folder: string): Promise<Unit[]> {
   const files = part.sources.flatMap((pattern) => filesOf(sources, pattern)).filter((file) => !part.skip?.test(file));
-  const { units: count, flags } = part;
-  if (count === undefined) return files.map((source) => ({ source, flags }));
-  return (await joinSources(files, join(folder, name), count)).map((source) => ({ source, flags }));
+  const { isJoined, flags } = part;
+  if (!isJoined) return files.map((source) => ({ source, flags }));
+  const source = join(folder, `${name}.cpp`);
+  // A static function of this name is in several.
+  const lines = files.map((file, at) => `#define set_error set_error_${at}\n#include "${file}"\n#undef set_error\n`);
+  await Bun.write(source, lines.join(""));
+  return [{ source, flags }];
 }
 
 function filesOf(sources: string, pattern: string): string[] {

@@ -50,7 +50,11 @@ export async function assembleVocabularies(packed: string, folder: string): Prom
   const blocks = readdirSync(packed)
     .sort()
     .map((name) => blockOf(name, join(packed, name)));
-  const text = [mac ? ".const" : ".section .rodata", ...blocks, ...(mac ? [] : ['.section .note.GNU-stack,"",%progbits'])];
+  const text = [
+    mac ? ".const" : ".section .rodata",
+    ...blocks,
+    ...(mac ? [] : ['.section .note.GNU-stack,"",%progbits']),
+  ];
   if (!existsSync(source)) await Bun.write(source, `${text.join("\n")}\n`);
   return source;
 }

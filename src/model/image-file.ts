@@ -57,7 +57,9 @@ function lastOffset(header: Buffer, unknown: ModelFileError): number {
     throw unknown;
   }
   if (typeof entries !== "object" || entries === null) throw unknown;
-  const ends = Object.values(entries).map((entry: { data_offsets?: readonly unknown[] } | null) => Number(entry?.data_offsets?.[1] ?? 0));
+  const ends = Object.values(entries).map((entry: { data_offsets?: readonly unknown[] } | null) =>
+    Number(entry?.data_offsets?.[1] ?? 0),
+  );
   return ends.reduce((most, end) => Math.max(most, end), 0);
 }
 

@@ -22,12 +22,22 @@ if (failure !== undefined) throw new Error(failure);
 
 const right = { background: 0, colour: 0, shape: 0, number: 0, objects: 0, "whole scene": 0 };
 for (const [index, { prompt, background, objects }] of scenes.entries()) {
-  const found = shapesIn(await draw(rig, { prompt, seed: FIRST_SEED + index, steps: Number(values.steps), threads: 2 }));
+  const found = shapesIn(
+    await draw(rig, { prompt, seed: FIRST_SEED + index, steps: Number(values.steps), threads: 2 }),
+  );
   const [largest] = found.shapes;
   const listed = (list: readonly string[]) => list.toSorted().join();
-  const isSame = listed(found.shapes.map(({ colour, shape }) => `${colour} ${shape}`)) === listed(objects.map(([colour, shape]) => `${colour} ${shape}`));
+  const isSame =
+    listed(found.shapes.map(({ colour, shape }) => `${colour} ${shape}`)) ===
+    listed(objects.map(([colour, shape]) => `${colour} ${shape}`));
   const isPlaced = objects.every(([colour, shape, x, y]) =>
-    found.shapes.some((one) => one.colour === colour && one.shape === shape && Math.abs(one.x - Number(x)) < NEAR && Math.abs(one.y - Number(y)) < NEAR),
+    found.shapes.some(
+      (one) =>
+        one.colour === colour &&
+        one.shape === shape &&
+        Math.abs(one.x - Number(x)) < NEAR &&
+        Math.abs(one.y - Number(y)) < NEAR,
+    ),
   );
   const results = {
     background: found.background === background,

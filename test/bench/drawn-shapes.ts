@@ -47,7 +47,8 @@ export function shapesIn(rgb: Uint8Array): { readonly background: string; readon
   const background = commonest(edge.map((at) => nearest(rgb, at)));
   const blobs = blobsOf(all.map((at) => distance(rgb, at, background) > DISTANCE));
   const shapes = blobs.map((pixels) => {
-    const mean = (value: (at: number) => number) => Math.round(pixels.reduce((sum, at) => sum + value(at), 0) / pixels.length);
+    const mean = (value: (at: number) => number) =>
+      Math.round(pixels.reduce((sum, at) => sum + value(at), 0) / pixels.length);
     const colour = commonest(pixels.map((at) => nearest(rgb, at)).filter((name) => name !== background));
     return { colour, shape: shapeOf(pixels), x: mean((at) => at % SIDE), y: mean((at) => Math.floor(at / SIDE)) };
   });
@@ -63,7 +64,12 @@ function blobsOf(mask: Mask): number[][] {
     const blob = [start];
     seen.add(start);
     for (const at of blob) {
-      const sides = [at - SIDE, at + SIDE, ...(at % SIDE > 0 ? [at - 1] : []), ...(at % SIDE < SIDE - 1 ? [at + 1] : [])];
+      const sides = [
+        at - SIDE,
+        at + SIDE,
+        ...(at % SIDE > 0 ? [at - 1] : []),
+        ...(at % SIDE < SIDE - 1 ? [at + 1] : []),
+      ];
       for (const next of sides.filter((one) => mask[one] && !seen.has(one))) {
         seen.add(next);
         blob.push(next);
@@ -106,7 +112,7 @@ const SHAPES: Readonly<Record<string, (x: number, y: number) => number>> = {
 function starRadius(x: number, y: number): number {
   const part = Math.PI / 5;
   const angle = Math.atan2(x, y);
-  const inPart = Math.abs(((((angle % (2 * part)) + 2 * part) % (2 * part)) + part) % (2 * part) - part);
+  const inPart = Math.abs((((((angle % (2 * part)) + 2 * part) % (2 * part)) + part) % (2 * part)) - part);
   const [outer, inner] = [1.1, 1.1 * 0.45];
   return (outer * inner * Math.sin(part)) / (outer * Math.sin(inPart) + inner * Math.sin(part - inPart));
 }

@@ -77,7 +77,9 @@ for (let round = 0; round < ROUNDS; round++) {
   here.push(await timed(one));
 }
 const [ours, driver] = [median(here), median(there)];
-console.log(`a step: ${ours.toFixed(1)} ms here, ${driver.toFixed(1)} ms by the driver; speed ${(driver / ours).toFixed(3)} of its`);
+console.log(
+  `a step: ${ours.toFixed(1)} ms here, ${driver.toFixed(1)} ms by the driver; speed ${(driver / ours).toFixed(3)} of its`,
+);
 
 const { samplers, schedulers } = library.traits();
 for (const sampler of samplers) await draw(rig, { sampler, steps: 2 });

@@ -20,15 +20,16 @@ describe.skipIf(!isBuilt)("the image library", () => {
       expect(red).toBeGreaterThan(150);
       expect(Math.max(green, blue)).toBeLessThan(100);
       expect(Math.min(...pixelAt(first, 3, 3))).toBeGreaterThan(200);
-      expect(await draw(rig, { threads: 2 })).toEqual(first);
       expect(await draw(rig, { seed: 2 })).not.toEqual(first);
-      expect(await draw(rig, { sampler: "heun" })).not.toEqual(first);
       // What was shown on the way leaves no trace.
       rig.library.start(options({ previews: 3 }));
       while (rig.library.state() === "drawing") await Bun.sleep(2);
       expect(rig.library.progress()).toEqual({ step: 2, steps: 2, previews: 1, width: SIDE, height: SIDE });
       expect(Math.min(...pixelAt(rig.library.preview(), 3, 3))).toBeGreaterThan(200);
       expect(rig.library.take()).toEqual(first);
+      expect(rig.library.state()).toBe("none");
+      expect(() => rig.library.start(options({ sampler: "none" }))).toThrow(ImageError);
+      expect(() => rig.library.start(options({ width: 100 }))).toThrow("16");
       expect(rig.library.state()).toBe("none");
     },
     PATIENCE_MS,
@@ -38,7 +39,7 @@ describe.skipIf(!isBuilt)("the image library", () => {
     "stops in the middle of a step, and draws the next image as if nothing had been",
     async () => {
       await load(rig);
-      const whole = await draw(rig, { steps: 1 });
+      const whole = await draw(rig, { steps: 1, sampler: "heun" });
       rig.library.start(options({ steps: 100 }));
       expect(() => rig.library.start(options())).toThrow(ImageError);
       while (rig.library.progress().step < 1) await Bun.sleep(2);
@@ -49,20 +50,18 @@ describe.skipIf(!isBuilt)("the image library", () => {
       expect(() => rig.library.take()).toThrow(ImageError);
       // It was on purpose, so nobody needs to read about it.
       expect(rig.library.drainLog()).toEqual([]);
-      expect(await draw(rig, { steps: 1 })).toEqual(whole);
+      expect(await draw(rig, { steps: 1, sampler: "heun", threads: 2 })).toEqual(whole);
     },
     PATIENCE_MS,
   );
 
   test(
-    "changes an image, all of it or under a mask",
+    "changes an image under a mask",
     async () => {
       await load(rig);
       const pixels = await draw(rig);
       const image = { use: "image" as const, width: SIDE, height: SIDE, pixels };
       const blue = { prompt: "a blue circle on a white background" };
-      const changed = await draw(rig, { ...blue, pictures: [image], strength: 1 });
-      expect(pixelAt(changed, SIDE / 2, SIDE / 2)[2]).toBeGreaterThan(150);
       const mask = new Uint8Array(SIDE * SIDE).map((_, at) => (at % SIDE < SIDE / 2 ? 255 : 0));
       const half = await draw(rig, {
         ...blue,
@@ -71,22 +70,6 @@ describe.skipIf(!isBuilt)("the image library", () => {
       });
       expect(pixelAt(half, SIDE / 2 - 20, SIDE / 2)[2]).toBeGreaterThan(150);
       expect(pixelAt(half, SIDE / 2 + 20, SIDE / 2)[0]).toBeGreaterThan(150);
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    "knows no more of samplers and schedulers than it can compute",
-    async () => {
-      await load(rig);
-      const { samplers, schedulers } = rig.library.traits();
-      for (const sampler of samplers) expect(await draw(rig, { sampler, steps: 1 })).toHaveLength(SIDE * SIDE * 3);
-      for (const scheduler of schedulers) {
-        expect(await draw(rig, { scheduler, steps: 1 })).toHaveLength(SIDE * SIDE * 3);
-      }
-      expect(() => rig.library.start(options({ sampler: "none" }))).toThrow(ImageError);
-      expect(() => rig.library.start(options({ width: 100 }))).toThrow("16");
-      expect(rig.library.state()).toBe("none");
     },
     PATIENCE_MS,
   );

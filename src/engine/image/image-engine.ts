@@ -98,7 +98,8 @@ export class ImageEngine
   }
 
   private noteStep(seconds: number): void {
-    this.stepSeconds = this.stepSeconds === undefined ? seconds : this.stepSeconds + SHARE * (seconds - this.stepSeconds);
+    this.stepSeconds =
+      this.stepSeconds === undefined ? seconds : this.stepSeconds + SHARE * (seconds - this.stepSeconds);
   }
 }
 

@@ -85,12 +85,12 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
   );
 
-/** Resolves when an image has begun to be drawn, with what is left to come. */
+/** Resolves when an image has begun to be drawn; `rest`: what is left to come. */
 async function begun(engine: ImageEngine, wanted: ImageWork, signal = live()) {
   const rest = run(engine, wanted, signal);
   rest.catch(() => {});
   await until(() => engine.status().running === 1, PATIENCE_MS);
-  return rest;
+  return { rest };
 }
 
 describe.skipIf(!isBuilt)("the image engine", () => {
@@ -100,15 +100,15 @@ describe.skipIf(!isBuilt)("the image engine", () => {
       const engine = create();
       expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "svc-draw", created: 7, isDemo: true });
       const events = await run(engine, work({ count: 2, previews: 1 }));
-      const one = ["progress", "progress", "image"];
-      expect(events.map(({ type }) => type).filter((type) => type !== "preview")).toEqual([
-        "accepted",
-        "started",
-        ...one,
-        ...one,
-        "result",
-      ]);
-      expect(events.filter(({ type }) => type === "progress")[2]).toEqual({ type: "progress", image: 1, step: 1, steps: 2 });
+      const one = ["progress", "progress", "image"] as const;
+      const told = events.map(({ type }) => type).filter((type) => type !== "preview");
+      expect(told).toEqual(["accepted", "started", ...one, ...one, "result"]);
+      expect(events.filter(({ type }) => type === "progress")[2]).toEqual({
+        type: "progress",
+        image: 1,
+        step: 1,
+        steps: 2,
+      });
       const [first, second] = imagesOf(events);
       expect([first?.seed, second?.seed, second?.image]).toEqual([7, 8, 1]);
       const { rgb, width } = await pixelsOf(first?.data);
@@ -176,11 +176,11 @@ describe.skipIf(!isBuilt)("the image engine", () => {
       const before = childrenOf(process.pid);
       const [drawn] = imagesOf(await run(engine, work()));
       const stop = new AbortController();
-      const endless = await begun(engine, work({ steps: 150 }), stop.signal);
+      const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
       stop.abort(new Error("gone"));
       expect(await failure(endless)).toEqual(new Error("gone"));
       expect(engine.status().restarts).toBe(0);
-      const doomed = await begun(engine, work({ steps: 150 }));
+      const { rest: doomed } = await begun(engine, work({ steps: 150 }));
       const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
       process.kill(child, "SIGKILL");
       expect(await failure(doomed)).toEqual(["engine_crashed", undefined]);

@@ -52,7 +52,9 @@ test("what a request does not wish is as the model is used to", () => {
   const usual = { size: model.size, steps: 20, guidance: 7, sampler: "euler_a", scheduler: "discrete", adapters: [] };
   expect(planOf(work, painter)).toMatchObject(usual);
   const adapters = [{ name: "ink", scale: 0.5 }];
-  expect(planOf({ ...work, steps: 5, guidance: 1, sampler: "euler", scheduler: "karras", adapters }, painter)).toMatchObject({
+  expect(
+    planOf({ ...work, steps: 5, guidance: 1, sampler: "euler", scheduler: "karras", adapters }, painter),
+  ).toMatchObject({
     steps: 5,
     guidance: 1,
     sampler: "euler",

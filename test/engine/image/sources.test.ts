@@ -17,7 +17,9 @@ const WIDE = { width: 40, height: 20 };
 /** Red on the left, blue on the right. */
 const pixels = {
   ...WIDE,
-  rgb: new Uint8Array(WIDE.width * WIDE.height * 3).map((_, at) => (at % 3 === (Math.floor(at / 3) % 40 < 20 ? 0 : 2) ? 255 : 0)),
+  rgb: new Uint8Array(WIDE.width * WIDE.height * 3).map((_, at) =>
+    at % 3 === (Math.floor(at / 3) % 40 < 20 ? 0 : 2) ? 255 : 0,
+  ),
 };
 const png = { format: "png", tellsHow: false } as const;
 
@@ -60,7 +62,8 @@ test("a mask is drawn anew where it is transparent, and what it keeps is not tou
 
 test("what is no image, or one too large, is refused by its field", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
-  const mask = (name: string, bytes: Uint8Array) => file(name, bytes).then((made) => readSources({ image, mask: made }));
+  const mask = (name: string, bytes: Uint8Array) =>
+    file(name, bytes).then((made) => readSources({ image, mask: made }));
   expect(await refusal(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
   expect(await refusal(mask("small", transparentPng(20, 20, 0)))).toEqual(["invalid_value", "small"]);
   const alone = (name: string, bytes: Uint8Array) => file(name, bytes).then((made) => readSources({ image: made }));

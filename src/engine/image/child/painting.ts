@@ -97,7 +97,7 @@ async function follow(library: ImageLibrary, told: Told, size: ImageSize): Promi
       const { width, height } = now;
       told.preview(shown - 1, { width, height, rgb: library.preview() }, size);
     }
-    for (; now && step < now.step; ) told.step(++step, now.steps);
+    for (; now && step < now.step;) told.step(++step, now.steps);
     if (state === "done") return;
     await Bun.sleep(POLL_MS);
   }

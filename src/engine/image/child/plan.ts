@@ -39,10 +39,16 @@ const USUAL_STRENGTH = 0.75;
 export function planOf(work: ImageWork, painter: Painter): Plan {
   const { model, adapters, needsImage } = painter;
   const { edit } = work;
-  if (needsImage && !edit) throw unsupported("image", "'image' is needed: this model changes images and draws none alone.");
+  if (needsImage && !edit)
+    throw unsupported("image", "'image' is needed: this model changes images and draws none alone.");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
-  const steps = within("steps", work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))), 1, MOST_STEPS);
+  const steps = within(
+    "steps",
+    work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))),
+    1,
+    MOST_STEPS,
+  );
   const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
   if (work.negativePrompt && guidance <= 1) {
     const message = `'negative_prompt' needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it.`;
@@ -68,13 +74,20 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
 /** Models that can be shown images do better with that, unless a part or a share of the image is to stay. */
 function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
   if (!edits.image) throw unsupported("image", "'image' is not supported: this model cannot change images.");
-  if (edit.mask && !edits.mask) throw unsupported("mask", "'mask' is not supported: this model cannot keep a part of an image.");
+  if (edit.mask && !edits.mask)
+    throw unsupported("mask", "'mask' is not supported: this model cannot keep a part of an image.");
   const isShown = edits.references && edit.strength === undefined && !edit.mask;
   if (edit.references && edit.references.length > 0 && !edits.references) {
-    throw unsupported("image", "'image' must be one: this model cannot be shown others beside the one that it changes.");
+    throw unsupported(
+      "image",
+      "'image' must be one: this model cannot be shown others beside the one that it changes.",
+    );
   }
   if (edit.strength !== undefined && needsImage) {
-    throw unsupported("strength", "'strength' is not supported: this model decides by itself how much of an image goes.");
+    throw unsupported(
+      "strength",
+      "'strength' is not supported: this model decides by itself how much of an image goes.",
+    );
   }
   return isShown;
 }
@@ -119,6 +132,7 @@ export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { dra
 function fitted({ width, height }: ImageSize, { model, multiple }: Painter): ImageSize {
   const most = model.size.width * model.size.height;
   const scale = Math.min(1, Math.sqrt(most / (width * height)));
-  const side = (pixels: number) => Math.min(model.largestSide, Math.max(multiple, Math.round((pixels * scale) / multiple) * multiple));
+  const side = (pixels: number) =>
+    Math.min(model.largestSide, Math.max(multiple, Math.round((pixels * scale) / multiple) * multiple));
   return { width: side(width), height: side(height) };
 }

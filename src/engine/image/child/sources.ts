@@ -38,7 +38,8 @@ async function readMask(source: ImageSource, { width, height }: ImageSize): Prom
     await decodeImage(bytes, LONGEST_SIDE, limits, always);
     return opacityOf(bytes, limits.maxPixels);
   });
-  const refuse = (rule: string) => new SvcError("invalid_value", `'${source.field}' must be ${rule}.`, { param: source.field });
+  const refuse = (rule: string) =>
+    new SvcError("invalid_value", `'${source.field}' must be ${rule}.`, { param: source.field });
   if (mask.width !== width || mask.height !== height) {
     throw refuse(`as large as the image, ${width} × ${height} pixels; got ${mask.width} × ${mask.height}`);
   }
@@ -63,7 +64,9 @@ export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> 
   const { left, top, width, height } = middle(pixels, size);
   const cropped = { width, height, rgb: cut(pixels.rgb, pixels.width, { left, top, width, height }, 3) };
   if (width === size.width && height === size.height) return cropped;
-  const image = new Bun.Image(await writeBmp(cropped, always)).resize(size.width, size.height).png({ compressionLevel: 0 });
+  const image = new Bun.Image(await writeBmp(cropped, always))
+    .resize(size.width, size.height)
+    .png({ compressionLevel: 0 });
   const { rgb } = await decodeImage(await image.bytes(), Math.max(size.width, size.height), limits, always);
   return { ...size, rgb };
 }

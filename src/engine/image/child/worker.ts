@@ -90,7 +90,8 @@ export class ImageWorker {
   private async draw(job: QueuedImage): Promise<PictureEvent> {
     const { key, image, work, plan } = job;
     const { encoding, seed } = work;
-    const tell = (event: PictureEvent) => this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
+    const tell = (event: PictureEvent) =>
+      this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
     // A file takes a while to write, and what is told must stay in order.
     let told = Promise.resolve();
     const later = (work: () => void | Promise<void>) => {
@@ -133,7 +134,12 @@ export class ImageWorker {
 }
 
 /** As programs write it that draw images: what is needed to draw this one again. */
-function howOf({ prompt, negativePrompt, seed }: QueuedImage["work"], plan: Plan, drawn: Pixels, model: string): string {
+function howOf(
+  { prompt, negativePrompt, seed }: QueuedImage["work"],
+  plan: Plan,
+  drawn: Pixels,
+  model: string,
+): string {
   const settings = {
     Steps: plan.steps,
     Sampler: plan.sampler,
