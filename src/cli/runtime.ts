@@ -12,8 +12,8 @@ import type { Launch } from "../engine/process/supervisor-options.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
-import type { ImagePort } from "../engine/image/port.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
+import type { ImageEngine } from "../engine/image/image-engine.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
@@ -62,6 +62,7 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
+import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
@@ -124,6 +125,7 @@ export function createGatewayServices(config: Config): Services {
 const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
+  images: readImageFiles(config),
   kokoro: findKokoro(config),
 });
 
@@ -132,6 +134,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
   return {
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
+    painters: imageEngines(files.images, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
     reader: recognitionEngine(config, launch, native),
     tessdata: recognitionData(config, native),
@@ -146,6 +149,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
+  readonly images: ImageFiles;
   readonly kokoro: FoundKokoro | undefined;
 }
 
@@ -158,15 +162,15 @@ interface Parts {
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
-  readonly speakers: readonly SpeechEngine[];
   /** The first is the usual one. */
-  readonly painters?: readonly (ImagePort & ObservedEngine)[];
+  readonly painters: readonly ImageEngine[];
+  readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, painters = [], speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
