@@ -71,7 +71,10 @@ const WANTED = {
   ],
   speech: ["speech model", "This build was made without one."],
   ocr: ["model for text recognition", "This build was made without one."],
-  images: ["image model", "The server's option --image-model names one."],
+  images: [
+    "image model",
+    "The server's option --image-model names one; run from source, it needs npm run build:media first, which also makes one.",
+  ],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */

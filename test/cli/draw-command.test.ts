@@ -1,13 +1,20 @@
-// `svc draw`: what it refuses before anything is computed, and how terminals are shown images.
+// `svc draw` as a program, and how terminals are shown images.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inlineImage } from "../../src/cli/inline-image.ts";
+import { measureImage } from "../../src/media/image.ts";
+import { isBuilt } from "../native/image-harness.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "svc-draw-command-"));
+const at = (name: string) => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function svc(...args: string[]): Promise<[number, string]> {
-  const env = { ...process.env, NO_COLOR: "1" };
+  const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
   const child = Bun.spawn([process.execPath, main, "draw", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
   const [code, error] = await Promise.all([child.exited, child.stderr.text()]);
   return [code, error];
@@ -24,6 +31,20 @@ test.each([
   expect([code, error]).toEqual([2, expect.stringContaining(sentence)]);
   expect(error.trimEnd().split("\n")).toHaveLength(1);
 });
+
+test.skipIf(!isBuilt)(
+  "draws into files whose names say what they are",
+  async () => {
+    const words = ["a", "red", "circle"];
+    const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
+    expect(code).toBe(0);
+    expect(told).toContain(`${at("circle-1.webp")}: 128x128, seed 7\n${at("circle-2.webp")}: 128x128, seed 8\n`);
+    const webp = measureImage(readFileSync(at("circle-2.webp")), ["webp"], 1e6);
+    expect([webp.width, webp.height]).toEqual([128, 128]);
+    expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
+  },
+  60_000,
+);
 
 describe("images in the terminal", () => {
   const png = new Uint8Array(4000).fill(1);
