@@ -2,10 +2,10 @@
 
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { readInputs } from "./read-inputs.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
-import { transcribedInputs } from "./transcriptions.ts";
 
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
@@ -214,7 +214,7 @@ export const ChatCompletion = t.Object({
   ),
   usage: Usage,
   timings: Timings,
-  ...transcribedInputs,
+  ...readInputs,
   ...profiles,
 });
 
@@ -235,7 +235,7 @@ export const ChatCompletionChunk = t.Object({
       finish_reason: t.Union([FinishReason, t.Literal("error"), t.Null()]),
     }),
   ),
-  ...transcribedInputs,
+  ...readInputs,
   usage: t.Optional(Usage),
   timings: t.Optional(Timings),
 });

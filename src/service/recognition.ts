@@ -42,6 +42,8 @@ export interface RecognitionRun {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** Nobody waits for it. */
+  readonly background?: true;
 }
 
 /** `document`: which of those that were given, from 0. */
@@ -55,6 +57,11 @@ export class RecognitionService {
   /** Where documents are put that come in a form. */
   get documents(): TemporaryFiles {
     return this.deps.documents;
+  }
+
+  /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
+  model(): string {
+    return this.deps.router.find(undefined, "ocr").model;
   }
 
   /**
@@ -79,7 +86,7 @@ export class RecognitionService {
    */
   async *recognise(
     documents: readonly TemporaryFile[],
-    { model, work, id, client, deadline }: RecognitionRun,
+    { model, work, id, client, deadline, background }: RecognitionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
@@ -98,7 +105,7 @@ export class RecognitionService {
         report.reason = "stop";
         report.usage = noUsage();
       };
-      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+      yield* this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
     } finally {
       await Promise.all(documents.map((document) => document.discard()));
     }

@@ -72,10 +72,10 @@ export const generationErrors = {
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
 };
 
-/** The same of routes whose messages may hold sound. */
+/** The same of routes whose messages may hold images and sound. */
 export const conversationErrors = {
   ...generationErrors,
-  422: "`no_speech`: sound was to be transcribed, and nobody speaks in it.",
+  422: "`no_speech`: sound was to be transcribed, and nobody speaks in it. `unprocessable_media`: an image was to be read that is damaged or too large.",
 };
 
 /** Errors of routes that keep something on disk. */

@@ -1,0 +1,74 @@
+// Pictures in a conversation as text.
+
+import { SvcError } from "../domain/errors.ts";
+import { newRequestId } from "../domain/ids.ts";
+import type { ImageSource } from "../domain/media.ts";
+import type { MediaLimits } from "../media/limits.ts";
+import { imageBytes } from "../media/load-media.ts";
+import { Refusal } from "../media/refusal.ts";
+import { pageMarkdown } from "../text/page-markdown.ts";
+import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
+import type { RecognitionService } from "./recognition.ts";
+
+const LARGEST_BYTES = 25_000_000;
+/** Of a document in the place of a picture. */
+const MOST_PAGES = 50;
+
+export class PictureReader implements InputReader<ImageSource> {
+  private readonly limits: MediaLimits;
+
+  constructor(
+    private readonly recognition: RecognitionService,
+    limits: MediaLimits,
+  ) {
+    this.limits = { ...limits, maxImageBytes: LARGEST_BYTES };
+  }
+
+  /** Reading throws `invalid_value`, `unsupported_media_input` or `unprocessable_media` about the picture. */
+  async open({ url, detail }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
+    const content = await imageBytes(url, this.limits, signal).catch((error: unknown) => {
+      throw error instanceof Refusal ? error.at(param) : error;
+    });
+    const level = detail === "low" ? "fast" : "accurate";
+    return { content, manner: level, read: (turn, signal) => this.read(content, param, level, turn, signal) };
+  }
+
+  private async read(
+    bytes: Uint8Array,
+    param: string,
+    level: "fast" | "accurate",
+    { client, deadline, background }: Turn,
+    signal: AbortSignal,
+  ): Promise<ReadText> {
+    const { recognition } = this;
+    const model = recognition.model();
+    const document = await recognition.documents.receive([bytes], param);
+    const run = {
+      // It ends with the request that it is a part of, which alone is known by its id.
+      id: newRequestId(),
+      model,
+      work: {
+        task: { text: { languages: [], level, correction: true }, tables: true as const },
+        maxPages: MOST_PAGES,
+      },
+      ...(client !== undefined && { client }),
+      ...(deadline !== undefined && { deadline }),
+      ...(background && { background }),
+    };
+    const pages: string[] = [];
+    try {
+      for await (const event of recognition.recognise([document], run, signal, {})) {
+        if (event.type === "page") pages.push(pageMarkdown(event.page));
+      }
+    } catch (error) {
+      throw error instanceof SvcError && error.details.param === "max_pages" ? tooManyPages(param) : error;
+    }
+    const text = pages.filter((page) => page !== "").join("\n\n");
+    return { kind: "image", model, text, pageCount: pages.length };
+  }
+}
+
+function tooManyPages(param: string): SvcError {
+  const message = `'${param}' must have at most ${MOST_PAGES} pages; got a document of more.`;
+  return new SvcError("unprocessable_media", message, { param });
+}
