@@ -2,6 +2,7 @@
 
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
@@ -10,7 +11,7 @@ import { MOST_TOOLS } from "./tools.ts";
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
   text: opt(t.String()),
-  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")) })),
+  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages })),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
 });
 

@@ -8,6 +8,8 @@ export interface ImageSource {
   readonly kind: "image";
   readonly url: string;
   readonly detail: "auto" | "low" | "high";
+  /** Of the text in it, as the client says them. */
+  readonly languages?: readonly string[];
 }
 
 export interface SoundSource {

@@ -8,7 +8,7 @@ import { imageBytes } from "../media/load-media.ts";
 import { Refusal } from "../media/refusal.ts";
 import { pageMarkdown } from "../text/page-markdown.ts";
 import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
-import type { RecognitionService } from "./recognition.ts";
+import type { RecognitionService, TextWish } from "./recognition.ts";
 
 const LARGEST_BYTES = 25_000_000;
 /** Of a document in the place of a picture. */
@@ -25,18 +25,24 @@ export class PictureReader implements InputReader<ImageSource> {
   }
 
   /** Reading throws `invalid_value`, `unsupported_media_input` or `unprocessable_media` about the picture. */
-  async open({ url, detail }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
+  async open({ url, detail, languages = [] }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
     const content = await imageBytes(url, this.limits, signal).catch((error: unknown) => {
       throw error instanceof Refusal ? error.at(param) : error;
     });
-    const level = detail === "low" ? "fast" : "accurate";
-    return { content, manner: level, read: (turn, signal) => this.read(content, param, level, turn, signal) };
+    const text: TextWish = {
+      level: detail === "low" ? "fast" : "accurate",
+      correction: true,
+      languages,
+      field: param.replace(/[^.]*$/, "languages"),
+    };
+    const manner = [text.level, ...languages].join(" ");
+    return { content, manner, read: (turn, signal) => this.read(content, param, text, turn, signal) };
   }
 
   private async read(
     bytes: Uint8Array,
     param: string,
-    level: "fast" | "accurate",
+    text: TextWish,
     { client, deadline, background }: Turn,
     signal: AbortSignal,
   ): Promise<ReadText> {
@@ -47,10 +53,7 @@ export class PictureReader implements InputReader<ImageSource> {
       // It ends with the request that it is a part of, which alone is known by its id.
       id: newRequestId(),
       model,
-      work: {
-        task: { text: { languages: [], level, correction: true }, tables: true as const },
-        maxPages: MOST_PAGES,
-      },
+      work: { task: { text, tables: true as const }, maxPages: MOST_PAGES },
       ...(client !== undefined && { client }),
       ...(deadline !== undefined && { deadline }),
       ...(background && { background }),
@@ -63,8 +66,8 @@ export class PictureReader implements InputReader<ImageSource> {
     } catch (error) {
       throw error instanceof SvcError && error.details.param === "max_pages" ? tooManyPages(param) : error;
     }
-    const text = pages.filter((page) => page !== "").join("\n\n");
-    return { kind: "image", model, text, pageCount: pages.length };
+    const markdown = pages.filter((page) => page !== "").join("\n\n");
+    return { kind: "image", model, text: markdown, pageCount: pages.length };
   }
 }
 

@@ -30,6 +30,8 @@ export interface RecognitionDeps {
 /** How text is recognised, with its languages as clients name them; none: the usual one. */
 export interface TextWish extends Omit<TextTask, "languages"> {
   readonly languages: readonly string[];
+  /** The request's field that names them, for messages. */
+  readonly field?: string;
 }
 
 export interface RecognitionRun {
@@ -92,7 +94,7 @@ export class RecognitionService {
   ): AsyncGenerator<DocumentEvent, void, void> {
     try {
       const { text, ...others } = work.task;
-      const task = { ...others, ...(text && { text: { ...text, languages: this.languages(text.languages) } }) };
+      const task = { ...others, ...(text && { text: this.textTask(text) }) };
       const backend = this.deps.router.find(model, "ocr");
       const jobs = documents.map(({ path, field }) => ({
         work: { ...work, task, path, field },
@@ -111,8 +113,12 @@ export class RecognitionService {
     }
   }
 
+  private textTask({ languages, field = "languages", ...task }: TextWish): TextTask {
+    return { ...task, languages: this.languages(languages, field) };
+  }
+
   /** The data for languages that a client names. Throws SvcError about those that there is none for. */
-  private languages(tags: readonly string[]): LanguageData[] {
+  private languages(tags: readonly string[], field: string): LanguageData[] {
     const { tessdata } = this.deps;
     const known = tessdata.names();
     if (tags.length === 0) {
@@ -121,8 +127,8 @@ export class RecognitionService {
       const message = "There is no data for text recognition here: svc pull tessdata:eng downloads it for English.";
       throw new SvcError("engine_unavailable", message);
     }
-    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known));
-    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known));
+    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known, field));
+    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known, field));
     return found;
   }
 
@@ -154,8 +160,8 @@ async function* all(
   }
 }
 
-function refuse(known: readonly string[]): never {
+function refuse(known: readonly string[], field: string): never {
   const there = known.length === 0 ? "none" : known.join(", ");
-  const message = `'languages' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
-  throw new SvcError("invalid_value", message, { param: "languages" });
+  const message = `'${field}' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
+  throw new SvcError("invalid_value", message, { param: field });
 }

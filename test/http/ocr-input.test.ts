@@ -111,6 +111,29 @@ describe("an image to a model that cannot see", () => {
     expect([contents(server), readdirSync(mediaRoot)]).toEqual([["from disk"], ["a.pdf"]]);
   });
 
+  test("is read in the languages that its part names", async () => {
+    const server = serve(hello, on);
+    const languages = ["de-AT", "en"];
+    await server.chat({ messages: user(image("one", { languages })) });
+    await server.post("/v1/responses", { input: user({ type: "input_image", image_url: url("two"), languages }) });
+    const names = server.reader.asked.map(({ task }) => task.text?.languages.map(({ name }) => name));
+    expect(names).toEqual([
+      ["deu", "eng"],
+      ["deu", "eng"],
+    ]);
+    const other = { languages: ["tlh"] };
+    expect(await fault(await server.chat({ messages: user(image("one", other)) }))).toEqual([
+      400,
+      "invalid_value",
+      "messages.0.content.0.image_url.languages",
+    ]);
+    for (const bad of [["tlh"], "de", [1], [], Array.from({ length: 9 }, () => "de")]) {
+      const part = { type: "input_image", image_url: url("two"), languages: bad };
+      const [status, , param] = await fault(await server.post("/v1/responses", { input: user(part) }));
+      expect([status, param]).toEqual([400, "input.0.content.0.languages"]);
+    }
+  });
+
   test("becomes text for the system model, too", async () => {
     const own = new FakeEngine(() => hello);
     const server = serve(hello, on, [new SystemModel(own, 1)]);
