@@ -73,10 +73,14 @@ export const generationErrors = {
 };
 
 /** The same of routes whose messages may hold images and sound. */
+const unreadImage = "`unprocessable_media`: an image was to be read that is damaged or too large.";
 export const conversationErrors = {
   ...generationErrors,
-  422: "`no_speech`: sound was to be transcribed, and nobody speaks in it. `unprocessable_media`: an image was to be read that is damaged or too large.",
+  422: `\`no_speech\`: sound was to be transcribed, and nobody speaks in it. ${unreadImage}`,
 };
+
+/** Images alone. */
+export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {
