@@ -76,7 +76,7 @@ test(
     await Bun.write(store.path(path), "trained");
     const pulled = "2026-01-02T03:04:05.000Z";
     await store.save({ name: "tessdata:deu", url: "", files: [{ path, bytes, sha256 }], pulled });
-    expect((await finish(["list"])).out).toMatch(/^NAME .*\ntessdata:deu +0\.0 MB +2026-01-02 03:04\n$/);
+    expect((await finish(["list"])).out).toMatch(/^NAME .*\ntessdata:deu +7 bytes +2026-01-02 03:04\n$/);
     expect(await finish(["rm", "tessdata:deu"])).toMatchObject({ code: 0, out: expect.stringContaining("removed") });
     expect(await Bun.file(store.path(path)).exists()).toBe(false);
   },
