@@ -13,6 +13,8 @@ import type { RecognitionService, TextWish } from "./recognition.ts";
 const LARGEST_BYTES = 25_000_000;
 /** Of a document in the place of a picture. */
 const MOST_PAGES = 50;
+/** Of its text: no prompt takes more, and documents may say millions. */
+const MOST_CHARACTERS = 1_000_000;
 
 export class PictureReader implements InputReader<ImageSource> {
   private readonly limits: MediaLimits;
@@ -59,19 +61,22 @@ export class PictureReader implements InputReader<ImageSource> {
       ...(background && { background }),
     };
     const pages: string[] = [];
+    let characters = 0;
     try {
       for await (const event of recognition.recognise([document], run, signal, {})) {
-        if (event.type === "page") pages.push(pageMarkdown(event.page));
+        if (event.type !== "page") continue;
+        const page = pageMarkdown(event.page);
+        pages.push(page);
+        characters += page.length;
+        if (characters > MOST_CHARACTERS) throw tooMuch(param, `${MOST_CHARACTERS} characters of text`, "more");
       }
     } catch (error) {
-      throw error instanceof SvcError && error.details.param === "max_pages" ? tooManyPages(param) : error;
+      throw error instanceof SvcError && error.details.param === "max_pages" ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more") : error;
     }
     const markdown = pages.filter((page) => page !== "").join("\n\n");
     return { kind: "image", model, text: markdown, pageCount: pages.length };
   }
 }
 
-function tooManyPages(param: string): SvcError {
-  const message = `'${param}' must have at most ${MOST_PAGES} pages; got a document of more.`;
-  return new SvcError("unprocessable_media", message, { param });
-}
+const tooMuch = (param: string, most: string, got: string) =>
+  new SvcError("unprocessable_media", `'${param}' must have at most ${most}; got ${got}.`, { param });

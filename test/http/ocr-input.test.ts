@@ -241,6 +241,18 @@ describe("failures", () => {
     expect([prompts(server), files(server)]).toEqual([[], []]);
   });
 
+  test("more text than a prompt may have is refused before all of it is read", async () => {
+    const server = serve(hello, on);
+    const [page] = server.reader.pages;
+    const line = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 }, block: 0 };
+    const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
+    server.reader.pages = Array.from({ length: 50 }, () => full);
+    let told = 0;
+    server.reader.gate = { then: (done: () => void) => (told++, done()) } as unknown as Promise<unknown>;
+    expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
+    expect([prompts(server), files(server), told]).toEqual([[], [], 3]);
+  });
+
   test("of recognition are the answer's", async () => {
     for (const [code, status] of [
       ["unprocessable_media", 422],
