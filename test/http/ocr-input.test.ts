@@ -247,10 +247,8 @@ describe("failures", () => {
     const line = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 }, block: 0 };
     const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
     server.reader.pages = Array.from({ length: 50 }, () => full);
-    let told = 0;
-    server.reader.gate = { then: (done: () => void) => (told++, done()) } as unknown as Promise<unknown>;
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
-    expect([prompts(server), files(server), told]).toEqual([[], [], 3]);
+    expect([prompts(server), files(server), server.reader.told]).toEqual([[], [], 3]);
   });
 
   test("of recognition are the answer's", async () => {
@@ -278,7 +276,7 @@ describe("failures", () => {
     const server = serve(hello, on);
     server.reader.gate = Promise.withResolvers<never>().promise;
     const answer = server.chat({ messages }, { "x-request-id": "mine" });
-    await until(() => server.reader.asked.length === 1);
+    await until(() => server.reader.told === 1);
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
     expect(body.choices[0]?.finish_reason).toBe("cancelled");
