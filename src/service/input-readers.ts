@@ -1,6 +1,6 @@
 // Reads for models that cannot see or hear: media in a conversation as text.
 
-import type { GenerateRequest, ReadInput } from "../domain/generate.ts";
+import type { GenerateRequest, ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
 import type { ImageSource, MediaKind, MediaSource, SoundSource } from "../domain/media.ts";
 import type { MediaPart } from "../media/load-all.ts";
 import { inSlices } from "../media/slices.ts";
@@ -9,7 +9,7 @@ import { inSlices } from "../media/slices.ts";
 export type Turn = Pick<GenerateRequest, "client" | "deadline" | "background">;
 
 /** All that is known of a medium but where it stood. */
-export type ReadText = ReadInput extends infer Read ? (Read extends ReadInput ? Omit<Read, "param"> : never) : never;
+export type ReadText = Omit<TranscribedInput, "param"> | Omit<RecognizedInput, "param">;
 
 /** A medium that is to be read. */
 export interface Readable {
