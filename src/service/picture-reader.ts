@@ -71,7 +71,9 @@ export class PictureReader implements InputReader<ImageSource> {
         if (characters > MOST_CHARACTERS) throw tooMuch(param, `${MOST_CHARACTERS} characters of text`, "more");
       }
     } catch (error) {
-      throw error instanceof SvcError && error.details.param === "max_pages" ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more") : error;
+      throw error instanceof SvcError && error.details.param === "max_pages"
+        ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more")
+        : error;
     }
     const markdown = pages.filter((page) => page !== "").join("\n\n");
     return { kind: "image", model, text: markdown, pageCount: pages.length };

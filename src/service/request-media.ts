@@ -35,7 +35,7 @@ export async function withMedia(
 ): Promise<LoadedRequest> {
   const parts = request.messages.flatMap(({ content }) => mediaOf(content));
   if (parts.length === 0) return { request, readInputs: [] };
-  const takes = await takenBy(backend, readers, signal);
+  const takes = await takenBy(backend, signal);
   const untaken = parts.filter(({ source }) => !takes[source.kind]);
   for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part);
   if (untaken.length > 0) checkCount(parts, limits);
@@ -50,12 +50,10 @@ export async function withMedia(
 /** Which kinds a model takes. What it says of that itself it says once it is loaded, which is waited for. */
 async function takenBy(
   { engine, surface, takesMediaSources, lacks }: TextBackend,
-  readers: InputReaders | undefined,
   signal: AbortSignal,
 ): Promise<Record<MediaKind, boolean>> {
   if (surface) return { image: false, audio: false };
-  // Where nothing here sees for it, its server may know better what it takes.
-  if (takesMediaSources) return { image: !(readers?.reads("image") && lacks?.("image")), audio: !lacks?.("audio") };
+  if (takesMediaSources) return { image: !lacks?.("image"), audio: !lacks?.("audio") };
   if (!engine.status().model) await engine.tokenize("", signal);
   const { vision = true, audio = true } = engine.status().model ?? {};
   return { image: vision, audio };
@@ -90,6 +88,6 @@ const REMEDIES: Readonly<Record<MediaKind, string>> = {
 };
 
 function unsupported({ source: { kind }, param }: MediaPart): SvcError {
-  const message = `'${param}': the loaded model takes no ${kind} input. ${REMEDIES[kind]}`;
+  const message = `'${param}': this model takes no ${kind} input. ${REMEDIES[kind]}`;
   return new SvcError("unsupported_media_input", message, { param });
 }

@@ -23,7 +23,10 @@ test.skipIf(!english)(
           usage: { prompt_tokens: number };
         };
         const param = "messages.0.content.0.image_url.url";
-        expect([response.status, svc_recognitions]).toEqual([200, [{ param, model: "tesseract", text, page_count: 1 }]]);
+        expect([response.status, svc_recognitions]).toEqual([
+          200,
+          [{ param, model: "tesseract", text, page_count: 1 }],
+        ]);
         expect(usage.prompt_tokens).toBeGreaterThan(10);
       }
     }),

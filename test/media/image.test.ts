@@ -223,7 +223,7 @@ describe("a BMP with a palette", () => {
     const file = paletteBmp([601, 100], 1, [white, red], (x) => (x < 300 ? 1 : 0));
     const { width, height, rgb } = await loadImage(dataUrl(file), limitsWith({}), "low");
     expect([width, height]).toEqual([512, 85]);
-    expect([[...rgb.subarray(0, 3)], [...rgb.subarray(511 * 3, 512 * 3)]]).toEqual([red, white]);
+    expect([[...rgb.subarray(0, 3)], [...rgb.subarray(511 * 3, 512 * 3)]]).toEqual([[...red], [...white]]);
   });
 
   const changed = (at: number, value: number, bytes = 4) => {

@@ -22,7 +22,9 @@ test("Chinese and Japanese that was read in pieces is one word; words with space
 test("a space as wide as a character, and another line, keep words apart", () => {
   expect(texts(line(["东京", 0], ["大阪", 20]))).toEqual(["东京", "大阪"]);
   const [first, second] = line(["东", 0], ["京", 1]);
-  expect(joinUnspaced([first ?? expect.unreachable(), { ...(second ?? expect.unreachable()), line: 1 }])).toHaveLength(2);
+  expect(joinUnspaced([first ?? expect.unreachable(), { ...(second ?? expect.unreachable()), line: 1 }])).toHaveLength(
+    2,
+  );
 });
 
 test("the word is as sure as its characters are, and its box is around all", () => {

@@ -1,7 +1,15 @@
 // API description: Ollama's API.
 
 import { vectorErrors } from "./embeddings.ts";
-import { badRequest, generationErrors, picturesErrors, question, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  generationErrors,
+  picturesErrors,
+  question,
+  tooLarge,
+  unavailable,
+  type Operations,
+} from "./operation.ts";
 
 const notLocal = "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.";
 

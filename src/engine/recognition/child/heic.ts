@@ -8,7 +8,7 @@ import { singlePage, type Decoded } from "./picture.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 type Heif = ReturnType<typeof createHeif>;
-type Handle = Heif["heif_image_handle"];
+type Handle = Parameters<Heif["heif_image_handle_get_width"]>[0];
 
 /** What its functions give that may fail: the thing itself, or why there is none. */
 type Result<Thing> = (Thing & { readonly code?: undefined }) | { readonly code: object } | null | undefined;
