@@ -14,6 +14,7 @@ import { buildLlama, flavours, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, run, step } from "./vendor/run.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
+import { buildImage } from "./vendor/stable-diffusion.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
@@ -31,6 +32,7 @@ async function buildBinary(libraries: string, models: readonly (string | undefin
   const embedded = await pack([
     ...readdirSync(libraries).map((name) => join(libraries, name)),
     join(import.meta.dir, "vendor/svc-mini/svc-mini-q8_0.gguf"),
+    ...drawingModel(),
     ...models.filter((path) => path !== undefined),
   ]);
   // Under another name first: who runs dist/svc meanwhile finds the old one or the new one, never a part.
@@ -51,6 +53,15 @@ async function buildBinary(libraries: string, models: readonly (string | undefin
     renameSync(outfile, executable);
   });
   console.log(`dist/svc: ${(statSync(executable).size / 2 ** 20).toFixed(0)} MiB`);
+}
+
+/** The files of svc-draw. */
+function drawingModel(): string[] {
+  const folder = join(import.meta.dir, "vendor/svc-draw");
+  const isModel = (name: string) => /\.(safetensors|gguf)$/.test(name);
+  return readdirSync(folder)
+    .filter(isModel)
+    .map((name) => join(folder, name));
 }
 
 /** Packs files into one compressed archive, kept by content so that nothing is compressed twice. */
@@ -125,12 +136,14 @@ async function main(): Promise<void> {
   ]);
   const models = [embeddingModel, ...voice, english];
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
-  if (target === "media" || target === "all" || existsSync(join(out, "media"))) {
+  const isWhole = target === "media" || target === "all";
+  if (isWhole || existsSync(join(out, "media"))) {
     await buildMedia(flavour);
     await buildAudio(flavour);
     await buildWhisper(flavour);
     models.push(await buildWhisperBase(), await buildSileroVad());
   }
+  if (isWhole || existsSync(join(out, "image"))) await buildImage(flavour);
   if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

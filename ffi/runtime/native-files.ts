@@ -11,6 +11,8 @@ export interface NativeFiles {
   readonly libraries: string;
   /** The small chat model that serves when no other is given. */
   readonly embeddedModel: string;
+  /** The parts of the model that draws when no other is given. */
+  readonly embeddedImages: { readonly model: string; readonly textEncoder: string; readonly taesd: string };
   /** The embedding model that serves when no other is given; absent when the build left it out. */
   readonly embeddedEmbeddings?: string;
   /** The model for speech to text that serves when no other is given; likewise. */
@@ -36,6 +38,7 @@ export function nativeFiles(cacheDir: string): NativeFiles {
     return {
       libraries: developmentLibraries(),
       embeddedModel: join(root, "vendor/svc-mini", MODEL),
+      embeddedImages: imagesIn(join(root, "vendor/svc-draw")),
       ...found(({ folder, file }) => join(root, "vendor/.build", folder, "current", file)),
     };
   }
@@ -43,6 +46,7 @@ export function nativeFiles(cacheDir: string): NativeFiles {
   return {
     libraries: directory,
     embeddedModel: join(directory, MODEL),
+    embeddedImages: imagesIn(directory),
     ...found(({ file }) => join(directory, file)),
     ...(warning && { warning }),
   };
@@ -64,6 +68,12 @@ export function developmentLibraries(): string {
 }
 
 const MODEL = "svc-mini-q8_0.gguf";
+
+const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
+  model: join(folder, "svc-draw-dit.safetensors"),
+  textEncoder: join(folder, "svc-draw-llm.gguf"),
+  taesd: join(folder, "svc-draw-tae.safetensors"),
+});
 /** What the build leaves out when pip is missing: the folder in the build folder, and the file. */
 const OPTIONAL = {
   embeddedEmbeddings: { folder: "embedding", file: "all-minilm-l6-v2.gguf" },

@@ -162,7 +162,8 @@ export function transcriptionEngines(
 /** Each has a state of 100 MB or more in memory; beyond these, more threads for each are as good. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
-const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
+/** What every engine is told about the machine. */
+export const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
   const { threads = physicalCores(), gpuLayers, flashAttention, mmap, mlock, warmup } = config;
   return { libraries, threads, gpuLayers, flashAttention, mmap, mlock, warmup };
 };
@@ -257,7 +258,8 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
   return { ...adapter, ...known, created: modified };
 }
 
-function reading<T>(read: () => T): T {
+/** What `read` returns; what it finds wrong with a model's file ends the program with one sentence. */
+export function reading<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

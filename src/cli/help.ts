@@ -25,6 +25,10 @@ const USAGE = [
     call: "svc say TEXT [-o FILE]",
     help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
   },
+  {
+    call: "svc draw PROMPT [-o FILE]",
+    help: "images from a description (-n, --size, --seed, --steps, --format)",
+  },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   {
     call: "svc pull MODEL [options]",

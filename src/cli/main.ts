@@ -76,6 +76,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
     const { say } = await import("./say.ts");
     return say(config, commandLine.operands, { ...commandLine.flags, json });
   }
+  if (action === "draw") {
+    const { draw } = await import("./draw.ts");
+    return draw(config, commandLine.operands, commandLine.flags);
+  }
   if (action === "ocr") {
     const { ocr } = await import("./ocr.ts");
     return ocr(config, commandLine.operands, commandLine.flags);

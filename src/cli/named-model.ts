@@ -41,9 +41,10 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
 /** All files that a server of this configuration computes with, also later ones. */
 export function filesInUse(config: Config): string[] {
   const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;
+  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora } = config;
   const store = new ModelStore(modelsDir);
-  const lists = [embeddingModels, rerankModels, transcriptionModels];
-  const named = [model, draft, mmproj, ...lists.flat()].filter((name) => name !== undefined);
+  const lists = [embeddingModels, rerankModels, transcriptionModels, imageModels, imageTextEncoders];
+  const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
     const found = isAbsolute(name) ? undefined : store.find(name);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
@@ -51,5 +52,5 @@ export function filesInUse(config: Config): string[] {
   // It is served without being named.
   const kokoro = store.get("kokoro");
   const voices = kokoro ? filesOf(kokoro).map(({ path }) => store.path(path)) : [];
-  return [...named.flatMap(filesOfName), ...lora.map(({ path }) => path), ...voices];
+  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...voices];
 }

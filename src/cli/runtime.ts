@@ -13,6 +13,7 @@ import { NoEngine } from "../engine/text/none.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
+import type { ImageEngine } from "../engine/image/image-engine.ts";
 import type { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import type { SpeechEngine } from "../engine/speech/speech-engine.ts";
 import type { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
@@ -22,11 +23,13 @@ import type { WhisperFile } from "../model/whisper-file.ts";
 import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
+import { ImageService } from "../service/images.ts";
 import { InputReaders } from "../service/input-readers.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import {
   offeredEmbeddings,
+  offeredImages,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -41,6 +44,8 @@ import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { Documents } from "../store/documents.ts";
+import { KeptImages } from "../store/kept-images.ts";
+import { Pictures } from "../store/pictures.ts";
 import { Recordings } from "../store/recordings.ts";
 import type { Tessdata } from "../store/tessdata.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
@@ -59,6 +64,7 @@ import {
   type PreparedModel,
 } from "./engines.ts";
 import { createGateway, type GatewayParts } from "./gateway.ts";
+import { imageEngines, readImageFiles, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, type FoundKokoro } from "./kokoro-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { recognitionData, recognitionEngine } from "./recognition-engine.ts";
@@ -80,6 +86,7 @@ export interface Services {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -120,6 +127,7 @@ export function createGatewayServices(config: Config): Services {
 const givenFiles = (config: Config): GivenFiles => ({
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
+  images: readImageFiles(config),
   kokoro: findKokoro(config),
 });
 
@@ -128,6 +136,7 @@ function onDemand(files: GivenFiles, config: Config, launch: Launch, native: Nat
   return {
     embedders: embeddingEngines(files.embedding, config, launch, native),
     transcribers: transcriptionEngines(files.whisper, config, launch, native),
+    painters: imageEngines(files.images, config, launch, native),
     speakers: speechEngines(config, files.kokoro, launch, native),
     reader: recognitionEngine(config, launch, native),
     tessdata: recognitionData(config, native),
@@ -142,6 +151,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
+  readonly images: ImageFiles;
   readonly kokoro: FoundKokoro | undefined;
 }
 
@@ -154,13 +164,15 @@ interface Parts {
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
+  /** The first is the usual one. */
+  readonly painters: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
   readonly tessdata: Tessdata;
 }
 
 function services({ config, launch, engine, system, ...parts }: Parts): Services {
-  const { embedders, transcribers, speakers, reader, tessdata } = parts;
+  const { embedders, transcribers, painters, speakers, reader, tessdata } = parts;
   const { log } = launch;
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -172,6 +184,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
+    ...painters.map(offeredImages),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
   const { transcribeInput, ocrInput } = config;
@@ -208,6 +221,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...(system === engine ? [] : [system]),
     ...embedders,
     ...transcribers,
+    ...painters,
     ...speakers,
     reader,
   ];
@@ -226,6 +240,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     speech: new SpeechService({ router, requests }),
     transcriptions,
     recognition,
+    images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

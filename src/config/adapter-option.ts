@@ -1,4 +1,4 @@
-// What --lora says of one adapter: [NAME=]FILE[:SCALE].
+// What --lora and --image-lora say of one adapter: [NAME=]FILE[:SCALE].
 
 import { basename } from "node:path";
 import type { Adapter } from "../domain/adapters.ts";
@@ -17,23 +17,33 @@ export function withAbsoluteFile(item: string, absolute: (path: string) => strin
 }
 
 /** The adapters that are offered, without a name under that of their file. Throws UsageError. */
-export function parseAdapters(items: readonly string[]): readonly Adapter[] {
-  const adapters = items.map(parseAdapter);
-  const names = adapters.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new UsageError(`--lora has two adapters of the name ${twice}; NAME=FILE gives another.`);
+export const parseAdapters = (items: readonly string[]): readonly Adapter[] => parse(items, "--lora");
+
+/** The same for models that draw, without scales: each request says how much it wants. Throws UsageError. */
+export function parseImageAdapters(items: readonly string[]): readonly Adapter[] {
+  const adapters = parse(items, "--image-lora");
+  const scaled = adapters.find(({ scale }) => scale !== 0);
+  if (scaled) throw new UsageError(`--image-lora takes no scale, as ${scaled.name} has one: each request gives it.`);
   return adapters;
 }
 
-function parseAdapter(item: string): Adapter {
+function parse(items: readonly string[], option: string): readonly Adapter[] {
+  const adapters = items.map((item) => parseAdapter(item, option));
+  const names = adapters.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new UsageError(`${option} has two adapters of the name ${twice}; NAME=FILE gives another.`);
+  return adapters;
+}
+
+function parseAdapter(item: string, option: string): Adapter {
   const [, given, path = "", scale = "0"] = FORM.exec(item) ?? [];
-  const name = given ?? basename(path).replace(/\.gguf$/i, "");
+  const name = given ?? basename(path).replace(/\.(gguf|safetensors)$/i, "");
   if (!NAME.test(name)) {
-    throw new UsageError(`--lora must have names of 1 to 128 letters, digits or .:_+- (NAME=FILE), not "${name}".`);
+    throw new UsageError(`${option} must have names of 1 to 128 letters, digits or .:_+- (NAME=FILE), not "${name}".`);
   }
   if (Math.abs(Number(scale)) > LARGEST_SCALE) {
-    throw new UsageError(`--lora must have scales from -${LARGEST_SCALE} to ${LARGEST_SCALE}, not ${scale}.`);
+    throw new UsageError(`${option} must have scales from -${LARGEST_SCALE} to ${LARGEST_SCALE}, not ${scale}.`);
   }
   return { name, path, scale: Number(scale) };
 }

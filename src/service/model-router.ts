@@ -5,6 +5,7 @@ import type { GenerateRequest } from "../domain/generate.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { ImagePort } from "../engine/image/port.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TextPort } from "../engine/text/port.ts";
@@ -44,6 +45,7 @@ export interface Backends {
   readonly transcription: Backend<TranscriptionPort>;
   readonly speech: Backend<SpeechPort>;
   readonly ocr: Backend<RecognitionPort>;
+  readonly images: Backend<ImagePort>;
 }
 export type Capability = keyof Backends;
 
@@ -70,10 +72,11 @@ const WANTED = {
   ],
   speech: ["speech model", "This build was made without one."],
   ocr: ["model for text recognition", "This build was made without one."],
+  images: ["image model", "The server's option --image-model names one."],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images"]);
 
 export class ModelRouter {
   /**

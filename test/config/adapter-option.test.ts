@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseAdapters, withAbsoluteFile } from "../../src/config/adapter-option.ts";
+import { parseAdapters, parseImageAdapters, withAbsoluteFile } from "../../src/config/adapter-option.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 
 describe("--lora", () => {
@@ -34,4 +34,10 @@ describe("--lora", () => {
       { name: "c", path: "/m/c.gguf", scale: 0 },
     ]);
   });
+});
+
+test("--image-lora takes no scale: each request gives it", () => {
+  expect(parseImageAdapters(["/m/ink.safetensors"])).toEqual([{ name: "ink", path: "/m/ink.safetensors", scale: 0 }]);
+  expect(() => parseImageAdapters(["ink=/m/ink.safetensors:0.5"])).toThrow("--image-lora takes no scale");
+  expect(() => parseImageAdapters(["x/a.gguf", "y/a.gguf"])).toThrow("--image-lora has two adapters of the name a");
 });

@@ -12,6 +12,7 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
@@ -27,6 +28,7 @@ import { SoundReader } from "../../src/service/sound-reader.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
+  offeredImages,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -34,7 +36,10 @@ import {
 } from "../../src/service/offered-models.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
+import { ImageService } from "../../src/service/images.ts";
 import { Documents } from "../../src/store/documents.ts";
+import { KeptImages } from "../../src/store/kept-images.ts";
+import { Pictures } from "../../src/store/pictures.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
@@ -50,6 +55,9 @@ export const testConfig: Config = {
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],
+  imageModels: [],
+  imageTextEncoders: [],
+  imageLora: [],
   hostVoices: false,
   maxAudioMinutes: 480,
   maxAudioBytes: 100_000,
@@ -181,7 +189,8 @@ export interface TestServer extends RunningServer {
   readonly transcriber: FakeTranscriber;
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
-  /** Where recordings are put. */
+  readonly drawer: FakeDrawer;
+  /** Where recordings, documents and pictures are put. */
   readonly recordings: string;
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -190,6 +199,7 @@ export interface TestServer extends RunningServer {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -241,11 +251,13 @@ export function serve(
   const transcriber = new FakeTranscriber("fake-whisper");
   const speaker = new FakeSpeaker("fake-voice");
   const reader = new FakeReader("fake-reader");
+  const drawer = new FakeDrawer("fake-drawer");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
     offeredRecognition(reader),
+    offeredImages(drawer),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
@@ -282,6 +294,13 @@ export function serve(
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const classification = new ClassificationService({ router, generation });
+  const images = new ImageService({
+    router,
+    requests,
+    pictures: new Pictures(recordings),
+    kept: new KeptImages(clock),
+  });
+  onTestFinished(() => images.close());
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -297,6 +316,7 @@ export function serve(
     speech,
     recognition,
     classification,
+    images,
     metrics,
     log,
     clock,
@@ -321,6 +341,7 @@ export function serve(
     transcriber,
     speaker,
     reader,
+    drawer,
     recordings,
     requests,
     generation,
@@ -329,6 +350,7 @@ export function serve(
     speech,
     recognition,
     classification,
+    images,
     metrics,
     log,
     clock,

@@ -188,9 +188,9 @@ function pngChunk(type: string, data: Uint8Array): Uint8Array {
 }
 
 /** A PNG of which there is only the header, for any size. */
-export function pngHeader(width: number, height: number): Uint8Array {
+export function pngHeader(width: number, height: number, alpha = false): Uint8Array<ArrayBuffer> {
   const magic = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-  const header = join(u32(width), u32(height), Uint8Array.of(8, 2, 0, 0, 0));
+  const header = join(u32(width), u32(height), Uint8Array.of(8, alpha ? 6 : 2, 0, 0, 0));
   return join(magic, pngChunk("IHDR", header), pngChunk("IEND", new Uint8Array(0)));
 }
 

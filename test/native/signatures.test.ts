@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as audio from "../../ffi/audio/symbols.ts";
 import * as common from "../../ffi/common/symbols.ts";
+import * as image from "../../ffi/image/symbols.ts";
 import * as llama from "../../ffi/llama/symbols.ts";
 import * as media from "../../ffi/media/symbols.ts";
 import * as whisper from "../../ffi/whisper/symbols.ts";
@@ -47,6 +48,7 @@ describe.each([
   ["llama/shim.h", llama],
   ["audio/shim.h", { structs: {}, ...audio }],
   ["media/shim.h", { structs: {}, ...media }],
+  ["image/shim.h", { structs: {}, ...image }],
   ["whisper/shim.h", { structs: {}, ...whisper }],
 ])("%s declares", (file, tables) => {
   const header = Bun.file(join(import.meta.dir, "../../ffi", file));

@@ -79,6 +79,7 @@ export const layers: Layers = {
       "src/engine/transcription/child",
       "src/engine/speech/child",
       "src/engine/recognition/child",
+      "src/engine/image/child",
     ],
     why: "the table of kinds starts them, and no more",
   },
@@ -160,6 +161,14 @@ export const layers: Layers = {
     ],
     why: "the engine process knows its parent only by the protocol",
   },
+  "src/engine/image": {
+    may: ["src/engine/process", "src/domain", "src/telemetry"],
+    why: "the front process never decodes what a client sends, and the engine side is reached by messages",
+  },
+  "src/engine/image/child": {
+    may: ["src/engine/process", "src/engine/image/protocol.ts", "src/media", "src/domain", "ffi"],
+    why: "the engine process knows its parent only by the protocol",
+  },
   "src/gateway": {
     may: ["src/domain", "src/engine/text/port.ts"],
     why: "another server is one more engine behind the port, known to nobody above it",
@@ -195,6 +204,7 @@ export const layers: Layers = {
       "src/engine/speech",
       "src/engine/speech/host",
       "src/engine/recognition",
+      "src/engine/image",
       "src/gateway",
       "src/model",
       "src/store",

@@ -21,6 +21,16 @@ const usage = within("usage", [
   "peak_memory_gib",
 ]);
 
+/** Images are not counted in tokens. */
+const tokens = {
+  usage: {
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  },
+};
+
 /** With --transcribe-input and --ocr-input. */
 const recognized = "svc_recognitions";
 const readInputs = ["svc_transcriptions", recognized];
@@ -100,6 +110,11 @@ export const deviations = {
     values: { "response.usage": [null], "response.user": [null] },
     absent: { "response.output_text": "" },
   },
+  ImagesResponse: { extensions: ["data.*.seed"] },
+  ImageGenPartialImageEvent: { extensions: ["image_index"] },
+  ImageGenCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
+  ImageEditPartialImageEvent: { extensions: ["image_index"] },
+  ImageEditCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
   Message: { extensions: [recognized] },
   RawMessageStreamEvent: { extensions: [`message.${recognized}`] },
   // JSON has no dates.

@@ -1,6 +1,6 @@
 // What is served.
 
-import { parseAdapters } from "../adapter-option.ts";
+import { parseAdapters, parseImageAdapters } from "../adapter-option.ts";
 import { boolean, integer, list, path, string } from "../option-types.ts";
 
 export const modelOptions = {
@@ -52,6 +52,33 @@ export const modelOptions = {
     orName: true,
     placeholder: "FILE|NAME",
     help: "Speech recognition model for /v1/audio/transcriptions, in whisper.cpp's format, by file or name. Loaded on first use. Default: the embedded Whisper base.",
+  }),
+  imageModels: list({
+    name: "image-model",
+    paths: true,
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Model for /v1/images/generations and edits, as stable-diffusion.cpp reads it (safetensors, GGUF, ckpt), by file or name: a whole one, or the part that draws. Requests that name none get the first. Loaded on first use. Default: the embedded demonstration model svc-draw.",
+  }),
+  imageVae: path({ orName: true, placeholder: "FILE|NAME", help: "Decoder (VAE) of the image models." }),
+  imageTextEncoders: list({
+    name: "image-text-encoder",
+    paths: true,
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Text encoder of the image models: CLIP-L, CLIP-G, T5 or a language model, found from its tensors. Several where a model needs them.",
+  }),
+  imageTaesd: path({
+    orName: true,
+    placeholder: "FILE|NAME",
+    help: "Tiny decoder (TAESD) of the image models: it shows images that are not done, and decodes all where there is no other.",
+  }),
+  imageLora: list({
+    name: "image-lora",
+    paths: "adapters",
+    placeholder: "NAME=FILE",
+    to: parseImageAdapters,
+    help: "LoRA adapter of the image models, which requests select by its name in the field lora.",
   }),
   kokoro: path({
     placeholder: "DIR",

@@ -101,7 +101,7 @@ export const serverOptions = {
   compatibilityApis: boolean({
     aliases: ["conveniences"],
     default: true,
-    help: "Serve the compatibility APIs outside /v1: Ollama's and llama.cpp's.",
+    help: "Serve the compatibility APIs outside /v1: Ollama's, llama.cpp's and Stable Diffusion's.",
   }),
   heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",

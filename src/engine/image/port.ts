@@ -7,6 +7,8 @@ export interface ImageStatus extends ProcessStatus {
   readonly modelId: string;
   /** Unix seconds of the model's last change. */
   readonly created: number;
+  /** A demonstration, not a model to work with: known before it is loaded. */
+  readonly isDemo?: true;
   /** Known once it was loaded. */
   readonly model?: ImageModel;
   /** Seconds that a step took lately; absent before the first one. */

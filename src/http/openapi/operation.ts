@@ -8,6 +8,7 @@ export const tags = [
   "Embeddings",
   "Audio",
   "Vision",
+  "Images",
   "Models",
   "Tokenizer",
   "Batches",

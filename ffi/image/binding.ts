@@ -1,0 +1,77 @@
+// The image shim through bun:ffi: a typed API on top, no JSON and no pointer above this file.
+
+import { NativeLibrary } from "../runtime/library.ts";
+import {
+  IMAGE_ERRORS,
+  IMAGE_STAGES,
+  ImageError,
+  type DrawOptions,
+  type DrawProgress,
+  type DrawState,
+  type ImageConfig,
+  type ImageErrorCode,
+  type ImageLibrary,
+  type ImageTraits,
+} from "./api.ts";
+import { ABI_VERSION, symbols } from "./symbols.ts";
+
+const shim = { name: "image", abi: ABI_VERSION, symbols, errors: IMAGE_ERRORS, Failure: ImageError };
+
+/**
+ * Loads the image library in `directory`. Once a process, and in none that has the llama library: each has a ggml of its own.
+ * Throws ImageError naming the path when it is missing or of another version.
+ */
+export const openImageLibrary = (directory: string): ImageLibrary => new Binding(directory);
+
+class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements ImageLibrary {
+  constructor(directory: string) {
+    super(directory, shim);
+  }
+
+  loadStart(config: ImageConfig): void {
+    const json = this.json(config);
+    this.check(this.native.svc_image_load_start(json, json.length), "start loading an image model");
+  }
+
+  traits(): ImageTraits {
+    return this.readJson(this.native.svc_image_info, "describe the image model") as ImageTraits;
+  }
+
+  start(options: DrawOptions): void {
+    const pictures = options.pictures.map(({ use, width, height }) => ({ use, width, height }));
+    const json = this.json({ ...options, pictures });
+    const pixels = Buffer.concat(options.pictures.map((picture) => picture.pixels));
+    // An empty array has no address.
+    const there = pixels.length > 0 ? pixels : new Uint8Array(1);
+    this.check(this.native.svc_image_start(json, json.length, there, pixels.length), "draw an image");
+  }
+
+  state(): DrawState {
+    const stage = this.native.svc_image_state();
+    return stage < 0 ? this.failure() : this.named(IMAGE_STAGES, stage, "look at an image");
+  }
+
+  progress(): DrawProgress {
+    return this.readJson(this.native.svc_image_progress, "follow an image") as DrawProgress;
+  }
+
+  preview(): Uint8Array {
+    return this.pixels(this.native.svc_image_preview, "show an image");
+  }
+
+  take(): Uint8Array {
+    return this.pixels(this.native.svc_image_take, "take an image");
+  }
+
+  stop(): void {
+    this.native.svc_image_stop();
+  }
+
+  /** What `write` puts into a buffer of the size that it says it needs. */
+  private pixels(write: (out: Uint8Array, capacity: number) => number, action: string): Uint8Array {
+    // A failure is -1; a pixel has three bytes.
+    const needed = write(new Uint8Array(1), 0);
+    const out = new Uint8Array(needed < -1 ? -needed : 1);
+    return out.subarray(0, this.check(write(out, out.length), action));
+  }
+}

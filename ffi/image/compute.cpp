@@ -1,0 +1,18 @@
+// Stands between stable-diffusion.cpp and ggml: it is compiled to compute its graphs here, where they can be stopped.
+
+#include "state.hpp"
+
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
+
+using namespace image;
+
+// Throws Stopped: what calls it frees what it holds, as upstream has guards for all of that.
+extern "C" ggml_status svc_image_compute(ggml_backend_t backend, ggml_cgraph * graph) {
+    if (is_stopped(nullptr)) throw Stopped();
+    if (ggml_backend_is_cpu(backend)) ggml_backend_cpu_set_abort_callback(backend, is_stopped, nullptr);
+    const ggml_status status = ggml_backend_graph_compute(backend, graph);
+    if (status == GGML_STATUS_ABORTED) throw Stopped();
+    if (status == GGML_STATUS_ALLOC_FAILED) throw std::bad_alloc();
+    return status;
+}

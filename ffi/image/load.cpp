@@ -1,0 +1,193 @@
+// The model: loading it from its parts, what it is, and letting go of it.
+
+#include "state.hpp"
+
+#include "ggml-backend.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+namespace image {
+
+State & state = *new State;
+
+namespace {
+
+// "file.cpp:123  - text" as the library writes it, without the place.
+const char * without_place(const char * text) {
+    const char * dash = std::strstr(text, " - ");
+    return dash && dash - text < 60 ? dash + 3 : text;
+}
+
+// Prompts are private: of what it says while it draws, only complaints are kept, and they quote none.
+void on_log(sd_log_level_t level, const char * text, void *) {
+    if (!text) return;
+    if (is_loaded() && (level < SD_LOG_WARN || is_stopped(nullptr))) return;
+    static constexpr ggml_log_level LEVELS[] = {GGML_LOG_LEVEL_DEBUG, GGML_LOG_LEVEL_INFO, GGML_LOG_LEVEL_WARN,
+                                                GGML_LOG_LEVEL_ERROR};
+    keep_log_line(LEVELS[level], without_place(text));
+}
+
+// Of tensors that were read; while an image is drawn, of tiles.
+void on_progress(int done, int all, float, void *) {
+    if (!is_loaded() && all > 0) on_load_progress(static_cast<float>(done) / static_cast<float>(all), nullptr);
+}
+
+void check_processor() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    const bool is_there = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (!is_there) throw std::runtime_error("drawing needs a processor with AVX2, FMA and BMI2 (x86-64-v3)");
+#endif
+}
+
+struct Files {
+    std::string whole, diffusion, vae, taesd, clip_l, clip_g, t5, llm, llm_vision;
+};
+
+void read_text_encoder(const std::string & path, Files & files) {
+    switch (part_of(path)) {
+        case Part::clip_l: files.clip_l = path; return;
+        case Part::clip_g: files.clip_g = path; return;
+        case Part::t5: files.t5 = path; return;
+        case Part::llm: files.llm = path; return;
+        case Part::llm_vision: files.llm_vision = path; return;
+        case Part::unreadable: throw std::runtime_error(with_complaint("cannot read the text encoder " + path));
+        default: throw std::runtime_error("no text encoder of a known kind is in " + path);
+    }
+}
+
+Files read_files(const Json & config) {
+    Files files;
+    const auto path = config.at("path").get<std::string>();
+    const auto encoders = config.at("textEncoders").get<std::vector<std::string>>();
+    forget_complaint();
+    open_file(path);
+    switch (part_of(path)) {
+        case Part::whole: files.whole = path; break;
+        case Part::diffusion: files.diffusion = path; break;
+        case Part::unreadable: throw std::runtime_error(with_complaint("cannot read the image model " + path));
+        default: throw std::runtime_error("no image model is in " + path);
+    }
+    for (const std::string & encoder : encoders) {
+        open_file(encoder);
+        read_text_encoder(encoder, files);
+    }
+    files.vae = config.value("vae", "");
+    files.taesd = config.value("taesd", "");
+    for (const std::string & decoder : {files.vae, files.taesd}) {
+        if (decoder.empty()) continue;
+        open_file(decoder);
+        if (part_of(decoder) == Part::unreadable) throw std::runtime_error(with_complaint("cannot read " + decoder));
+    }
+    return files;
+}
+
+const char * given(const std::string & path) { return path.empty() ? nullptr : path.c_str(); }
+
+void load(const Json & config) {
+    check_processor();
+    sd_set_log_callback(on_log, nullptr);
+    sd_set_progress_callback(on_progress, nullptr);
+    const Files files = read_files(config);
+    state.threads = std::max(1, config.at("threads").get<int>());
+    sd_ctx_params_t params;
+    sd_ctx_params_init(&params);
+    params.model_path = given(files.whole);
+    params.diffusion_model_path = given(files.diffusion);
+    params.vae_path = given(files.vae);
+    params.taesd_path = given(files.taesd);
+    params.clip_l_path = given(files.clip_l);
+    params.clip_g_path = given(files.clip_g);
+    params.t5xxl_path = given(files.t5);
+    params.llm_path = given(files.llm);
+    params.llm_vision_path = given(files.llm_vision);
+    params.n_threads = state.threads;
+    params.enable_mmap = config.at("mmap").get<bool>();
+    params.diffusion_flash_attn = config.at("flashAttention").get<bool>();
+    // Where there is a large decoder, too, the small one shows images that are not done.
+    params.tae_preview_only = !files.vae.empty() || !files.whole.empty();
+    // Added to the weights themselves, adapters would leave traces: the same request would give other pixels.
+    params.lora_apply_mode = LORA_APPLY_AT_RUNTIME;
+    forget_complaint();
+    state.context = new_sd_ctx(&params);
+    if (!state.context) throw std::runtime_error(with_complaint("stable-diffusion.cpp cannot load " + config.at("path").get<std::string>()));
+    state.traits = traits_of(state.context);
+    if (!state.traits.draws) throw std::runtime_error("models of the family " + state.traits.family + " draw no images");
+    if (!read_weights(state.context)) throw std::runtime_error(with_complaint("the weights cannot be loaded"));
+    const preview_t preview = state.traits.has_tiny_decoder ? PREVIEW_TAE : PREVIEW_PROJ;
+    sd_set_preview_callback(on_preview, preview, 1, true, false, nullptr);
+}
+
+std::string device() {
+    ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return cpu ? ggml_backend_dev_name(cpu) : "CPU";
+}
+
+template <typename Kind> std::vector<std::string> names(const char * (*name_of)(Kind), int count) {
+    std::vector<std::string> found;
+    for (int at = 0; at < count; at++) found.emplace_back(name_of(static_cast<Kind>(at)));
+    return found;
+}
+
+void remove(std::vector<std::string> & list, const std::string & name) {
+    list.erase(std::remove(list.begin(), list.end(), name), list.end());
+}
+
+} // namespace
+
+std::vector<std::string> sampler_names() { return names(sd_sample_method_name, SAMPLE_METHOD_COUNT); }
+
+std::vector<std::string> scheduler_names() {
+    std::vector<std::string> found = names(sd_scheduler_name, SCHEDULER_COUNT);
+    // They have noise levels of their own, for the models that these were measured with.
+    remove(found, "ltx2");
+    if (!state.traits.is_transformer) return found;
+    remove(found, "ays");
+    remove(found, "gits");
+    return found;
+}
+
+} // namespace image
+
+using namespace image;
+
+void svc::unload() {
+    stop_drawing();
+    if (state.context) free_sd_ctx(state.context);
+    state.context = nullptr;
+}
+
+extern "C" {
+
+int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
+
+int32_t svc_image_load_start(const uint8_t * config, int32_t config_length) {
+    return guarded<int32_t>(-1, [&] {
+        return start_load([config = Json::parse(text_of(config, config_length))] { load(config); });
+    });
+}
+
+int32_t svc_image_info(uint8_t * out, int32_t capacity) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no model is loaded");
+        const sample_method_t sampler = sd_get_default_sample_method(state.context);
+        const Json info = {
+            {"family", state.traits.family},
+            {"multiple", state.traits.multiple},
+            {"isTransformer", state.traits.is_transformer},
+            {"hasTinyDecoder", state.traits.has_tiny_decoder},
+            {"takesReferences", state.traits.takes_references},
+            {"needsReference", state.traits.needs_reference},
+            {"device", device()},
+            {"sampler", sd_sample_method_name(sampler)},
+            {"scheduler", sd_scheduler_name(sd_get_default_scheduler(state.context, sampler))},
+            {"samplers", sampler_names()},
+            {"schedulers", scheduler_names()},
+        };
+        return copy_out(info.dump(), out, capacity);
+    });
+}
+
+} // extern "C"

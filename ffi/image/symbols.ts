@@ -1,0 +1,25 @@
+// What shim.h declares; `test/native/signatures.test.ts` compares the two. `buffer` arguments take the typed array itself, so
+// that it stays alive for the call.
+
+import type { FFIFunction } from "bun:ffi";
+import { IMAGE_ERRORS, IMAGE_STAGES } from "./api.ts";
+
+export const ABI_VERSION = 1;
+
+/** Names of 0 and what follows. */
+export const enums = { svc_image_error: IMAGE_ERRORS, svc_image_stage: IMAGE_STAGES } as const;
+
+const i32 = "i32";
+const buffer = "buffer";
+
+export const symbols = {
+  svc_image_load_start: { args: [buffer, i32], returns: i32 },
+  svc_image_info: { args: [buffer, i32], returns: i32 },
+
+  svc_image_start: { args: [buffer, i32, buffer, i32], returns: i32 },
+  svc_image_state: { args: [], returns: i32 },
+  svc_image_progress: { args: [buffer, i32], returns: i32 },
+  svc_image_preview: { args: [buffer, i32], returns: i32 },
+  svc_image_take: { args: [buffer, i32], returns: i32 },
+  svc_image_stop: { args: [], returns: "void" },
+} as const satisfies Record<string, FFIFunction>;

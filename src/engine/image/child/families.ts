@@ -1,0 +1,37 @@
+// What models of a family are made for: nothing in their files says so.
+
+import type { ImageSize } from "../../../domain/image.ts";
+
+export interface FamilyHabits {
+  readonly size: ImageSize;
+  readonly largestSide: number;
+  readonly steps: number;
+  readonly guidance: number;
+}
+
+type Row = readonly [family: RegExp, side: number, steps: number, guidance: number];
+
+/** By the names that the library has for families, the first that fits. */
+const FAMILIES: readonly Row[] = [
+  [/^SDXS/, 512, 1, 1],
+  [/^SD 1|^Instruct-Pix2Pix/, 512, 20, 7],
+  [/^SD 2/, 768, 20, 7],
+  [/^SDXL/, 1024, 20, 7],
+  [/^SD3/, 1024, 28, 4.5],
+  [/^Flux\.2 klein/, 1024, 4, 1],
+  [/^Flux|^Flex|^Longcat/, 1024, 20, 1],
+  [/^Chroma/, 1024, 20, 4],
+  [/^Qwen/, 1024, 20, 2.5],
+  [/^Z-Image/, 1024, 8, 1],
+  [/^/, 1024, 20, 5],
+];
+/** Models that were distilled to few steps say so in their names. */
+const FEW_STEPS = /turbo|lightning|hyper|lcm|schnell/i;
+const FEW = { steps: 4, guidance: 1 } as const;
+
+/** `name`: of the model. */
+export function habitsOf(family: string, name: string): FamilyHabits {
+  const [, side, steps, guidance] = FAMILIES.find(([known]) => known.test(family)) as Row;
+  const few = FEW_STEPS.test(name) ? FEW : {};
+  return { size: { width: side, height: side }, largestSide: 2 * side, steps, guidance, ...few };
+}

@@ -1,0 +1,75 @@
+// The image engine in its process: loads a model that draws, and computes.
+
+import type { ImageTraits } from "../../../../ffi/image/api.ts";
+import { openImageLibrary } from "../../../../ffi/image/binding.ts";
+import type { ImageModel } from "../../../domain/image.ts";
+import { untilLoaded } from "../../process/child.ts";
+import type { EngineKind } from "../../process/kind.ts";
+import { othersShare } from "../../process/others-share.ts";
+import { ABORT_FD } from "../../process/protocol.ts";
+import type { PainterOptions, PictureEvent, PictureJob } from "../protocol.ts";
+import { habitsOf } from "./families.ts";
+import { ImageWorker } from "./worker.ts";
+
+/** As large as a picture of a demonstration is delivered. */
+const LARGEST_DEMO = 1024;
+const DEMO_STEPS = 4;
+
+export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, PictureEvent> = {
+  async load(options, send) {
+    const { libraries, modelPath: path, vaePath: vae, taesdPath: taesd, textEncoders } = options;
+    const { threads, mmap, flashAttention, adapters, demo, name } = options;
+    const library = openImageLibrary(libraries);
+    library.listenForAborts(ABORT_FD);
+    library.loadStart({
+      path,
+      ...(vae !== undefined && { vae }),
+      ...(taesd !== undefined && { taesd }),
+      textEncoders,
+      threads,
+      mmap,
+      flashAttention: flashAttention === "on",
+    });
+    await untilLoaded(library, send);
+    const traits = library.traits();
+    const model = describe(options, traits);
+    const painter = {
+      model,
+      multiple: traits.multiple,
+      needsImage: traits.needsReference,
+      scheduler: traits.scheduler,
+      adapters,
+      ...(demo && { drawsIn: demo }),
+    };
+    // Of ggml's threads all wait for the slowest one.
+    const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
+    const worker = new ImageWorker({ library, traits, painter, threads: free }, { ...model, name }, send);
+    return {
+      ready: model,
+      submit: (key, job) => worker.submit(key, job),
+      cancel: (key) => worker.cancel(key),
+      run: () => worker.run(),
+    };
+  },
+};
+
+function describe({ name, bytes, adapters, demo }: PainterOptions, traits: ImageTraits): ImageModel {
+  const { family, device, sampler, samplers, schedulers, takesReferences, needsReference } = traits;
+  const { size, largestSide, steps, guidance } = habitsOf(family, name);
+  return {
+    family,
+    bytes,
+    device,
+    size: demo ?? size,
+    largestSide: demo ? LARGEST_DEMO : largestSide,
+    steps: demo ? DEMO_STEPS : steps,
+    guidance: demo ? 1 : guidance,
+    sampler,
+    samplers,
+    schedulers,
+    adapters: adapters.map((adapter) => adapter.name),
+    // The demonstration has never been shown an image.
+    edits: { image: true, mask: !needsReference, references: (takesReferences && !demo) || needsReference },
+    ...(demo && { isDemo: true }),
+  };
+}

@@ -1,0 +1,138 @@
+// What is drawn for a request: its wishes where they can be served, and the model's habits where it has none.
+
+import { SvcError } from "../../../domain/errors.ts";
+import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
+import type { ImageAdapterFile } from "../protocol.ts";
+
+/** What a request may wish for. */
+export interface Painter {
+  readonly model: ImageModel;
+  /** Sides are multiples of so many pixels. */
+  readonly multiple: number;
+  /** It changes images and does nothing else. */
+  readonly needsImage: boolean;
+  readonly scheduler: string;
+  readonly adapters: readonly ImageAdapterFile[];
+  /** The only size that it draws in; others are enlarged from it. */
+  readonly drawsIn?: ImageSize;
+}
+
+export interface Plan {
+  /** Of the file; absent: the size of the image that is changed, as far as the model can. */
+  readonly size?: ImageSize;
+  readonly steps: number;
+  readonly guidance: number;
+  readonly sampler: string;
+  readonly scheduler: string;
+  readonly adapters: readonly { readonly path: string; readonly scale: number }[];
+  /** The image that is changed is shown to the model, which draws one after it. */
+  readonly byReference: boolean;
+  readonly strength: number;
+}
+
+const MOST_STEPS = 150;
+const LARGEST_GUIDANCE = 30;
+const LARGEST_SCALE = 10;
+const USUAL_STRENGTH = 0.75;
+
+/** Throws SvcError about a wish that cannot be served. */
+export function planOf(work: ImageWork, painter: Painter): Plan {
+  const { model, adapters, needsImage } = painter;
+  const { edit } = work;
+  if (needsImage && !edit)
+    throw unsupported("image", "'image' is needed: this model changes images and draws none alone.");
+  const size = work.size ?? (edit ? undefined : model.size);
+  if (size) checkSize(size, painter);
+  const steps = within(
+    "steps",
+    work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))),
+    1,
+    MOST_STEPS,
+  );
+  const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
+  if (work.negativePrompt && guidance <= 1) {
+    const message = `'negative_prompt' needs a 'cfg_scale' above 1: at ${guidance} nothing is computed for it.`;
+    throw new SvcError("invalid_value", message, { param: "negative_prompt" });
+  }
+  const sampler = oneOf("sampler", work.sampler ?? model.sampler, model.samplers);
+  return {
+    ...(size && { size }),
+    steps,
+    guidance,
+    sampler,
+    scheduler: oneOf("scheduler", work.scheduler ?? painter.scheduler, model.schedulers),
+    adapters: (work.adapters ?? []).map(({ name, scale }) => {
+      oneOf("lora", name, model.adapters);
+      const path = adapters.find((adapter) => adapter.name === name)?.path ?? "";
+      return { path, scale: within("lora", scale, -LARGEST_SCALE, LARGEST_SCALE) };
+    }),
+    byReference: edit !== undefined && isByReference(edit, painter),
+    strength: within("strength", edit?.strength ?? USUAL_STRENGTH, 0, 1),
+  };
+}
+
+/** Models that can be shown images do better with that, unless a part or a share of the image is to stay. */
+function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
+  if (!edits.image) throw unsupported("image", "'image' is not supported: this model cannot change images.");
+  if (edit.mask && !edits.mask)
+    throw unsupported("mask", "'mask' is not supported: this model cannot keep a part of an image.");
+  const isShown = edits.references && edit.strength === undefined && !edit.mask;
+  if (edit.references && edit.references.length > 0 && !edits.references) {
+    throw unsupported(
+      "image",
+      "'image' must be one: this model cannot be shown others beside the one that it changes.",
+    );
+  }
+  if (edit.strength !== undefined && needsImage) {
+    throw unsupported(
+      "strength",
+      "'strength' is not supported: this model decides by itself how much of an image goes.",
+    );
+  }
+  return isShown;
+}
+
+function checkSize({ width, height }: ImageSize, { model: { largestSide }, multiple, drawsIn }: Painter): void {
+  const got = `got ${width}x${height}`;
+  if (drawsIn && width * drawsIn.height !== height * drawsIn.width) {
+    throw invalidSize(`must be as wide as high: this model draws squares; ${got}`);
+  }
+  const step = drawsIn ? 1 : multiple;
+  if (![width, height].every((side) => Number.isInteger(side) && side > 0 && side % step === 0)) {
+    throw invalidSize(`must have sides that are multiples of ${step}; ${got}`);
+  }
+  if (Math.max(width, height) > largestSide) throw invalidSize(`must have sides of at most ${largestSide}; ${got}`);
+}
+
+const invalidSize = (rule: string) => new SvcError("invalid_value", `'size' ${rule}.`, { param: "size" });
+
+const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });
+
+function within(param: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value;
+  throw new SvcError("invalid_value", `'${param}' must be from ${least} to ${most}; got ${value}.`, { param });
+}
+
+/** The client's text is not repeated. */
+function oneOf(param: string, name: string, known: readonly string[]): string {
+  if (known.includes(name)) return name;
+  const rule = known.length === 0 ? "is not supported: this model has none" : `must be one of ${known.join(", ")}`;
+  throw new SvcError("invalid_value", `'${param}' ${rule}.`, { param });
+}
+
+/** The size in which an image is drawn and the one it is delivered in. `source`: of the image that is changed. */
+export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { drawn: ImageSize; delivered: ImageSize } {
+  const { drawsIn } = painter;
+  if (drawsIn) return { drawn: drawsIn, delivered: plan.size ?? drawsIn };
+  const size = plan.size ?? (source ? fitted(source, painter) : painter.model.size);
+  return { drawn: size, delivered: size };
+}
+
+/** As large as it is, but no larger than what the model is made for, in multiples. */
+function fitted({ width, height }: ImageSize, { model, multiple }: Painter): ImageSize {
+  const most = model.size.width * model.size.height;
+  const scale = Math.min(1, Math.sqrt(most / (width * height)));
+  const side = (pixels: number) =>
+    Math.min(model.largestSide, Math.max(multiple, Math.round((pixels * scale) / multiple) * multiple));
+  return { width: side(width), height: side(height) };
+}

@@ -1,0 +1,120 @@
+// What an image is made from: files of a request, decoded, and brought to the size that is drawn.
+
+import { SvcError } from "../../../domain/errors.ts";
+import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
+import { decodeImage } from "../../../media/image.ts";
+import { defaultMediaLimits } from "../../../media/limits.ts";
+import { writeBmp, type Pixels } from "../../../media/pixels.ts";
+import { checkSize, Refusal } from "../../../media/refusal.ts";
+import { opacityOf } from "./opacity.ts";
+
+export interface Sources {
+  readonly image: Pixels;
+  readonly references: readonly Pixels[];
+  /** A byte a pixel of the image: how opaque the mask is there. */
+  readonly mask?: Uint8Array;
+}
+
+/** Pixels; the model's own sizes are far below. */
+const LONGEST_SIDE = 4096;
+const LONGEST_REFERENCE = 1024;
+const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
+const always = new AbortController().signal;
+
+/** Throws SvcError about a file that is no whole image, or too large a one. */
+export async function readSources({ image, references = [], mask }: ImageEdit): Promise<Sources> {
+  const pixels = await decode(image, LONGEST_SIDE);
+  const others: Pixels[] = [];
+  for (const reference of references) others.push(await decode(reference, LONGEST_REFERENCE));
+  return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels) }) };
+}
+
+const decode = (source: ImageSource, longestSide: number): Promise<Pixels> =>
+  reading(source, (bytes) => decodeImage(bytes, longestSide, limits, always));
+
+async function readMask(source: ImageSource, { width, height }: ImageSize): Promise<Uint8Array> {
+  const mask = await reading(source, async (bytes) => {
+    // It knows what can be decoded at all.
+    await decodeImage(bytes, LONGEST_SIDE, limits, always);
+    return opacityOf(bytes, limits.maxPixels);
+  });
+  const refuse = (rule: string) =>
+    new SvcError("invalid_value", `'${source.field}' must be ${rule}.`, { param: source.field });
+  if (mask.width !== width || mask.height !== height) {
+    throw refuse(`as large as the image, ${width} × ${height} pixels; got ${mask.width} × ${mask.height}`);
+  }
+  if (mask.data.every((opacity) => opacity === 255)) {
+    throw refuse("transparent where the image is drawn anew; got one that is opaque everywhere");
+  }
+  return mask.data;
+}
+
+async function reading<T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Promise<T>): Promise<T> {
+  try {
+    const bytes = await Bun.file(path).bytes();
+    checkSize(bytes.length, limits.maxImageBytes);
+    return await use(bytes);
+  } catch (error) {
+    throw error instanceof Refusal ? error.at(field) : error;
+  }
+}
+
+/** The pixels in another size; where its proportions are others, the same is cut off at both ends. */
+export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> {
+  const { left, top, width, height } = middle(pixels, size);
+  const cropped = { width, height, rgb: cut(pixels.rgb, pixels.width, { left, top, width, height }, 3) };
+  if (width === size.width && height === size.height) return cropped;
+  const image = new Bun.Image(await writeBmp(cropped, always))
+    .resize(size.width, size.height)
+    .png({ compressionLevel: 0 });
+  const { rgb } = await decodeImage(await image.bytes(), Math.max(size.width, size.height), limits, always);
+  return { ...size, rgb };
+}
+
+/** A mask of an image of this size as it is drawn: 255 where it is drawn anew. The nearest pixel counts. */
+export function maskFor(opacity: Uint8Array, from: ImageSize, size: ImageSize): Uint8Array {
+  const { left, top, width, height } = middle(from, size);
+  const mask = new Uint8Array(size.width * size.height);
+  for (let y = 0; y < size.height; y++) {
+    const row = top + Math.floor(((y + 0.5) * height) / size.height);
+    for (let x = 0; x < size.width; x++) {
+      const column = left + Math.floor(((x + 0.5) * width) / size.width);
+      mask[y * size.width + x] = 255 - (opacity[row * from.width + column] as number);
+    }
+  }
+  return mask;
+}
+
+/** What was drawn where the mask says so, and elsewhere what was there: decoding alone changes every pixel a little. */
+export function composed(drawn: Uint8Array, kept: Uint8Array, mask: Uint8Array): Uint8Array {
+  const pixels = new Uint8Array(drawn.length);
+  for (let at = 0; at < pixels.length; at++) {
+    const share = (mask[Math.floor(at / 3)] as number) / 255;
+    pixels[at] = Math.round((drawn[at] as number) * share + (kept[at] as number) * (1 - share));
+  }
+  return pixels;
+}
+
+interface Area extends ImageSize {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** The largest area in the middle that has the proportions of `like`. */
+function middle({ width, height }: ImageSize, like: ImageSize): Area {
+  const scale = Math.min(width / like.width, height / like.height);
+  const size = {
+    width: Math.max(1, Math.min(width, Math.round(like.width * scale))),
+    height: Math.max(1, Math.min(height, Math.round(like.height * scale))),
+  };
+  return { ...size, left: Math.floor((width - size.width) / 2), top: Math.floor((height - size.height) / 2) };
+}
+
+function cut(from: Uint8Array, stride: number, { left, top, width, height }: Area, channels: number): Uint8Array {
+  const out = new Uint8Array(width * height * channels);
+  for (let y = 0; y < height; y++) {
+    const start = ((top + y) * stride + left) * channels;
+    out.set(from.subarray(start, start + width * channels), y * width * channels);
+  }
+  return out;
+}

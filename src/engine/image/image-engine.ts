@@ -1,0 +1,106 @@
+// A model that draws, in a process of its own. A request for several images goes there image by image.
+
+import { SvcError } from "../../domain/errors.ts";
+import type { ImageEvent, ImageModel } from "../../domain/image.ts";
+import { counter, type Metric } from "../../telemetry/exposition.ts";
+import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
+import type { ImageJob, ImagePort, ImageStatus } from "./port.ts";
+import type { PainterOptions, PictureEvent, PictureJob } from "./protocol.ts";
+
+interface KnownModel {
+  readonly id: string;
+  /** Unix seconds of its last change. */
+  readonly created: number;
+}
+
+export interface ImageEngineOptions extends LazyEngineOptions<PainterOptions, KnownModel> {
+  /** Bytes that a process may take. */
+  readonly availableBytes: () => number;
+}
+
+const LARGEST_SEED = 2 ** 32;
+/** Of a step's time, in what is said of steps lately. */
+const SHARE = 0.3;
+const RETRY_S = 30;
+
+export class ImageEngine
+  extends LazyEngine<PainterOptions, KnownModel, ImageModel, PictureJob, PictureEvent>
+  implements ImagePort
+{
+  private requests = 0;
+  private images = 0;
+  private steps = 0;
+  private stepSeconds: number | undefined;
+
+  constructor(protected override readonly options: ImageEngineOptions) {
+    super("image", options);
+  }
+
+  status(): ImageStatus {
+    const { id: modelId, created } = this.options.model;
+    return {
+      ...this.supervisor.status(),
+      modelId,
+      created,
+      ...(this.options.engine.demo && { isDemo: true }),
+      ...(this.loaded && { model: this.loaded }),
+      ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),
+    };
+  }
+
+  async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
+    this.checkMemory();
+    const request = ++this.requests;
+    for (let image = 0; image < work.count; image++) {
+      const own = { ...work, seed: (work.seed + image) % LARGEST_SEED };
+      const job = { request, image, work: own, ...(client !== undefined && { client }) };
+      for await (const event of this.watched(this.supervisor.run(job, signal))) {
+        const isKnown = event.type === "accepted" || event.type === "started";
+        if (image === 0 || !isKnown) yield event;
+      }
+    }
+    yield { type: "result" };
+  }
+
+  override metrics(): Metric[] {
+    return [
+      ...super.metrics(),
+      counter("svc_images_total", "Images that were drawn.", this.images),
+      counter("svc_image_steps_total", "Steps of images that were computed.", this.steps),
+    ];
+  }
+
+  /** A model that memory cannot hold would push everything else out before it fails. */
+  private checkMemory(): void {
+    if (this.supervisor.status().state !== "unloaded") return;
+    const { engine, availableBytes } = this.options;
+    const available = availableBytes();
+    if (engine.bytes <= available) return;
+    const message = `The image model needs ${gigabytes(engine.bytes)} of memory; ${gigabytes(available)} are free.`;
+    throw new SvcError("engine_unavailable", message, { retryAfterSeconds: RETRY_S });
+  }
+
+  /** The same events; takes note of how long steps take. */
+  private async *watched(events: AsyncIterable<PictureEvent>): AsyncGenerator<PictureEvent, void, void> {
+    const { clock } = this.options.launch;
+    let before: number | undefined;
+    for await (const event of events) {
+      if (event.type === "progress") {
+        const now = clock.now();
+        this.steps++;
+        // The first is told with what comes before it.
+        if (before !== undefined) this.noteStep((now - before) / 1000);
+        before = now;
+      }
+      if (event.type === "image") this.images++;
+      yield event;
+    }
+  }
+
+  private noteStep(seconds: number): void {
+    this.stepSeconds =
+      this.stepSeconds === undefined ? seconds : this.stepSeconds + SHARE * (seconds - this.stepSeconds);
+  }
+}
+
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,0 +1,74 @@
+// What the server must know about the files of an image model before it starts an engine for them.
+
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { ModelFileError, readGguf } from "./gguf.ts";
+
+export interface ImageFile {
+  readonly path: string;
+  /** The name that clients see: that of the file without its ending. */
+  readonly id: string;
+  readonly bytes: number;
+  /** Last change of the file, Unix seconds. */
+  readonly modified: number;
+}
+
+const HEAD_BYTES = 8;
+/** Headers of the largest models have some megabytes. */
+const LARGEST_HEADER = 100 << 20;
+
+/** Looks whether a file is whole and of a format that image models come in. Throws ModelFileError. */
+export function readImageFile(path: string): ImageFile {
+  const name = basename(path);
+  try {
+    const { size, mtimeMs } = statSync(path);
+    const head = readStart(path, 0, HEAD_BYTES);
+    const magic = head.toString("latin1");
+    if (magic.startsWith("GGUF")) readGguf(path);
+    else if (!isPickled(magic)) checkSafetensors(path, head, size);
+    const id = name.replace(/\.(safetensors|gguf|ckpt|pth?)$/i, "");
+    return { path, id, bytes: size, modified: Math.floor(mtimeMs / 1000) };
+  } catch (error) {
+    if (error instanceof ModelFileError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new ModelFileError(`${path} cannot be read (${code}).`);
+  }
+}
+
+/** As PyTorch writes it: a ZIP archive, or a pickle by itself. */
+const isPickled = (magic: string): boolean => magic.startsWith("PK\x03\x04") || magic.startsWith("\x80\x02");
+
+/** The length of a JSON header, the header, and the numbers that it tells the places of. */
+function checkSafetensors(path: string, head: Buffer, size: number): void {
+  const name = basename(path);
+  const unknown = new ModelFileError(`${name} is no image model in safetensors, GGUF or PyTorch's format.`);
+  if (head.length < HEAD_BYTES) throw unknown;
+  const length = Number(head.readBigUInt64LE());
+  if (length < 2 || length > LARGEST_HEADER || HEAD_BYTES + length > size) throw unknown;
+  const end = HEAD_BYTES + length + lastOffset(readStart(path, HEAD_BYTES, length), unknown);
+  if (end > size) throw new ModelFileError(`${name} is incomplete: it has ${size} of ${end} bytes.`);
+}
+
+function lastOffset(header: Buffer, unknown: ModelFileError): number {
+  let entries: unknown;
+  try {
+    entries = JSON.parse(header.toString("utf8"));
+  } catch {
+    throw unknown;
+  }
+  if (typeof entries !== "object" || entries === null) throw unknown;
+  const ends = Object.values(entries).map((entry: { data_offsets?: readonly unknown[] } | null) =>
+    Number(entry?.data_offsets?.[1] ?? 0),
+  );
+  return ends.reduce((most, end) => Math.max(most, end), 0);
+}
+
+function readStart(path: string, at: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  const file = openSync(path, "r");
+  try {
+    return bytes.subarray(0, readSync(file, bytes, 0, length, at));
+  } finally {
+    closeSync(file);
+  }
+}

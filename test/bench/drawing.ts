@@ -1,0 +1,53 @@
+// `bun test/bench/drawing.ts`: how much of what is described svc-draw draws, in 100 scenes that it was not trained on, with the
+// library that svc draws with. `--steps N` (4).
+
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openImageLibrary } from "../../ffi/image/binding.ts";
+import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
+import { draw, load } from "../native/image-harness.ts";
+import scenes from "./drawn-scenes.json" with { type: "json" };
+import { shapesIn } from "./drawn-shapes.ts";
+
+const { values } = parseArgs({ options: { steps: { type: "string", default: "4" } } });
+/** Pixels that a shape may be away from its place. */
+const NEAR = 16;
+const FIRST_SEED = 1000;
+
+const rig = { library: openImageLibrary(developmentLibraries()), folder: mkdtempSync(join(tmpdir(), "svc-drawing-")) };
+const failure = await load(rig, { threads: 2 });
+if (failure !== undefined) throw new Error(failure);
+
+const right = { background: 0, colour: 0, shape: 0, number: 0, objects: 0, "whole scene": 0 };
+for (const [index, { prompt, background, objects }] of scenes.entries()) {
+  const found = shapesIn(
+    await draw(rig, { prompt, seed: FIRST_SEED + index, steps: Number(values.steps), threads: 2 }),
+  );
+  const [largest] = found.shapes;
+  const listed = (list: readonly string[]) => list.toSorted().join();
+  const isSame =
+    listed(found.shapes.map(({ colour, shape }) => `${colour} ${shape}`)) ===
+    listed(objects.map(([colour, shape]) => `${colour} ${shape}`));
+  const isPlaced = objects.every(([colour, shape, x, y]) =>
+    found.shapes.some(
+      (one) =>
+        one.colour === colour &&
+        one.shape === shape &&
+        Math.abs(one.x - Number(x)) < NEAR &&
+        Math.abs(one.y - Number(y)) < NEAR,
+    ),
+  );
+  const results = {
+    background: found.background === background,
+    colour: objects.some(([colour]) => colour === largest?.colour),
+    shape: objects.some(([, shape]) => shape === largest?.shape),
+    number: found.shapes.length === objects.length,
+    objects: isSame,
+    "whole scene": found.background === background && isSame && isPlaced,
+  };
+  for (const [name, isRight] of Object.entries(results)) right[name as keyof typeof right] += Number(isRight);
+}
+for (const [name, count] of Object.entries(right)) console.log(`${name}: ${count} of ${scenes.length}`);
+rig.library.unload();

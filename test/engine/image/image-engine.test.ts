@@ -1,0 +1,199 @@
+// The image engine with its real process and svc-draw.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { developmentLibraries, nativeFiles } from "../../../ffi/runtime/native-files.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { ImageEvent, ImageWork } from "../../../src/domain/image.ts";
+import { ImageEngine, type ImageEngineOptions } from "../../../src/engine/image/image-engine.ts";
+import { decodeImage } from "../../../src/media/image.ts";
+import { defaultMediaLimits } from "../../../src/media/limits.ts";
+import { until } from "../../http/harness.ts";
+import { isBuilt, pixelAt, SIDE } from "../../native/image-harness.ts";
+import { childrenOf } from "../../support/processes.ts";
+import { transparentPng } from "../../support/transparent-png.ts";
+
+const PATIENCE_MS = 60_000;
+const folder = mkdtempSync(join(tmpdir(), "svc-image-engine-"));
+const engines: ImageEngine[] = [];
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
+});
+
+function create(changes: Partial<ImageEngineOptions> = {}): ImageEngine {
+  const main = join(import.meta.dir, "../../../src/main.ts");
+  const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
+  const engine = new ImageEngine({
+    engine: {
+      libraries: process.env["SVC_LIBRARIES"] ?? developmentLibraries(),
+      threads: 1,
+      gpuLayers: 0,
+      flashAttention: "auto",
+      mmap: true,
+      mlock: false,
+      warmup: true,
+      name: "svc-draw",
+      modelPath: model,
+      textEncoders: [textEncoder],
+      taesdPath: taesd,
+      adapters: [],
+      bytes: 15_000_000,
+      demo: { width: SIDE, height: SIDE },
+    },
+    model: { id: "svc-draw", created: 7 },
+    launch: {
+      command: (kind) => [process.execPath, main, "__engine", kind],
+      env: { PATH: "/usr/bin:/bin", HOME: dirname(folder) },
+      loadTimeoutMs: 60_000,
+      engineTimeoutMs: 0,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      clock: systemClock,
+    },
+    idleMs: 0,
+    availableBytes: () => 1e12,
+    ...changes,
+  });
+  engines.push(engine);
+  return engine;
+}
+
+const live = () => new AbortController().signal;
+const work = (changes: Partial<ImageWork> = {}): ImageWork => ({
+  prompt: "a red circle on a white background",
+  count: 1,
+  seed: 7,
+  steps: 2,
+  previews: 0,
+  encoding: { format: "png", tellsHow: true },
+  ...changes,
+});
+const run = (engine: ImageEngine, wanted: ImageWork, signal = live(), client = "me") =>
+  Array.fromAsync(engine.run({ work: wanted, client }, signal));
+const imagesOf = (events: readonly ImageEvent[]) => events.flatMap((event) => (event.type === "image" ? [event] : []));
+async function pixelsOf(data: Uint8Array | undefined) {
+  const { width, height, rgb } = await decodeImage(data ?? new Uint8Array(), 4096, defaultMediaLimits, live());
+  return { width, height, rgb };
+}
+const failure = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
+  );
+
+/** Resolves when an image has begun to be drawn; `rest`: what is left to come. */
+async function begun(engine: ImageEngine, wanted: ImageWork, signal = live()) {
+  const rest = run(engine, wanted, signal);
+  rest.catch(() => {});
+  await until(() => engine.status().running === 1, PATIENCE_MS);
+  return { rest };
+}
+
+describe.skipIf(!isBuilt)("the image engine", () => {
+  test(
+    "draws what is described, image by image, and tells how it goes",
+    async () => {
+      const engine = create();
+      expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "svc-draw", created: 7, isDemo: true });
+      const events = await run(engine, work({ count: 2, previews: 1 }));
+      const one = ["progress", "progress", "image"] as const;
+      const told = events.map(({ type }) => type).filter((type) => type !== "preview");
+      expect(told).toEqual(["accepted", "started", ...one, ...one, "result"]);
+      expect(events.filter(({ type }) => type === "progress")[2]).toEqual({
+        type: "progress",
+        image: 1,
+        step: 1,
+        steps: 2,
+      });
+      const [first, second] = imagesOf(events);
+      expect([first?.seed, second?.seed, second?.image]).toEqual([7, 8, 1]);
+      const { rgb, width } = await pixelsOf(first?.data);
+      expect(width).toBe(SIDE);
+      expect(pixelAt(rgb, 64, 64)[0]).toBeGreaterThan(150);
+      expect(pixelAt(rgb, 64, 64)[1]).toBeLessThan(100);
+      expect(Math.min(...pixelAt(rgb, 3, 3))).toBeGreaterThan(200);
+      expect(Buffer.from(first?.data ?? []).toString("latin1")).toContain("Seed: 7, Size: 128x128, Model: svc-draw");
+      const previews = events.flatMap((event) => (event.type === "preview" ? [event] : []));
+      expect(previews.map(({ image, index }) => [image, index])).toEqual([
+        [0, 0],
+        [1, 0],
+      ]);
+      expect(await pixelsOf(previews[0]?.data)).toMatchObject({ width: SIDE });
+      // The second image is what it is as the first of another request, whatever its file.
+      const again = imagesOf(await run(engine, work({ seed: 8, size: { width: 256, height: 256 } })));
+      expect(again[0]).toMatchObject({ seed: 8, size: { width: 256, height: 256 } });
+      expect((await pixelsOf(again[0]?.data)).width).toBe(256);
+      const same = imagesOf(await run(engine, work({ seed: 8 })));
+      expect(same[0]?.data).toEqual(second?.data);
+      expect(engine.status()).toMatchObject({ state: "ready", model: { family: "Flux.2 klein", isDemo: true } });
+      expect(engine.status().stepSeconds).toBeGreaterThan(0);
+      const counts = Object.fromEntries(engine.metrics().map(({ name, samples }) => [name, samples[0]?.[1]]));
+      expect(counts).toMatchObject({ svc_images_total: 4, svc_image_steps_total: 8 });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "changes an image under a mask, and leaves the rest of it as it was",
+    async () => {
+      const engine = create();
+      const [drawn] = imagesOf(await run(engine, work()));
+      const before = await pixelsOf(drawn?.data);
+      writeFileSync(join(folder, "image.png"), drawn?.data ?? "");
+      writeFileSync(join(folder, "mask.png"), transparentPng(SIDE, SIDE, 0));
+      const edit = {
+        image: { path: join(folder, "image.png"), field: "image" },
+        mask: { path: join(folder, "mask.png"), field: "mask" },
+        strength: 1,
+      };
+      const [changed] = imagesOf(await run(engine, work({ prompt: "a blue circle on a white background", edit })));
+      const after = await pixelsOf(changed?.data);
+      expect(pixelAt(after.rgb, 44, 64)[2]).toBeGreaterThan(150);
+      for (const y of [0, 30, 64, 127]) {
+        const right = ({ rgb }: { readonly rgb: Uint8Array }) => rgb.subarray((y * SIDE + 64) * 3, (y + 1) * SIDE * 3);
+        expect(right(after)).toEqual(right(before));
+      }
+      const { mask: _mask, ...whole } = edit;
+      expect(await failure(run(engine, work({ edit: { ...whole, references: [edit.image] } })))).toEqual([
+        "unsupported_parameter",
+        "image",
+      ]);
+      expect(await failure(run(engine, work({ sampler: "none" })))).toEqual(["invalid_value", "sampler"]);
+      writeFileSync(join(folder, "image.png"), "no image");
+      expect(await failure(run(engine, work({ edit: whole })))).toEqual(["invalid_value", "image"]);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "is free again when an image is not wanted any more, and lives on when its process is killed",
+    async () => {
+      const engine = create();
+      const before = childrenOf(process.pid);
+      const [drawn] = imagesOf(await run(engine, work()));
+      const stop = new AbortController();
+      const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
+      stop.abort(new Error("gone"));
+      expect(await failure(endless)).toEqual(new Error("gone"));
+      expect(engine.status().restarts).toBe(0);
+      const { rest: doomed } = await begun(engine, work({ steps: 150 }));
+      const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+      process.kill(child, "SIGKILL");
+      expect(await failure(doomed)).toEqual(["engine_crashed", undefined]);
+      const [again] = imagesOf(await run(engine, work()));
+      expect(again?.data).toEqual(drawn?.data);
+      expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+    },
+    PATIENCE_MS,
+  );
+
+  test("is not loaded where memory cannot hold it", async () => {
+    const engine = create({ availableBytes: () => 1e6 });
+    expect(await failure(run(engine, work()))).toEqual(["engine_unavailable", undefined]);
+    expect(engine.status().state).toBe("unloaded");
+  });
+});

@@ -1,0 +1,125 @@
+// What is drawn for a request, and which wishes are refused.
+
+import { expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { ImageModel, ImageWork } from "../../../src/domain/image.ts";
+import { habitsOf } from "../../../src/engine/image/child/families.ts";
+import { planOf, sizesOf, type Painter } from "../../../src/engine/image/child/plan.ts";
+
+const model: ImageModel = {
+  family: "SD 1.x",
+  bytes: 1,
+  device: "CPU",
+  size: { width: 512, height: 512 },
+  largestSide: 1024,
+  steps: 20,
+  guidance: 7,
+  sampler: "euler_a",
+  samplers: ["euler", "euler_a"],
+  schedulers: ["discrete", "karras"],
+  adapters: ["ink"],
+  edits: { image: true, mask: true, references: false },
+};
+const painter: Painter = {
+  model,
+  multiple: 64,
+  needsImage: false,
+  scheduler: "discrete",
+  adapters: [{ name: "ink", path: "/ink.safetensors" }],
+};
+const work: ImageWork = {
+  prompt: "a cat",
+  count: 1,
+  seed: 1,
+  previews: 0,
+  encoding: { format: "png", tellsHow: true },
+};
+const image = { path: "/cat.png", field: "image" };
+
+/** The field at fault. */
+function refused(changes: Partial<ImageWork>, by: Painter = painter): string | undefined {
+  try {
+    planOf({ ...work, ...changes }, by);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    expect(["invalid_value", "unsupported_parameter"]).toContain(error.code);
+    return error.details.param;
+  }
+}
+
+test("what a request does not wish is as the model is used to", () => {
+  const usual = { size: model.size, steps: 20, guidance: 7, sampler: "euler_a", scheduler: "discrete", adapters: [] };
+  expect(planOf(work, painter)).toMatchObject(usual);
+  const adapters = [{ name: "ink", scale: 0.5 }];
+  expect(
+    planOf({ ...work, steps: 5, guidance: 1, sampler: "euler", scheduler: "karras", adapters }, painter),
+  ).toMatchObject({
+    steps: 5,
+    guidance: 1,
+    sampler: "euler",
+    scheduler: "karras",
+    adapters: [{ path: "/ink.safetensors", scale: 0.5 }],
+  });
+  expect(planOf({ ...work, stepShare: 0.5 }, painter).steps).toBe(10);
+  expect(planOf({ ...work, stepShare: 0.01 }, painter).steps).toBe(1);
+});
+
+test("a wish that cannot be served names its field", () => {
+  expect(refused({})).toBeUndefined();
+  expect(refused({ size: { width: 500, height: 512 } })).toBe("size");
+  expect(refused({ size: { width: 2048, height: 512 } })).toBe("size");
+  expect(refused({ size: { width: 0, height: 512 } })).toBe("size");
+  expect(refused({ steps: 0 })).toBe("steps");
+  expect(refused({ steps: 1000 })).toBe("steps");
+  expect(refused({ guidance: -1 })).toBe("cfg_scale");
+  expect(refused({ guidance: 1, negativePrompt: "dogs" })).toBe("negative_prompt");
+  expect(refused({ negativePrompt: "dogs" })).toBeUndefined();
+  expect(refused({ sampler: "none" })).toBe("sampler");
+  expect(refused({ scheduler: "none" })).toBe("scheduler");
+  expect(refused({ adapters: [{ name: "none", scale: 1 }] })).toBe("lora");
+  expect(refused({ adapters: [{ name: "ink", scale: 1000 }] })).toBe("lora");
+  expect(refused({ edit: { image, strength: 2 } })).toBe("strength");
+  expect(refused({ edit: { image, references: [image] } })).toBe("image");
+  const edits = { image: true, mask: false, references: false };
+  expect(refused({ edit: { image, mask: image } }, { ...painter, model: { ...model, edits } })).toBe("mask");
+  const none = { image: false, mask: false, references: false };
+  expect(refused({ edit: { image } }, { ...painter, model: { ...model, edits: none } })).toBe("image");
+  expect(refused({}, { ...painter, needsImage: true })).toBe("image");
+});
+
+test("models that can be shown an image are, unless a share or a part of it stays", () => {
+  const shown: Painter = { ...painter, model: { ...model, edits: { image: true, mask: true, references: true } } };
+  const byReference = (edit: Partial<NonNullable<ImageWork["edit"]>>, by = shown) =>
+    planOf({ ...work, edit: { image, ...edit } }, by).byReference;
+  expect(byReference({})).toBeTrue();
+  expect(byReference({ strength: 0.5 })).toBeFalse();
+  expect(byReference({ mask: image })).toBeFalse();
+  expect(byReference({}, painter)).toBeFalse();
+});
+
+test("a changed image keeps its size as far as the model can draw it", () => {
+  const plan = planOf({ ...work, edit: { image } }, painter);
+  const drawn = (width: number, height: number) => Object.values(sizesOf(plan, painter, { width, height }).drawn);
+  expect(drawn(512, 512)).toEqual([512, 512]);
+  expect(drawn(500, 300)).toEqual([512, 320]);
+  expect(drawn(4000, 3000)).toEqual([576, 448]);
+  expect(drawn(10, 10)).toEqual([64, 64]);
+});
+
+test("a demonstration draws in one size, and is enlarged to others that are square", () => {
+  const size = { width: 128, height: 128 };
+  const demo: Painter = { ...painter, drawsIn: size, model: { ...model, size, largestSide: 1024 } };
+  const large = { width: 1000, height: 1000 };
+  const plan = planOf({ ...work, size: large }, demo);
+  expect(sizesOf(plan, demo)).toEqual({ drawn: size, delivered: large });
+  expect(refused({ size: { width: 1536, height: 1024 } }, demo)).toBe("size");
+  expect(refused({ size: { width: 1040, height: 1040 } }, demo)).toBe("size");
+});
+
+test("what a model is used to goes by its family, and by a name that says that few steps do", () => {
+  expect(habitsOf("SD 1.x", "v1-5")).toMatchObject({ size: { width: 512 }, steps: 20, guidance: 7 });
+  expect(habitsOf("SDXL", "sdxl-turbo")).toMatchObject({ size: { width: 1024 }, steps: 4, guidance: 1 });
+  expect(habitsOf("Flux.2 klein", "klein")).toMatchObject({ largestSide: 2048, steps: 4 });
+  expect(habitsOf("Something new", "x")).toMatchObject({ size: { width: 1024 } });
+});

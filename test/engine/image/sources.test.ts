@@ -1,0 +1,93 @@
+// What images are made from, and how they are written.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { encoded } from "../../../src/engine/image/child/encode.ts";
+import { withText } from "../../../src/engine/image/child/png-text.ts";
+import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
+import { transparentPng } from "../../support/transparent-png.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-sources-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const WIDE = { width: 40, height: 20 };
+/** Red on the left, blue on the right. */
+const pixels = {
+  ...WIDE,
+  rgb: new Uint8Array(WIDE.width * WIDE.height * 3).map((_, at) =>
+    at % 3 === (Math.floor(at / 3) % 40 < 20 ? 0 : 2) ? 255 : 0,
+  ),
+};
+const png = { format: "png", tellsHow: false } as const;
+
+async function file(name: string, bytes: Uint8Array) {
+  const path = join(folder, name);
+  await Bun.write(path, bytes);
+  return { path, field: name };
+}
+
+const refusal = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "none",
+    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
+  );
+
+test("an image is decoded, and the middle of it fitted", async () => {
+  const image = await file("image", await encoded(pixels, WIDE, png));
+  const sources = await readSources({ image });
+  expect(sources.image).toMatchObject(WIDE);
+  const square = await resized(sources.image, { width: 32, height: 32 });
+  expect(square).toMatchObject({ width: 32, height: 32 });
+  expect([...square.rgb.subarray(0, 3)]).toEqual([255, 0, 0]);
+  expect([...square.rgb.subarray(31 * 3, 32 * 3)]).toEqual([0, 0, 255]);
+  expect((await resized(pixels, WIDE)).rgb).toEqual(pixels.rgb);
+});
+
+test("a mask is drawn anew where it is transparent, and what it keeps is not touched", async () => {
+  const image = await file("image", await encoded(pixels, WIDE, png));
+  const mask = await file("mask", transparentPng(WIDE.width, WIDE.height, 0));
+  const { mask: opacity = new Uint8Array() } = await readSources({ image, mask });
+  const drawn = maskFor(opacity, WIDE, WIDE);
+  expect([drawn[0], drawn[39]]).toEqual([255, 0]);
+  // Of the square in the middle the left half goes as well.
+  const square = maskFor(opacity, WIDE, { width: 10, height: 10 });
+  expect([...square.subarray(0, 10)]).toEqual([255, 255, 255, 255, 255, 0, 0, 0, 0, 0]);
+  const white = new Uint8Array(pixels.rgb.length).fill(255);
+  const both = composed(white, pixels.rgb, drawn);
+  expect([...both.subarray(0, 3), ...both.subarray(39 * 3, 40 * 3)]).toEqual([255, 255, 255, 0, 0, 255]);
+});
+
+test("what is no image, or one too large, is refused by its field", async () => {
+  const image = await file("image", await encoded(pixels, WIDE, png));
+  const mask = (name: string, bytes: Uint8Array) =>
+    file(name, bytes).then((made) => readSources({ image, mask: made }));
+  expect(await refusal(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
+  expect(await refusal(mask("small", transparentPng(20, 20, 0)))).toEqual(["invalid_value", "small"]);
+  const alone = (name: string, bytes: Uint8Array) => file(name, bytes).then((made) => readSources({ image: made }));
+  expect(await refusal(alone("text", Buffer.from("no image at all")))).toEqual(["invalid_value", "text"]);
+  expect(await refusal(alone("empty", new Uint8Array()))).toEqual(["invalid_value", "empty"]);
+  const whole = await encoded(pixels, WIDE, png);
+  expect(await refusal(alone("cut", whole.subarray(0, whole.length - 30)))).toEqual(["invalid_value", "cut"]);
+  const bomb = Buffer.from(transparentPng(40, 20, 0));
+  bomb.writeUInt32BE(50_000, 16);
+  bomb.writeUInt32BE(50_000, 20);
+  expect(await refusal(alone("bomb", bomb))).toEqual(["invalid_value", "bomb"]);
+  expect(await refusal(alone("large", new Uint8Array(20_000_001)))).toEqual(["invalid_value", "large"]);
+});
+
+test("an image is written in each format, larger where that is wanted, and says how it was made", async () => {
+  const size = { width: 80, height: 40 };
+  for (const format of ["png", "jpeg", "webp"] as const) {
+    const bytes = await encoded(pixels, size, { format, tellsHow: true, quality: 0 }, "how");
+    expect(await new Bun.Image(bytes).metadata()).toEqual({ ...size, format });
+    expect(Buffer.from(bytes).includes("how")).toBe(format === "png");
+  }
+  const plain = await encoded(pixels, WIDE, png, "how");
+  expect(Buffer.from(plain).includes("how")).toBeFalse();
+  const told = withText(plain, "parameters", "ein schönes Bild \ud800");
+  expect(await new Bun.Image(told).metadata()).toMatchObject(WIDE);
+  expect(Buffer.from(told).includes(Buffer.from("iTXtparameters\0\0\0\0\0ein schönes Bild \ufffd"))).toBeTrue();
+});

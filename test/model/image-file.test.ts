@@ -1,0 +1,47 @@
+// Files of image models, before anything is started for them.
+
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { ModelFileError } from "../../src/model/gguf.ts";
+import { readImageFile } from "../../src/model/image-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-image-file-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { model, textEncoder } = nativeFiles("").embeddedImages;
+
+function file(name: string, content: Uint8Array | string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+test("a file of each format is known by its name without the ending", () => {
+  expect(readImageFile(model)).toMatchObject({ id: "svc-draw-dit", bytes: 3_722_224 });
+  expect(readImageFile(textEncoder)).toMatchObject({ id: "svc-draw-llm", bytes: 5_839_392 });
+  expect(readImageFile(file("v1.5.ckpt", "PK\x03\x04 and the rest"))).toMatchObject({ id: "v1.5" });
+});
+
+test("what is none, or not whole, is refused in a sentence", () => {
+  const refused = (path: string) => {
+    try {
+      return readImageFile(path);
+    } catch (error) {
+      return error instanceof ModelFileError ? error.message : error;
+    }
+  };
+  const whole = readFileSync(model);
+  expect(refused(file("cut.safetensors", whole.subarray(0, -1)))).toBe(
+    "cut.safetensors is incomplete: it has 3722223 of 3722224 bytes.",
+  );
+  expect(refused(file("text.safetensors", "this is a text, and not a short one"))).toContain("is no image model");
+  expect(refused(file("empty.safetensors", ""))).toContain("is no image model");
+  const damaged = Buffer.from(whole);
+  damaged.fill(255, 8, 100);
+  expect(refused(file("damaged.safetensors", damaged))).toContain("is no image model");
+  expect(refused(join(folder, "nowhere"))).toContain("cannot be read (ENOENT)");
+  expect(refused(folder)).toContain("cannot be read");
+});

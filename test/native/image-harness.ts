@@ -1,0 +1,96 @@
+// The image library with svc-draw, and the few moves that tests of drawing are made of.
+
+import { afterAll, afterEach, beforeAll } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DrawOptions, ImageConfig, ImageLibrary } from "../../ffi/image/api.ts";
+import { openImageLibrary } from "../../ffi/image/binding.ts";
+import { fileName } from "../../ffi/runtime/library.ts";
+import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
+
+const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
+export const { embeddedImages: DRAW } = nativeFiles("");
+
+/** Whether the library is there: it is a target of its own. */
+export const isBuilt = existsSync(join(libraries, fileName("image")));
+if (!isBuilt) console.log("drawing is not tested: the image library is not built (`bun build.ts media`)");
+
+export const SIDE = 128;
+
+export interface ImageRig {
+  readonly library: ImageLibrary;
+  /** For files; removed after the last test. */
+  readonly folder: string;
+}
+
+/** Opens the library before the first test of a file, and unloads what a test has loaded. */
+export function imageRig(): ImageRig {
+  const folder = mkdtempSync(join(tmpdir(), "svc-image-"));
+  let library: ImageLibrary | undefined;
+  beforeAll(() => {
+    if (isBuilt) library = openImageLibrary(libraries);
+  });
+  afterEach(() => library?.unload());
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    folder,
+    get library() {
+      if (!library) throw new Error("the image library is not built");
+      return library;
+    },
+  };
+}
+
+/** Loads a model to the end, svc-draw where nothing else is said; resolves with the failure, or undefined. */
+export async function load({ library }: ImageRig, changes: Partial<ImageConfig> = {}): Promise<string | undefined> {
+  const { model, textEncoder, taesd } = DRAW;
+  const parts = { path: model, textEncoders: [textEncoder], taesd };
+  // Two would wait for each other at every operation when another process has a core.
+  library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, ...changes });
+  for (;;) {
+    const state = library.loadPoll();
+    if (state.state === "ready") return undefined;
+    if (state.state === "failed") return state.error;
+    await Bun.sleep(2);
+  }
+}
+
+export const options = (changes: Partial<DrawOptions> = {}): DrawOptions => ({
+  owner: 1,
+  prompt: "a red circle on a white background",
+  negativePrompt: "",
+  width: SIDE,
+  height: SIDE,
+  seed: 1,
+  steps: 2,
+  guidance: 1,
+  sampler: "euler",
+  scheduler: "discrete",
+  strength: 0.75,
+  previews: 0,
+  threads: 1,
+  tiles: false,
+  adapters: [],
+  pictures: [],
+  ...changes,
+});
+
+/** Draws an image to the end. Throws what the library says when it fails. */
+export async function draw({ library }: ImageRig, changes: Partial<DrawOptions> = {}): Promise<Uint8Array> {
+  library.start(options(changes));
+  for (;;) {
+    const state = library.state();
+    if (state === "done") return library.take();
+    if (typeof state === "object") {
+      library.stop();
+      throw new Error(state.error);
+    }
+    await Bun.sleep(2);
+  }
+}
+
+/** Red, green and blue of a pixel. */
+export const pixelAt = (pixels: Uint8Array, x: number, y: number, width = SIDE): number[] => [
+  ...pixels.subarray((y * width + x) * 3, (y * width + x) * 3 + 3),
+];

@@ -1,0 +1,86 @@
+// Drawing through the real library: what comes out, when it is stopped, and what it refuses.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ImageError } from "../../ffi/image/api.ts";
+import { draw, DRAW, imageRig, isBuilt, load, options, pixelAt, SIDE } from "./image-harness.ts";
+
+const rig = imageRig();
+const PATIENCE_MS = 60_000;
+
+describe.skipIf(!isBuilt)("the image library", () => {
+  test(
+    "draws what is described, by its seed, and shows it on the way",
+    async () => {
+      expect(await load(rig)).toBeUndefined();
+      expect(rig.library.traits()).toMatchObject({ family: "Flux.2 klein", multiple: 16, hasTinyDecoder: true });
+      const first = await draw(rig);
+      const [red = 0, green = 0, blue = 0] = pixelAt(first, SIDE / 2, SIDE / 2);
+      expect(red).toBeGreaterThan(150);
+      expect(Math.max(green, blue)).toBeLessThan(100);
+      expect(Math.min(...pixelAt(first, 3, 3))).toBeGreaterThan(200);
+      expect(await draw(rig, { seed: 2 })).not.toEqual(first);
+      // What was shown on the way leaves no trace.
+      rig.library.start(options({ previews: 3 }));
+      while (rig.library.state() === "drawing") await Bun.sleep(2);
+      expect(rig.library.progress()).toEqual({ step: 2, steps: 2, previews: 1, width: SIDE, height: SIDE });
+      expect(Math.min(...pixelAt(rig.library.preview(), 3, 3))).toBeGreaterThan(200);
+      expect(rig.library.take()).toEqual(first);
+      expect(rig.library.state()).toBe("none");
+      expect(() => rig.library.start(options({ sampler: "none" }))).toThrow(ImageError);
+      expect(() => rig.library.start(options({ width: 100 }))).toThrow("16");
+      expect(rig.library.state()).toBe("none");
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "stops in the middle of a step, and draws the next image as if nothing had been",
+    async () => {
+      await load(rig);
+      const whole = await draw(rig, { steps: 1, sampler: "heun" });
+      rig.library.start(options({ steps: 100 }));
+      expect(() => rig.library.start(options())).toThrow(ImageError);
+      while (rig.library.progress().step < 1) await Bun.sleep(2);
+      rig.library.drainLog();
+      rig.library.stop();
+      while (rig.library.state() === "drawing") await Bun.sleep(2);
+      expect(rig.library.state()).toBe("none");
+      expect(() => rig.library.take()).toThrow(ImageError);
+      // It was on purpose, so nobody needs to read about it.
+      expect(rig.library.drainLog()).toEqual([]);
+      expect(await draw(rig, { steps: 1, sampler: "heun", threads: 2 })).toEqual(whole);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "changes an image under a mask",
+    async () => {
+      await load(rig);
+      const pixels = await draw(rig);
+      const image = { use: "image" as const, width: SIDE, height: SIDE, pixels };
+      const blue = { prompt: "a blue circle on a white background" };
+      const mask = new Uint8Array(SIDE * SIDE).map((_, at) => (at % SIDE < SIDE / 2 ? 255 : 0));
+      const half = await draw(rig, {
+        ...blue,
+        pictures: [image, { use: "mask", width: SIDE, height: SIDE, pixels: mask }],
+        strength: 1,
+      });
+      expect(pixelAt(half, SIDE / 2 - 20, SIDE / 2)[2]).toBeGreaterThan(150);
+      expect(pixelAt(half, SIDE / 2 + 20, SIDE / 2)[0]).toBeGreaterThan(150);
+    },
+    PATIENCE_MS,
+  );
+
+  test("refuses files that hold no model, or the wrong one", async () => {
+    const damaged = join(rig.folder, "damaged.safetensors");
+    writeFileSync(damaged, readFileSync(DRAW.model).fill(255, 8, 2000));
+    expect(await load(rig, { path: damaged })).toContain("cannot read the image model");
+    expect(await load(rig, { path: DRAW.textEncoder })).toContain("no image model is in");
+    expect(await load(rig, { textEncoders: [DRAW.taesd] })).toContain("no text encoder");
+    expect(await load(rig, { textEncoders: [] })).toBeDefined();
+    expect(await load(rig)).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+// The vocabularies of text encoders, which upstream spells out byte by byte in a quarter of a gigabyte of C++: minutes of
+// compiling. Here they are packed, and an assembler puts them into the library as they are.
+
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { deflateSync } from "node:zlib";
+
+const mac = process.platform === "darwin";
+const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
+/** Of models that draw no images, or whose licence is not ours to pass on: ffi/image/vocabularies.cpp says so when one is asked for. */
+const LEFT_OUT = /^(gemma|umt5)/;
+/** `0x`, two digits and a comma. */
+const [X, COMMA] = [120, 44];
+
+/** Replaces the vocabularies in a crate's sources by packed files, `vocabularies/NAME`: the length, 8 bytes, and zlib's data. */
+export async function packVocabularies(crate: string): Promise<void> {
+  const folder = join(crate, HEADERS);
+  for (const header of readdirSync(folder).filter((name) => name.endsWith(".hpp"))) {
+    const path = join(folder, header);
+    if (LEFT_OUT.test(header)) {
+      rmSync(path);
+      continue;
+    }
+    const bytes = spelledOut(await Bun.file(path).bytes());
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(bytes.length));
+    const packed = join(crate, "stable-diffusion.cpp/vocabularies", basename(header, ".hpp"));
+    await Bun.write(packed, Buffer.concat([length, deflateSync(bytes, { level: 9 })]));
+    rmSync(path);
+  }
+}
+
+/** The bytes of an array as C spells it. */
+function spelledOut(text: Uint8Array): Uint8Array {
+  const start = text.indexOf(X, text.indexOf(123));
+  const bytes = new Uint8Array(Math.ceil((text.length - start) / 5));
+  let length = 0;
+  for (let at = start; at > 0 && at < text.length; at = text[at + 3] === COMMA ? text.indexOf(X, at + 3) : -1) {
+    bytes[length++] = (digit(text[at + 1] as number) << 4) | digit(text[at + 2] as number);
+  }
+  return bytes.subarray(0, length);
+}
+
+/** Of a hexadecimal digit's code. */
+const digit = (code: number): number => (code < 58 ? code - 48 : (code | 32) - 87);
+
+/** Writes the assembler's source for the packed files in `packed` below `folder`, and returns its path. */
+export async function assembleVocabularies(packed: string, folder: string): Promise<string> {
+  const source = join(folder, "vocabularies.s");
+  const blocks = readdirSync(packed)
+    .sort()
+    .map((name) => blockOf(name, join(packed, name)));
+  const text = [
+    mac ? ".const" : ".section .rodata",
+    ...blocks,
+    ...(mac ? [] : ['.section .note.GNU-stack,"",%progbits']),
+  ];
+  if (!existsSync(source)) await Bun.write(source, `${text.join("\n")}\n`);
+  return source;
+}
+
+function blockOf(name: string, path: string): string {
+  const symbol = `${mac ? "_" : ""}svc_vocabulary_${name}`;
+  const label = (suffix: string) => {
+    const hide = mac ? ".private_extern" : ".hidden";
+    return `.globl ${symbol}${suffix}\n${hide} ${symbol}${suffix}\n${symbol}${suffix}:`;
+  };
+  return `.balign 8\n${label("")}\n.incbin "${path}"\n${label("_end")}`;
+}
