@@ -34,8 +34,8 @@ const USAGE = [
     call: "svc pull MODEL [options]",
     help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, tessdata:NAME",
   },
-  { call: "svc list [--json]", help: "show the downloaded models" },
-  { call: "svc rm MODEL", help: "remove a downloaded model" },
+  { call: "svc list [--json]", help: "show the downloaded models and data" },
+  { call: "svc rm MODEL", help: "remove one of these" },
   { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },
 ];
 

@@ -24,7 +24,7 @@ import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { ImageService } from "../service/images.ts";
-import { InputTranscriber } from "../service/input-transcriber.ts";
+import { InputReaders } from "../service/input-readers.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import {
@@ -35,8 +35,10 @@ import {
   offeredSpeech,
   offeredTranscription,
 } from "../service/offered-models.ts";
+import { PictureReader } from "../service/picture-reader.ts";
 import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
+import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
@@ -185,7 +187,9 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...painters.map(offeredImages),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
-  const router = engine ? localRouter(engine, parallel, sources, config.transcribeInput) : new ModelRouter(sources);
+  const { transcribeInput, ocrInput } = config;
+  const read = { image: ocrInput, audio: transcribeInput };
+  const router = engine ? localRouter(engine, parallel, sources, read) : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const mediaLimits = {
@@ -200,8 +204,18 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     recordings: new Recordings(tmpdir(), config.maxAudioBytes),
     mediaLimits,
   });
-  const transcriber = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...transcriber });
+  const recognition = new RecognitionService({
+    router,
+    requests,
+    documents: new Documents(tmpdir()),
+    tessdata,
+    ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
+  });
+  const readers = new InputReaders({
+    ...(ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
+    ...(transcribeInput && { audio: new SoundReader(transcriptions) }),
+  });
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
@@ -225,13 +239,7 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
     transcriptions,
-    recognition: new RecognitionService({
-      router,
-      requests,
-      documents: new Documents(tmpdir()),
-      tessdata,
-      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
-    }),
+    recognition,
     images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,

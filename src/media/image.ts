@@ -34,8 +34,9 @@ export async function decodeImage(
   if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
   const header = readImageHeader(format, bytes);
   checkHeader(format, header, limits.maxPixels);
-  const picture = { bytes: header.still ?? bytes, orientation: header.orientation ?? 1 };
   try {
+    const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
+    const picture = { bytes: file, orientation: header.orientation ?? 1 };
     const pixels = await render(picture, header.alpha, maxSide, limits.maxPixels, signal);
     const { width, height, rgb } = pixels;
     return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };

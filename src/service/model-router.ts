@@ -2,6 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
+import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
@@ -25,8 +26,8 @@ export interface Backend<Engine = TextPort> {
 export interface TextBackend extends Backend {
   /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
   readonly takesMediaSources?: boolean;
-  /** With `takesMediaSources`: whether it is known to take no sound. */
-  readonly isDeaf?: () => boolean;
+  /** With `takesMediaSources`: whether it is known to take none of this kind. */
+  readonly lacks?: (kind: MediaKind) => boolean;
   /** A narrower surface than the engine's. */
   readonly surface?: {
     /** What of a request is honoured. Throws SvcError `unsupported_parameter`. */

@@ -19,10 +19,12 @@ import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
-import { InputTranscriber } from "../../src/service/input-transcriber.ts";
+import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ClassificationService } from "../../src/service/classification.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { PictureReader } from "../../src/service/picture-reader.ts";
+import { SoundReader } from "../../src/service/sound-reader.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
@@ -61,6 +63,7 @@ export const testConfig: Config = {
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
   transcribeInput: false,
+  ocrInput: false,
   batchEndpoints: false,
   embeddingCtx: 2048,
   host: "127.0.0.1",
@@ -258,7 +261,7 @@ export function serve(
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
-    ? localRouter(engine, parallel, sources, config.transcribeInput)
+    ? localRouter(engine, parallel, sources, { image: config.ocrInput, audio: config.transcribeInput })
     : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
@@ -277,9 +280,6 @@ export function serve(
     recordings: new Recordings(recordings, config.maxAudioBytes),
     mediaLimits,
   });
-  const hearing = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...hearing });
-  const classification = new ClassificationService({ router, generation });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
@@ -288,6 +288,12 @@ export function serve(
     tessdata: reader.tessdata,
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
+  const readers = new InputReaders({
+    ...(config.ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
+    ...(config.transcribeInput && { audio: new SoundReader(transcriptions) }),
+  });
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
+  const classification = new ClassificationService({ router, generation });
   const images = new ImageService({
     router,
     requests,

@@ -31,12 +31,13 @@ const tokens = {
   },
 };
 
-/** With --transcribe-input. */
-const transcribed = "svc_transcriptions";
+/** With --transcribe-input and --ocr-input. */
+const recognized = "svc_recognitions";
+const readInputs = ["svc_transcriptions", recognized];
 
 /** Sent by the API's own service too, though its types leave them out or say that they are never null. */
 const resource = {
-  extensions: ["store", "presence_penalty", "frequency_penalty", transcribed],
+  extensions: ["store", "presence_penalty", "frequency_penalty", ...readInputs],
   values: { user: [null] },
   absent: { output_text: "" },
 } as const satisfies Deviations;
@@ -47,11 +48,11 @@ const profiles = ["svc_profile", "svc_profile_extended"];
 
 export const deviations = {
   ChatCompletion: {
-    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles, transcribed],
+    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles, ...readInputs],
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, transcribed],
+    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, ...readInputs],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
@@ -114,10 +115,10 @@ export const deviations = {
   ImageGenCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
   ImageEditPartialImageEvent: { extensions: ["image_index"] },
   ImageEditCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
-  Message: {},
-  RawMessageStreamEvent: {},
+  Message: { extensions: [recognized] },
+  RawMessageStreamEvent: { extensions: [`message.${recognized}`] },
   // JSON has no dates.
-  ChatResponse: { extensions: bytes, values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
   GenerateResponse: {
     extensions: bytes,
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },

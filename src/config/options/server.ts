@@ -90,6 +90,10 @@ export const serverOptions = {
     default: false,
     help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer says so.",
   }),
+  ocrInput: boolean({
+    default: false,
+    help: "Read text in images of messages for models that cannot see: it takes their place, and the answer says so.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
