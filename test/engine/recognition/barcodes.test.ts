@@ -124,14 +124,30 @@ function framed({ width, height, data }: Bitmap, thick: number, quiet: number, b
   return { width: across, height: down, data: out };
 }
 
-test("a code of 14 digits in bearer bars is read, in a frame where the frame leaves it its quiet zones", async () => {
+test("a code of 14 digits in bearer bars is read, and in a frame, however close that is", async () => {
   const code = await draw("ITF", "12345678901231");
   for (const [quiet, beside] of [
     [0, false],
+    [1, true],
+    [5, true],
     [10, true],
   ] as const) {
-    expect(await found(framed(code, 5, quiet, beside))).toEqual([["I2of5", "12345678901231"]]);
+    for (const times of [0, 1]) {
+      const label = turned(framed(code, 5, quiet, beside), times);
+      expect([quiet, await found(label)]).toEqual([quiet, [["I2of5", "12345678901231"]]]);
+    }
   }
+  const [label] = await reader.read(framed(code, 5, 1, true));
+  expect(label?.box).toEqual({
+    x: MARGIN - 4,
+    y: MARGIN,
+    width: code.width - 2 * MARGIN + 48,
+    height: code.height - 2 * MARGIN + 40,
+  });
+});
+
+test("a number in a frame without its check digit is no such code", async () => {
+  expect(await found(framed(await draw("ITF", "12345678901232"), 5, 1, true))).toEqual([]);
 });
 
 test("a box is around its code; light on dark is read as well", async () => {
