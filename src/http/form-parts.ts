@@ -138,22 +138,21 @@ async function read<Content extends Received>(
   } catch {
     failure ??= broken("The form cannot be read: it is cut off or malformed.");
   }
+  const received: FormFile<Content>[] = [];
+  for (const { name, filename, stream, content } of files) {
+    if (failure) stream.destroy();
+    try {
+      received.push({ name, filename: filename.slice(0, LONGEST_NAME), content: await content });
+    } catch (error) {
+      // One that is refused at its end may be so after the end of the form.
+      failure ??= error;
+    }
+  }
   if (failure) {
-    await Promise.all(files.map(abandon));
+    await Promise.all(received.map(({ content }) => content.discard()));
     throw failure;
   }
-  const received = files.map(async ({ name, filename, content }) => {
-    return { name, filename: filename.slice(0, LONGEST_NAME), content: await content };
-  });
-  return { files: await Promise.all(received), fields };
-}
-
-async function abandon({ stream, content }: Arriving<Received>): Promise<void> {
-  stream.destroy();
-  await content.then(
-    (received) => received.discard(),
-    () => {},
-  );
+  return { files: received, fields };
 }
 
 function parser(type: string, fieldSize: number): BusboyInstance {

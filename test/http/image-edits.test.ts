@@ -209,6 +209,15 @@ describe("refuses and names the part", () => {
       "image",
     ],
     [
+      "an empty one behind a good one",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["image", new Uint8Array()],
+      ],
+      "image",
+    ],
+    [
       "another file",
       [
         ["prompt", prompt],
