@@ -34,8 +34,8 @@ const ROW = /^\s*(\d+)\s+(\S+)\s+\S*?\/?([MF-])\s+(\S+)\s+(\S+)/;
 export function espeakVoices(listing: string, program: string): Voice[] {
   const rows = listing.split("\n").flatMap((line) => {
     const [, priority, language = "", gender = "", name = "", file = ""] = ROW.exec(line) ?? [];
-    // Those of another program, which need not be there.
-    return priority === undefined || file.startsWith("mb/")
+    // Those of another program, which need not be there, and those that it does not find again by their language.
+    return priority === undefined || file.startsWith("mb/") || /[A-Z]/.test(language)
       ? []
       : [{ priority: Number(priority), language, gender, name: name.replaceAll("_", " ").trim() }];
   });
