@@ -37,7 +37,7 @@ const GGML_FLAGS = [
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
-// It builds graphs and runs samplers: -O3 takes half as long again to compile, and makes no step faster.
+/** It builds graphs and runs samplers: more than -O1 takes half as long again to compile, and makes no step faster. */
 export const MAIN_FLAGS: readonly string[] = ["-O1", ...SD_FLAGS];
 /** What every processor of the last ten years has; ffi/image/load.cpp looks whether it is there. */
 const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
@@ -48,14 +48,20 @@ const PARTS: Readonly<Record<string, Part>> = {
     sources: ["src/*", "src/core/*", "src/extensions/*", "src/model_io/*", "src/runtime/*", "src/tokenizers/*"],
     skip: /\/(stable-diffusion|version|convert|ggml_graph_cut)\.cpp$/,
     isJoined: true,
-    flags: ["-O2", ...SD_FLAGS],
+    flags: MAIN_FLAGS,
   },
   // It includes what the others have another declaration of.
-  cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: ["-O2", ...SD_FLAGS] },
+  cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: MAIN_FLAGS },
   kernels: {
-    sources: ["ggml/src/ggml-cpu/*", `ggml/src/ggml-cpu/arch/${arch}/*`, "ggml/src/ggml-cpu/amx/*"],
+    sources: [
+      "ggml/src/ggml-cpu/*",
+      `ggml/src/ggml-cpu/arch/${arch}/*`,
+      "ggml/src/ggml-cpu/amx/*",
+      "ggml/src/ggml-cpu/llamafile/*",
+    ],
     skip: /\/(cpu-feats|hbm)\.cpp$/,
-    flags: ["-O3", "-DGGML_USE_CPU_REPACK", ...GGML_FLAGS, ...BASELINE],
+    // Llamafile's matrix products take a quarter off each image.
+    flags: ["-O3", "-DGGML_USE_CPU_REPACK", "-DGGML_USE_LLAMAFILE", ...GGML_FLAGS, ...BASELINE],
   },
   ggml: { sources: ["ggml/src/*", "thirdparty/zip.c"], skip: /ggml-opt/, flags: ["-O2", ...GGML_FLAGS] },
 };
