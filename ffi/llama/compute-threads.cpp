@@ -20,7 +20,7 @@ namespace {
 constexpr double JUDGED_SECONDS = 0.1;
 // What was measured before a longer pause says nothing about what comes after it.
 constexpr double LONGEST_PAUSE = 0.05;
-// How often the system is asked whether cores are free, and how long one that was not free after all is left to others.
+// How long a core that was taken away, or was not free after all, is left to others.
 constexpr double SHORTEST_PATIENCE = 0.1;
 constexpr double LONGEST_PATIENCE = 1;
 // Of a core that would be worth it; in between nothing changes.
@@ -100,21 +100,22 @@ class ComputeThreads {
 
   private:
     void shed(double cores) {
-        const double now = seconds(CLOCK_MONOTONIC);
-        // What was taken just now was not free: it is tried again later each time.
-        patience = now - grown < 2 * patience ? std::min(2 * patience, LONGEST_PATIENCE) : SHORTEST_PATIENCE;
-        count = std::max(1, count - std::max(1, static_cast<int>(std::lround(cores))));
         since = Moment();
+        // What was taken just now was not free: it is tried again later each time.
+        patience = since.wall - grown < 2 * patience ? std::min(2 * patience, LONGEST_PATIENCE) : SHORTEST_PATIENCE;
+        left = since.wall;
+        count = std::max(1, count - std::max(1, static_cast<int>(std::lround(cores))));
     }
 
+    // Judges the time since it was asked last: what others did in a pause before that says nothing about now.
     void grow_where_free() {
         const Moment now;
         const double passed = now.wall - since.wall;
-        if (passed < patience) return;
+        if (passed < JUDGED_SECONDS) return;
         // Cores that others left in this time, or the try itself tells where the system does not say.
         const double free = now.idle < 0 ? most : (now.idle - since.idle + now.processor - since.processor) / passed;
         since = now;
-        if (free < count + 1 - WORTH / (count + 1)) return;
+        if (now.wall - left < patience || free < count + 1 - WORTH / (count + 1)) return;
         count = std::min(most, std::max(count + 1, static_cast<int>(free)));
         grown = now.wall;
     }
@@ -127,6 +128,7 @@ class ComputeThreads {
     double missing = 0;
     double patience = SHORTEST_PATIENCE;
     double grown = -LONGEST_PATIENCE;
+    double left = -LONGEST_PATIENCE;
     double ended = -LONGEST_PAUSE;
     // When the free cores were counted last.
     Moment since;

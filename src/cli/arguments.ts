@@ -9,8 +9,8 @@ export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | 
 /** Commands on downloaded models. */
 export type StoreCommand = "pull" | "list" | "rm";
 
-/** Commands on recordings, pictures and texts. */
-export type FileCommand = "transcribe" | "say" | "ocr";
+/** Commands on recordings, pictures, texts and descriptions. */
+export type FileCommand = "transcribe" | "say" | "ocr" | "draw";
 
 export interface CommandLine {
   readonly action: Action;
@@ -21,7 +21,7 @@ export interface CommandLine {
   readonly operand?: string;
   /** `svc list --json`, `svc models --json`, `svc say --voices --json`. */
   readonly json: boolean;
-  /** The files of `transcribe` and `ocr`, the words of `say`. */
+  /** The files of `transcribe` and `ocr`, the words of `say` and `draw`. */
   readonly operands: readonly string[];
   /** Options of these that are no options of the server; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
@@ -32,8 +32,9 @@ const OWN_FLAGS: Readonly<Record<FileCommand, Readonly<Record<string, boolean>>>
   transcribe: { "--format": true, "--language": true, "--translate": false, "--output": true },
   say: { "--format": true, "--voice": true, "--voices": false, "--locale": true, "--speed": true, "--output": true },
   ocr: { "--format": true, "--language": true, "--pages": true, "--output": true },
+  draw: { "--format": true, "--size": true, "--seed": true, "--steps": true, "--count": true, "--output": true },
 };
-const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output" };
+const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output", "-n": "--count" };
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   "--help": "help",
@@ -48,7 +49,7 @@ const WORDS: Readonly<Record<string, Action>> = { help: "help", version: "versio
 
 const JSON_IS_OF = "--json belongs to svc list, svc models and svc say --voices.";
 
-const FILE_COMMANDS: readonly FileCommand[] = ["transcribe", "say", "ocr"];
+const FILE_COMMANDS: readonly FileCommand[] = ["transcribe", "say", "ocr", "draw"];
 const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
 
 /**

@@ -25,13 +25,17 @@ const USAGE = [
     call: "svc say TEXT [-o FILE]",
     help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
   },
+  {
+    call: "svc draw PROMPT [-o FILE]",
+    help: "images from a description (-n, --size, --seed, --steps, --format)",
+  },
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   {
     call: "svc pull MODEL [options]",
     help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, tessdata:NAME",
   },
-  { call: "svc list [--json]", help: "show the downloaded models" },
-  { call: "svc rm MODEL", help: "remove a downloaded model" },
+  { call: "svc list [--json]", help: "show the downloaded models and data" },
+  { call: "svc rm MODEL", help: "remove one of these" },
   { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },
 ];
 

@@ -3,6 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
+import type { ImageProgress } from "../domain/image.ts";
 import type { TranscriptionProgress } from "../domain/transcription.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { createRuntime, stopEngines } from "./runtime.ts";
@@ -17,6 +18,8 @@ export interface Api {
   readonly signal: AbortSignal;
   /** How far the transcription of this id is. */
   readonly transcribed: (id: string) => TranscriptionProgress | undefined;
+  /** How far the images of this id are. */
+  readonly drawn: (id: string) => ImageProgress | undefined;
 }
 
 /**
@@ -44,7 +47,8 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
     throw new ExitError("failure", error.message);
   };
   try {
-    await work({ ask, signal, transcribed: (id) => runtime.transcriptions.progressOf(id) });
+    const transcribed: Api["transcribed"] = (id) => runtime.transcriptions.progressOf(id);
+    await work({ ask, signal, transcribed, drawn: (id) => runtime.images.progressOf(id) });
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
@@ -54,5 +58,6 @@ export async function withApi(given: Config, work: (api: Api) => Promise<void>):
     await stopEngines(runtime);
     runtime.transcriptions.recordings.close();
     runtime.recognition.documents.close();
+    runtime.images.close();
   }
 }

@@ -8,6 +8,7 @@ import { options } from "../config/options.ts";
 import { UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
+import { tessdataLanguage } from "../store/models/short-names.ts";
 import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type Action, type CommandLine } from "./arguments.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
@@ -42,8 +43,11 @@ function informationText(action: Action): string | undefined {
 async function run(commandLine: CommandLine, config: Config): Promise<number> {
   const { action, operand = "", json } = commandLine;
   if (action === "pull") {
-    const { namesTessdata, pullLanguage } = await import("./pull-tessdata.ts");
-    if (namesTessdata(operand)) return pullLanguage(config, hubSettings(processEnvironment()), operand);
+    const language = tessdataLanguage(operand);
+    if (language !== undefined) {
+      const { pullLanguage } = await import("./pull-tessdata.ts");
+      return pullLanguage(config, hubSettings(processEnvironment()), language);
+    }
     const { pullModel } = await import("./pull.ts");
     return pullModel(config, hubSettings(processEnvironment()), operand);
   }
@@ -71,6 +75,10 @@ async function run(commandLine: CommandLine, config: Config): Promise<number> {
   if (action === "say") {
     const { say } = await import("./say.ts");
     return say(config, commandLine.operands, { ...commandLine.flags, json });
+  }
+  if (action === "draw") {
+    const { draw } = await import("./draw.ts");
+    return draw(config, commandLine.operands, commandLine.flags);
   }
   if (action === "ocr") {
     const { ocr } = await import("./ocr.ts");

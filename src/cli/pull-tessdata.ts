@@ -5,17 +5,13 @@ import type { HubSettings } from "../config/hub.ts";
 import { pullTessdata } from "../store/models/pull-tessdata.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
+import { tessdataModel } from "../store/models/short-names.ts";
 import { DownloadProgress } from "./download-progress.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 
-const PREFIX = "tessdata:";
-
-/** Whether this names data for text recognition, not a model. */
-export const namesTessdata = (operand: string): boolean => operand.startsWith(PREFIX);
-
-/** Downloads what `operand` says and tells where it is; returns the exit code. Throws ExitError. */
-export async function pullLanguage(config: Config, hub: HubSettings, operand: string): Promise<number> {
-  const name = operand.slice(PREFIX.length);
+/** Downloads the data of a language and tells where it is; returns the exit code. Throws ExitError. */
+export async function pullLanguage(config: Config, hub: HubSettings, name: string): Promise<number> {
+  const operand = tessdataModel(name);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
   const progress = new DownloadProgress(process.stderr, config.logFormat);
@@ -29,6 +25,7 @@ export async function pullLanguage(config: Config, hub: HubSettings, operand: st
       progress: (received, total) =>
         progress.show({ name: operand, received, ...(total !== undefined && { total }), waiting: false }),
       note: (text) => progress.note(text),
+      now: Date.now,
     });
     progress.end();
     process.stdout.write(

@@ -3,6 +3,7 @@
 import { dirname, join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { physicalCores } from "../config/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";
@@ -14,6 +15,9 @@ import { SYSTEM_ENGINE } from "./engines.ts";
  */
 const LONGEST_SILENCE_MS = 30_000;
 
+/** Each holds 150 to 250 MB, and more than this many would keep the cores from everything else. */
+const MOST_PROCESSES = 2;
+
 /** Loaded on first use. */
 export function recognitionEngine(config: Config, launch: Launch, { libraries }: NativeFiles): RecognitionEngine {
   const { engineTimeoutMs } = launch;
@@ -22,6 +26,7 @@ export function recognitionEngine(config: Config, launch: Launch, { libraries }:
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     launch: { ...launch, engineTimeoutMs: Math.min(engineTimeoutMs, LONGEST_SILENCE_MS) },
     idleMs: config.idleUnloadMs,
+    processes: Math.min(config.threads ?? physicalCores(), MOST_PROCESSES),
   });
 }
 

@@ -23,23 +23,29 @@ import type { WhisperFile } from "../model/whisper-file.ts";
 import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
-import { InputTranscriber } from "../service/input-transcriber.ts";
+import { ImageService } from "../service/images.ts";
+import { InputReaders } from "../service/input-readers.ts";
 import { localRouter } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import {
   offeredEmbeddings,
+  offeredImages,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
   offeredTranscription,
 } from "../service/offered-models.ts";
+import { PictureReader } from "../service/picture-reader.ts";
 import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
+import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { Documents } from "../store/documents.ts";
+import { KeptImages } from "../store/kept-images.ts";
+import { Pictures } from "../store/pictures.ts";
 import { Recordings } from "../store/recordings.ts";
 import type { Tessdata } from "../store/tessdata.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
@@ -80,6 +86,7 @@ export interface Services {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly storedModels: StoredModels;
   readonly metrics: PrometheusMetrics;
   readonly clock: Timers;
@@ -157,6 +164,7 @@ interface Parts {
   readonly system: TextEngine;
   readonly embedders: readonly EmbeddingEngine[];
   readonly transcribers: readonly TranscriptionEngine[];
+  /** The first is the usual one. */
   readonly painters: readonly ImageEngine[];
   readonly speakers: readonly SpeechEngine[];
   readonly reader: RecognitionEngine;
@@ -176,9 +184,12 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     ...transcribers.map((transcriber) => offeredTranscription(transcriber, transcriber.parallel)),
     ...speakers.map((speaker) => offeredSpeech(speaker, 1)),
     offeredRecognition(reader),
+    ...painters.map(offeredImages),
   ]);
   const sources = [offered, ...(others ? [others.gateway] : []), systemModel];
-  const router = engine ? localRouter(engine, parallel, sources, config.transcribeInput) : new ModelRouter(sources);
+  const { transcribeInput, ocrInput } = config;
+  const read = { image: ocrInput, audio: transcribeInput };
+  const router = engine ? localRouter(engine, parallel, sources, read) : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
   const mediaLimits = {
@@ -193,8 +204,18 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     recordings: new Recordings(tmpdir(), config.maxAudioBytes),
     mediaLimits,
   });
-  const transcriber = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...transcriber });
+  const recognition = new RecognitionService({
+    router,
+    requests,
+    documents: new Documents(tmpdir()),
+    tessdata,
+    ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
+  });
+  const readers = new InputReaders({
+    ...(ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
+    ...(transcribeInput && { audio: new SoundReader(transcriptions) }),
+  });
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
@@ -218,13 +239,8 @@ function services({ config, launch, engine, system, ...parts }: Parts): Services
     embeddings: new EmbeddingService({ router, requests }),
     speech: new SpeechService({ router, requests }),
     transcriptions,
-    recognition: new RecognitionService({
-      router,
-      requests,
-      documents: new Documents(tmpdir()),
-      tessdata,
-      ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
-    }),
+    recognition,
+    images: new ImageService({ router, requests, pictures: new Pictures(tmpdir()), kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

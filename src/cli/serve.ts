@@ -107,6 +107,7 @@ function stopOnSignal(services: Services, server: RunningServer): Promise<number
     await stopEngines(services);
     services.transcriptions.recordings.close();
     services.recognition.documents.close();
+    services.images.close();
     resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

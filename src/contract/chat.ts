@@ -2,15 +2,16 @@
 
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { languages } from "./recognition.ts";
+import { readInputs } from "./read-inputs.ts";
 import { grammar, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
-import { transcribedInputs } from "./transcriptions.ts";
 
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio"),
   text: opt(t.String()),
-  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")) })),
+  image_url: opt(t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages })),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
 });
 
@@ -214,7 +215,7 @@ export const ChatCompletion = t.Object({
   ),
   usage: Usage,
   timings: Timings,
-  ...transcribedInputs,
+  ...readInputs,
   ...profiles,
 });
 
@@ -235,7 +236,7 @@ export const ChatCompletionChunk = t.Object({
       finish_reason: t.Union([FinishReason, t.Literal("error"), t.Null()]),
     }),
   ),
-  ...transcribedInputs,
+  ...readInputs,
   usage: t.Optional(Usage),
   timings: t.Optional(Timings),
 });

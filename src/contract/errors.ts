@@ -96,6 +96,14 @@ export const MessagesError = t.Object({ type: t.Literal("error"), error: ErrorOb
 /** What clients of Ollama's API expect. */
 export const OllamaError = t.Object({ error: t.String() });
 
+/** What clients of Stable Diffusion's web interface expect. */
+export const SdapiError = t.Object({
+  error: t.String({ description: "The code." }),
+  detail: t.String({ description: "The message." }),
+  body: t.String(),
+  errors: t.String({ description: "The message." }),
+});
+
 /** By this the convention's SDKs know that they have to send conversations whole, and do so. */
 const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 

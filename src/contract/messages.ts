@@ -1,6 +1,7 @@
 // POST /v1/messages and POST /v1/messages/count_tokens: request, response and stream events.
 
 import { modelName } from "./model.ts";
+import { readInputs } from "./read-inputs.ts";
 import { stopSequences } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -146,6 +147,7 @@ export const MessagesResponse = t.Object({
   ...MessagesEnd.properties,
   diagnostics: t.Null(),
   usage: MessagesUsage,
+  ...readInputs,
 });
 
 export type MessagesRequest = Static<typeof MessagesRequest>;

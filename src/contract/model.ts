@@ -46,6 +46,7 @@ export const ModelDetails = t.Object({
   trained_context: t.Optional(t.Integer()),
   dimensions: t.Optional(t.Integer({ description: "Numbers of a vector." })),
   device: t.Optional(t.String()),
+  demonstration: t.Optional(t.Literal(true, { description: "It shows that it works, and is no model to work with." })),
 });
 
 export const ModelList = t.Object({

@@ -2,6 +2,7 @@
 
 import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
+import { readInputs } from "./read-inputs.ts";
 import { stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -93,6 +94,7 @@ export const OllamaAnswer = t.Object({
   prompt_eval_duration: t.Optional(t.Integer()),
   eval_count: t.Optional(t.Integer()),
   eval_duration: t.Optional(t.Integer()),
+  ...readInputs,
 });
 
 export type OllamaChatRequest = Static<typeof OllamaChatRequest>;

@@ -4,9 +4,18 @@ import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 /** More languages at once make recognition slow, and no better. */
-const MOST_LANGUAGES = 8;
+export const MOST_LANGUAGES = 8;
 const MOST_PAGES = 1000;
 const MOST_LABELS = 100;
+
+/** Of text that is to be recognised. */
+export const languages = opt(
+  t.Array(t.String({ minLength: 1 }), {
+    minItems: 1,
+    maxItems: MOST_LANGUAGES,
+    description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: English.',
+  }),
+);
 
 const controls = {
   mode: opt(oneOf(...RECOGNITION_MODES)),
@@ -18,13 +27,7 @@ const controls = {
   uses_language_correction: opt(
     t.Boolean({ description: "Prefer words of the languages' dictionaries; default true." }),
   ),
-  languages: opt(
-    t.Array(t.String({ minLength: 1 }), {
-      minItems: 1,
-      maxItems: MOST_LANGUAGES,
-      description: 'Language tags, the most frequent first, as ["de", "en-US"]; default: English.',
-    }),
-  ),
+  languages,
   max_pages: opt(
     t.Integer({ minimum: 1, maximum: MOST_PAGES, description: "Documents of more pages are refused; default 50." }),
   ),

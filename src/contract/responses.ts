@@ -3,10 +3,10 @@
 import { TokenLogprob } from "./chat.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
+import { readInputs } from "./read-inputs.ts";
 import { samplingFields } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
-import { transcribedInputs } from "./transcriptions.ts";
 
 const nullable = <S extends Parameters<typeof t.Union>[0][number]>(schema: S) => t.Union([schema, t.Null()]);
 
@@ -183,7 +183,7 @@ export const ResponseResource = t.Object({
   truncation: t.String(),
   usage: nullable(ResponsesUsage),
   user: nullable(t.String()),
-  ...transcribedInputs,
+  ...readInputs,
 });
 
 export const DeletedResponse = t.Object({

@@ -105,18 +105,5 @@ export const VerboseTranscription = t.Object({
   usage: Usage,
 });
 
-/** Sound in a conversation, for a model that cannot hear. */
-export const TranscribedInput = t.Object({
-  param: t.String({ description: "The field that the sound came in." }),
-  model: t.String({ description: "That recognised it." }),
-  text: t.String({ description: "What took its place in the prompt." }),
-  locale: t.String({ description: "Code of the language." }),
-  duration: t.Number({ description: "Seconds that the sound plays." }),
-});
-
-/** Of answers, with --transcribe-input. */
-export const transcribedInputs = { svc_transcriptions: t.Optional(t.Array(TranscribedInput)) };
-
-export type TranscribedInput = Static<typeof TranscribedInput>;
 export type Transcription = Static<typeof Transcription>;
 export type VerboseTranscription = Static<typeof VerboseTranscription>;

@@ -32,7 +32,7 @@ function encodeEntry({ id, created, ownedBy, loaded, contextLength, parent }: Li
   };
 }
 
-function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["models"][number] {
+function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelList["models"][number] {
   const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};
   return {
     name: id,
@@ -45,6 +45,7 @@ function encodeDetails({ id, capabilities, file }: ListedModel): ModelList["mode
     ...(trainedContext !== undefined && { trained_context: trainedContext }),
     ...(dimensions !== undefined && { dimensions }),
     ...(device !== undefined && { device }),
+    ...(isDemo && { demonstration: true }),
   };
 }
 

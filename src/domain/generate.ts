@@ -143,17 +143,29 @@ export interface GenerateRequest {
   readonly profile?: true;
 }
 
-/** Sound of a request whose model cannot hear: what was recognised, which took its place in the prompt. */
-export interface TranscribedInput {
-  /** The field that the sound came in. */
+/** A medium of a request whose model cannot take its kind: the text that was recognised stands in its place in the prompt. */
+export type ReadInput = TranscribedInput | RecognizedInput;
+
+interface TextOfInput {
+  /** The field that the medium came in. */
   readonly param: string;
   /** That recognised it. */
   readonly model: string;
   readonly text: string;
+}
+
+export interface TranscribedInput extends TextOfInput {
+  readonly kind: "audio";
   /** Code of the language. */
   readonly language: string;
   /** How long the sound plays. */
   readonly seconds: number;
+}
+
+/** `text`: Markdown; empty where there is none in the picture. */
+export interface RecognizedInput extends TextOfInput {
+  readonly kind: "image";
+  readonly pageCount: number;
 }
 
 /** Rendered, tokenized, length-checked and queued: from here on the HTTP status is settled. */
@@ -162,8 +174,8 @@ export interface AcceptedEvent {
   readonly promptTokens: number;
   /** A strict constraint is not enforced, or not all of it. */
   readonly downgraded: boolean;
-  /** In the order of the sounds; absent: there were none, or the model hears. */
-  readonly transcribed?: readonly TranscribedInput[] | undefined;
+  /** In the order of the media; absent: the model took all of them itself. */
+  readonly readInputs?: readonly ReadInput[] | undefined;
 }
 
 /** Which of several answers an event belongs to; absent where there is one. */

@@ -21,6 +21,9 @@ export const newFileId = (): string => `file-${hex(24)}`;
 export const newBatchId = (): string => `batch_${hex(24)}`;
 export const newBatchAnswerId = (): string => `batch_req_${hex(24)}`;
 
+/** Id of an image that is kept for fetching. */
+export const newImageId = (): string => `img_${hex(32)}`;
+
 /** Id of a message of the messages convention. */
 export const newMessageId = (): string => `msg_${hex(24)}`;
 

@@ -1,5 +1,12 @@
 // Images that are drawn from a description, or changed by one.
 
+/** The formats that images are written in. */
+export const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
+export type ImageFileFormat = (typeof IMAGE_FORMATS)[number];
+
+/** Of seeds, which are integers from 0. */
+export const LARGEST_SEED = 2 ** 32 - 1;
+
 /** A picture of a request, in a file: PNG, JPEG or WebP. */
 export interface ImageSource {
   readonly path: string;
@@ -33,7 +40,7 @@ export interface ImageEdit {
 
 /** How a finished image is written. */
 export interface ImageEncoding {
-  readonly format: "png" | "jpeg" | "webp";
+  readonly format: ImageFileFormat;
   /** From 0 to 100, of the formats that lose something. */
   readonly quality?: number;
   /** A PNG file says how it was made: description, seed and settings. */
@@ -89,7 +96,8 @@ export interface ImageModel {
 
 /**
  * `accepted`: it waits for its turn · `started`: its first computation begins · `progress`: a step is done · `preview`: how the
- * image looks so far · `image`: one is done · `result`: all are. `image` counts from 0, `step` from 1; `data` is a file.
+ * image looks so far · `image`: one is done · `result`: all are. `image` counts from 0, `step` from 1; `data` is a file
+ * of the format that was asked for, that of a preview as well.
  */
 export type ImageEvent =
   | { readonly type: "accepted" }
@@ -104,3 +112,19 @@ export type ImageEvent =
       readonly seed: number;
     }
   | { readonly type: "result" };
+
+type Preview = Extract<ImageEvent, { readonly type: "preview" }>;
+
+/** What those are told who want the images; of a preview, the size that the image will have, where that is known. */
+export type DrawingEvent =
+  Exclude<ImageEvent, Preview | { readonly type: "started" }> | (Preview & { readonly size?: ImageSize });
+
+/** How far the images of a request are. */
+export interface ImageProgress {
+  /** Images that are done, and all. */
+  readonly done: number;
+  readonly of: number;
+  /** Of the image that is being drawn; both 0 before its first step is done. */
+  readonly step: number;
+  readonly steps: number;
+}

@@ -1,10 +1,24 @@
 // Pictures and sound in a conversation: what a client refers to, and what the engine gets.
 
 /** What a message part refers to, as the client sent it. */
-export type MediaSource =
-  | { readonly kind: "image"; readonly url: string; readonly detail: "auto" | "low" | "high" }
-  /** `language`: of its speech, as the client says it. */
-  | { readonly kind: "audio"; readonly data: string; readonly format?: string; readonly language?: string };
+export type MediaSource = ImageSource | SoundSource;
+export type MediaKind = MediaSource["kind"];
+
+export interface ImageSource {
+  readonly kind: "image";
+  readonly url: string;
+  readonly detail: "auto" | "low" | "high";
+  /** Of the text in it, as the client says them. */
+  readonly languages?: readonly string[];
+}
+
+export interface SoundSource {
+  readonly kind: "audio";
+  readonly data: string;
+  readonly format?: string;
+  /** Of its speech, as the client says it. */
+  readonly language?: string;
+}
 
 /** Decoded and ready for the engine. `id` is the hash of the decoded content: equal pictures share one cache entry. */
 export type Media = ImageMedia | AudioMedia;

@@ -53,6 +53,8 @@ export interface ListedModel {
   readonly remote?: true;
   /** Every svc has one of its own: other ones are not told of it. */
   readonly everywhere?: true;
+  /** A demonstration, not a model to work with. */
+  readonly isDemo?: true;
   /** What is known of the model's file. */
   readonly file?: Partial<
     Pick<ModelInfo, "architecture" | "description" | "parameters" | "bytes" | "trainedContext" | "device">

@@ -146,7 +146,7 @@ export class Gateway implements ModelSource {
       engine: new RemoteEngine({ listed, model }, upstream, this.options.clock),
       parallel: PARALLEL,
       takesMediaSources: true,
-      isDeaf: () => upstream.isDeaf(model),
+      lacks: (kind) => upstream.lacks(model, kind),
     }));
   }
 

@@ -58,7 +58,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
-    this.check(request);
+    if (request.forwarded) throw passedOnAlready();
     const job: Job = {
       stop: new AbortController(),
       cancelled: undefined,
@@ -97,17 +97,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
 
   async stop(): Promise<void> {
     for (const job of this.jobs.values()) job.stop.abort(new SvcError("shutting_down", "The server is shutting down."));
-  }
-
-  private check(request: GenerateRequest): void {
-    if (request.forwarded) throw passedOnAlready();
-    const { model } = this.names;
-    if (this.upstream.having(model).some((replica) => replica.model(model)?.vision !== false)) return;
-    for (const part of request.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))) {
-      if (part.type === "text" || part.source.kind !== "image") continue;
-      const { param } = part;
-      throw new SvcError("unsupported_media_input", `'${param}': this model takes no image input.`, { param });
-    }
   }
 
   /** Asks one replica after another, as long as nothing of an answer went out. */

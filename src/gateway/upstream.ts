@@ -1,6 +1,7 @@
 // Another server by its name, or several that have the same models: which of them a request goes to.
 
 import { SvcError, retryAfterSeconds } from "../domain/errors.ts";
+import type { MediaKind } from "../domain/media.ts";
 import { byAffinity } from "./prefix-key.ts";
 import type { Replica } from "./replica.ts";
 import type { RemoteModel } from "./server-description.ts";
@@ -51,10 +52,10 @@ export class Upstream {
     });
   }
 
-  /** Whether all that have the model say that it takes no sound. */
-  isDeaf(model: string): boolean {
+  /** Whether all that have the model say that it takes no media of this kind. */
+  lacks(model: string, kind: MediaKind): boolean {
     const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
-    return having.length > 0 && having.every(({ audio }) => audio === false);
+    return having.length > 0 && having.every(({ vision, audio }) => (kind === "image" ? vision : audio) === false);
   }
 
   /** The replicas that a request for the model may go to. */

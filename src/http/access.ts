@@ -7,4 +7,6 @@ export const isOpen = (pathname: string | undefined): boolean => pathname !== un
 
 /** Whether requests count towards the limits of their API key: those that make something. Cancelling is never refused. */
 export const isLimited = (method: string, pathname: string): boolean =>
-  method === "POST" ? !/\/cancel\/?$/.test(pathname) : method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);
+  method === "POST"
+    ? !/\/(?:cancel|interrupt)\/?$/.test(pathname)
+    : method === "GET" && /^\/v1\/realtime\/?$/.test(pathname);

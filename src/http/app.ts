@@ -24,6 +24,7 @@ import { docsRoutes } from "./routes/docs.ts";
 import { embeddingRoutes } from "./routes/embeddings.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { imageRoutes } from "./routes/images.ts";
 import { llamaRoutes } from "./routes/llama.ts";
 import { messagesRoutes } from "./routes/messages.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
@@ -36,6 +37,7 @@ import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
 import { recognitionRoutes } from "./routes/recognition.ts";
 import { responsesRoutes } from "./routes/responses.ts";
+import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
 import { transcriptionRoutes } from "./routes/transcriptions.ts";
 import { tokenizeRoutes } from "./routes/tokenize.ts";
@@ -54,13 +56,14 @@ export interface App {
   readonly routes: Elysia["routes"];
 }
 
-/** Compatibility APIs: the routes of Ollama and llama.cpp outside /v1, for tools that know no other API. */
+/** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other API. */
 const compatibility = (deps: AppDeps, contexts: RequestContexts, tokenizer: TokenizerService) =>
   new Elysia({ name: "compatibility" })
     .use(ollamaRoutes(deps, contexts))
     .use(ollamaEmbedRoutes(deps, contexts))
     .use(ollamaStoreRoutes(deps, contexts))
-    .use(llamaRoutes(deps, contexts, tokenizer));
+    .use(llamaRoutes(deps, contexts, tokenizer))
+    .use(sdapiRoutes(deps, contexts));
 
 const textSubject = (engine: TextPort) => ({ kind: "text", model: engine.status().modelId });
 
@@ -101,6 +104,7 @@ export function createApp(services: AppServices): App {
     .use(speechRoutes(deps, contexts))
     .use(recognitionRoutes(deps, contexts))
     .use(ocrRoutes(deps, contexts, jobs.files))
+    .use(imageRoutes(deps, contexts))
     .use(fileRoutes(jobs.files))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))

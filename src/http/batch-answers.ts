@@ -8,7 +8,7 @@ import { encodeCompletion } from "../dialect/completions/encode.ts";
 import { decodeEmbeddings } from "../dialect/embeddings/decode.ts";
 import { encodeEmbeddings } from "../dialect/embeddings/encode.ts";
 import { decodeResponses, type History } from "../dialect/responses/decode.ts";
-import { encodeResponse, withTranscribed } from "../dialect/responses/encode.ts";
+import { encodeResponse, withReadInputs } from "../dialect/responses/encode.ts";
 import { functionNames } from "../dialect/responses/functions.ts";
 import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
@@ -74,7 +74,7 @@ const responseLine =
       onEnd: () => {},
     };
     const { events, accepted } = await begin(deps, [call.request], own, signal);
-    return encodeResponse(events, withTranscribed(context, accepted));
+    return encodeResponse(events, withReadInputs(context, accepted));
   };
 
 const embeddingLine =

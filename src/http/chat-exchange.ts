@@ -28,9 +28,9 @@ export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetai
   return {
     request: profile ? { ...request, profile: true } : request,
     stream: stream && deps.config.streaming,
-    json: (events, { transcribed }) =>
-      encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile, transcribed }),
-    writer: (put, { requestId, transcribed }) =>
-      chatWriter(put, origin, { choices, includeUsage, profile, requestId, transcribed }),
+    json: (events, { readInputs }) =>
+      encodeChat(events, origin, { choices, withLogprobs: topLogprobs !== undefined, profile, readInputs }),
+    writer: (put, { requestId, readInputs }) =>
+      chatWriter(put, origin, { choices, includeUsage, profile, requestId, readInputs }),
   };
 }

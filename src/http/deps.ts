@@ -9,6 +9,7 @@ import type { Pause } from "../service/batch/pause.ts";
 import type { ClassificationService } from "../service/classification.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
+import type { ImageService } from "../service/images.ts";
 import type { ModelRouter } from "../service/model-router.ts";
 import type { RecognitionService } from "../service/recognition.ts";
 import type { RequestService } from "../service/request.ts";
@@ -34,6 +35,7 @@ export interface AppServices {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly storedModels: StoredModels;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -162,7 +162,7 @@ export function requestOrigin(
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({
   requestId,
   promptTokens: accepted?.promptTokens ?? 0,
-  transcribed: accepted?.transcribed,
+  readInputs: accepted?.readInputs,
 });
 
 /** Reports to the client when its strict schema is not enforced. */

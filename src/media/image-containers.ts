@@ -1,8 +1,7 @@
-// The headers of PNG, GIF and BMP files.
+// The headers of PNG and GIF files.
 
 import { exifOrientation } from "./exif.ts";
 import type { ImageHeader } from "./image-header.ts";
-import { Refusal } from "./refusal.ts";
 import { MOST_CHUNKS } from "./webp-header.ts";
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -64,18 +63,4 @@ function afterSubBlocks(bytes: Uint8Array, start: number): number | undefined {
     if (length === 0) return at;
   }
   return undefined;
-}
-
-/** Throws Refusal for a BMP with a palette: the decoder knows 24 and 32 bits a pixel. */
-export function readBmp(bytes: Uint8Array): ImageHeader | undefined {
-  const view = viewOf(bytes);
-  const old = view.getUint32(14, true) === 12;
-  const width = old ? view.getUint16(18, true) : view.getInt32(18, true);
-  const height = old ? view.getUint16(20, true) : view.getInt32(22, true);
-  const bits = view.getUint16(old ? 24 : 28, true);
-  if (bits !== 24 && bits !== 32) {
-    throw new Refusal("be a BMP of 24 or 32 bits a pixel, or another image format", `a BMP of ${bits} bits a pixel`);
-  }
-  // Rows from the top are written as a negative height. Missing rows fail the decoder.
-  return { width: Math.max(0, width), height: Math.abs(height), complete: true, alpha: bits === 32 };
 }

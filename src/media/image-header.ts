@@ -1,7 +1,9 @@
 // What the head of an image file says, read before anything is decoded.
 
-import { readBmp, readGif, readPng } from "./image-containers.ts";
+import { readBmp } from "./bmp-header.ts";
+import { readGif, readPng } from "./image-containers.ts";
 import { readJpeg } from "./jpeg-header.ts";
+import type { Pixels } from "./pixels.ts";
 import type { ImageFormat } from "./sniff.ts";
 import { readWebp } from "./webp-header.ts";
 
@@ -17,6 +19,8 @@ export interface ImageHeader {
   readonly orientation?: number;
   /** The first picture of an animation as a file of its own, where the decoder cannot pick it out by itself. */
   readonly still?: Uint8Array;
+  /** Reads the pixels, where the decoder cannot. Throws the signal's reason. */
+  readonly pixels?: (signal: AbortSignal) => Promise<Pixels>;
 }
 
 const readers: Readonly<Record<ImageFormat, (bytes: Uint8Array) => ImageHeader | undefined>> = {

@@ -12,7 +12,13 @@ import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
 /** What JPEG can count to, the most of all formats that pictures of this size come in. */
 const LONGEST_SIDE = 65_535;
 
-const names: Readonly<Record<ImageFormat, string>> = { png: "PNG", jpeg: "JPEG", webp: "WebP", gif: "GIF", bmp: "BMP" };
+const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
+  png: "PNG",
+  jpeg: "JPEG",
+  webp: "WebP",
+  gif: "GIF",
+  bmp: "BMP",
+};
 
 /**
  * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright, puts it on white, and makes its longest
@@ -28,8 +34,9 @@ export async function decodeImage(
   if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
   const header = readImageHeader(format, bytes);
   checkHeader(format, header, limits.maxPixels);
-  const picture = { bytes: header.still ?? bytes, orientation: header.orientation ?? 1 };
   try {
+    const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
+    const picture = { bytes: file, orientation: header.orientation ?? 1 };
     const pixels = await render(picture, header.alpha, maxSide, limits.maxPixels, signal);
     const { width, height, rgb } = pixels;
     return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
@@ -38,12 +45,35 @@ export async function decodeImage(
   }
 }
 
+export interface MeasuredImage {
+  readonly format: ImageFormat;
+  /** Pixels, as they are stored. */
+  readonly width: number;
+  readonly height: number;
+  /** Pixels may be transparent. */
+  readonly alpha: boolean;
+}
+
+/** What a file of one of these formats says of itself; nothing is decoded. Throws Refusal. */
+export function measureImage(bytes: Uint8Array, formats: readonly ImageFormat[], maxPixels: number): MeasuredImage {
+  const format = imageFormat(bytes);
+  if (!format || !formats.includes(format)) {
+    const known = formats.map((one) => FORMAT_NAMES[one]);
+    const rule = `be a ${known.slice(0, -1).join(", ")} or ${known.at(-1)} image`;
+    throw new Refusal(rule, describeType(bytes));
+  }
+  const header = readImageHeader(format, bytes);
+  checkHeader(format, header, maxPixels);
+  const { width, height, alpha } = header;
+  return { format, width, height, alpha };
+}
+
 function checkHeader(
   format: ImageFormat,
   header: ImageHeader | undefined,
   maxPixels: number,
 ): asserts header is ImageHeader {
-  const name = names[format];
+  const name = FORMAT_NAMES[format];
   if (!header) throw new Refusal("be a whole image", `a ${name} file without a readable header`);
   const { width, height, complete } = header;
   const size = `${width} × ${height} pixels`;
@@ -88,14 +118,14 @@ async function decode(picture: Picture, maxPixels: number, signal: AbortSignal, 
 function asRefusal(error: unknown, format: ImageFormat, maxPixels: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ERR_IMAGE_TOO_MANY_PIXELS") {
-    return new Refusal(`have at most ${maxPixels / 1e6} megapixels`, `a ${names[format]} image of more`);
+    return new Refusal(`have at most ${maxPixels / 1e6} megapixels`, `a ${FORMAT_NAMES[format]} image of more`);
   }
   if (
     code === "ERR_IMAGE_DECODE_FAILED" ||
     code === "ERR_IMAGE_UNKNOWN_FORMAT" ||
     code === "ERR_IMAGE_FORMAT_UNSUPPORTED"
   ) {
-    return new Refusal("be an image that can be decoded", `a damaged or unsupported ${names[format]} file`);
+    return new Refusal("be an image that can be decoded", `a damaged or unsupported ${FORMAT_NAMES[format]} file`);
   }
   return error;
 }

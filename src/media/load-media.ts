@@ -41,7 +41,8 @@ export async function inlineBytes(data: string, limit: number, signal: AbortSign
   return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
 }
 
-async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
+/** The file that a data:, http(s) or file: URL or a path leads to. Throws Refusal, or the signal's reason. */
+export async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
   const how = scheme(url);
   if (how === "data") return readDataUrl(url, limits.maxImageBytes, signal);
   if (url === "") throw new Refusal("be a URL", "an empty string");

@@ -45,7 +45,7 @@ export class ClassificationService {
     const { generation } = this.deps;
     const answer = new Answer();
     try {
-      for await (const event of generation.generate(await question(picture, run), signal)) {
+      for await (const event of generation.generate(await question(picture, run), signal, {}, { asMedia: true })) {
         if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
           throw new SvcError("request_cancelled", "The request was cancelled by its id.");

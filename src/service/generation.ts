@@ -2,13 +2,13 @@
 
 import { defaultAdapters } from "../domain/adapters.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, TranscribedInput } from "../domain/generate.ts";
+import type { EngineEvent, FinishEvent, GenerateEvent, GenerateRequest, ReadInput } from "../domain/generate.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
 import { neverBegun } from "./never-begun.ts";
-import type { InputTranscriber } from "./input-transcriber.ts";
+import type { InputReaders } from "./input-readers.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
 import type { LiveRequest, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
@@ -16,14 +16,19 @@ export interface GenerationDeps {
   readonly router: ModelRouter;
   readonly requests: RequestService;
   readonly mediaLimits: MediaLimits;
-  /** Hears for models that cannot; absent: they are sent no sound. */
-  readonly transcriber?: InputTranscriber;
+  /** Sees and hears for models that cannot; absent: they are sent no such media. */
+  readonly readers?: InputReaders;
   readonly clock: { readonly now: () => number };
 }
 
 export interface GenerationReport extends RequestReport {
   /** Milliseconds from admission to the first text. */
   firstTextMs?: number;
+}
+
+export interface GenerationOptions extends Pick<RequestSpec, "assured"> {
+  /** Its media are for the model itself: a text in their place would be another question. */
+  readonly asMedia?: boolean;
 }
 
 type Requests = readonly [GenerateRequest, ...GenerateRequest[]];
@@ -41,16 +46,16 @@ export class GenerationService {
     requested: GenerateRequest | Requests,
     signal: AbortSignal,
     report: GenerationReport = {},
-    options: Pick<RequestSpec, "assured"> = {},
+    { assured, asMedia = false }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests: Requests = "id" in requested ? [requested] : requested;
     const [{ id, deadline, model, background }] = requests;
     const backend = this.deps.router.find(model, "chat");
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { ...options, backend, id, places, deadline, background, cancel };
+    const spec = { assured, backend, id, places, deadline, background, cancel };
     yield* this.deps.requests.run(spec, signal, report, {
-      begin: (live) => this.begin(backend, requests, live),
+      begin: (live) => this.begin(backend, requests, live, asMedia),
       observe: this.observer(requests, report),
     });
   }
@@ -98,37 +103,39 @@ export class GenerationService {
     backend: TextBackend,
     requests: Requests,
     { signal, stopped, keys, metrics }: LiveRequest,
+    asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {
     const { engine, surface } = backend;
     const { adapters: offered } = engine.status();
     const adapters = requests[0].adapters ?? defaultAdapters(offered);
     for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
     const untilStopped = AbortSignal.any([signal, stopped]);
-    const loaded = await this.withMedia(backend, requests, untilStopped).catch((error: unknown) => {
+    const loaded = await this.withMedia(backend, requests, untilStopped, asMedia).catch((error: unknown) => {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
     const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
     const events = generateAll(engine, splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys), signal);
-    const transcribed = loaded.flatMap((one) => one.transcribed);
-    return transcribed.length > 0 ? telling(events, transcribed) : events;
+    const readInputs = loaded.flatMap((one) => one.readInputs);
+    return readInputs.length > 0 ? telling(events, readInputs) : events;
   }
 
   private async withMedia(
     backend: TextBackend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
+    asMedia = false,
   ): Promise<readonly LoadedRequest[]> {
-    const { mediaLimits: limits, transcriber } = this.deps;
-    const options = { limits, ...(transcriber && { transcriber }) };
+    const { mediaLimits: limits, readers } = this.deps;
+    const options = { limits, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
 }
 
-/** The same events; the acceptance tells what was transcribed. */
+/** The same events; the acceptance tells what was read. */
 async function* telling(
   events: AsyncIterable<EngineEvent>,
-  transcribed: readonly TranscribedInput[],
+  readInputs: readonly ReadInput[],
 ): AsyncGenerator<EngineEvent, void, void> {
-  for await (const event of events) yield event.type === "accepted" ? { ...event, transcribed } : event;
+  for await (const event of events) yield event.type === "accepted" ? { ...event, readInputs } : event;
 }

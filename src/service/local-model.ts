@@ -1,5 +1,6 @@
 // The model of the engine here, and its LoRA adapters as models of their own, as a source of the router.
 
+import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
 import type { TextPort, TextStatus } from "../engine/text/port.ts";
 import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./model-router.ts";
@@ -7,13 +8,16 @@ import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./
 /** What a chat model can do here, whatever it is; clients decide by it. */
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
 
-/** What depends on the model's template and projector, or on who hears for it. */
-const capabilitiesOf = ({ template, vision, audio }: ModelInfo, transcribes: boolean): string[] => [
+/** Kinds of media that are read for models that cannot take them. */
+export type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
+
+/** What depends on the model's template and projector, or on who sees and hears for it. */
+const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds): string[] => [
   ...ALWAYS,
   ...(template.tools ? ["tools"] : []),
   ...(template.thinking ? ["reasoning"] : []),
-  ...(vision ? ["vision"] : []),
-  ...(audio || transcribes ? ["audio"] : []),
+  ...(vision || read.image ? ["vision"] : []),
+  ...(audio || read.audio ? ["audio"] : []),
 ];
 
 export class LocalModel implements ModelSource {
@@ -24,8 +28,7 @@ export class LocalModel implements ModelSource {
   constructor(
     private readonly engine: TextPort,
     parallel: number,
-    /** Sound in its requests is transcribed if it cannot hear. */
-    private readonly transcribes = false,
+    private readonly read: ReadKinds = {},
   ) {
     const { modelId, adapters } = engine.status();
     this.backend = { model: modelId, engine, parallel, subject: { kind: "text", model: modelId } };
@@ -35,7 +38,7 @@ export class LocalModel implements ModelSource {
   models(): readonly ListedModel[] {
     const status = this.engine.status();
     const { modelId: parent, adapters } = status;
-    const model = listed(status, this.transcribes);
+    const model = listed(status, this.read);
     return [model, ...adapters.map(({ name, created }) => ({ ...model, id: name, created, parent }))];
   }
 
@@ -45,24 +48,24 @@ export class LocalModel implements ModelSource {
   }
 }
 
-/** The router of a server with one engine and these sources beside it. `transcribes`: as of `LocalModel`. */
+/** The router of a server with one engine and these sources beside it. */
 export function localRouter(
   engine: TextPort,
   parallel: number,
   others: readonly ModelSource[] = [],
-  transcribes = false,
+  read: ReadKinds = {},
 ): ModelRouter {
-  const local = new LocalModel(engine, parallel, transcribes);
+  const local = new LocalModel(engine, parallel, read);
   return new ModelRouter([local, ...others], { chat: local.backend });
 }
 
-function listed({ state, modelId, modelCreated, model }: TextStatus, transcribes: boolean): ListedModel {
+function listed({ state, modelId, modelCreated, model }: TextStatus, read: ReadKinds): ListedModel {
   return {
     id: modelId,
     created: modelCreated,
     ownedBy: "svc",
     loaded: state === "ready",
-    capabilities: model ? capabilitiesOf(model, transcribes) : ALWAYS,
+    capabilities: model ? capabilitiesOf(model, read) : ALWAYS,
     ...(model && { contextLength: model.maxModelLen, file: model }),
   };
 }

@@ -2,8 +2,10 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
+import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { ImagePort } from "../engine/image/port.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TextPort } from "../engine/text/port.ts";
@@ -24,8 +26,8 @@ export interface Backend<Engine = TextPort> {
 export interface TextBackend extends Backend {
   /** true: pictures and sound go to it as the client sent them, and what they are is its own affair. */
   readonly takesMediaSources?: boolean;
-  /** With `takesMediaSources`: whether it is known to take no sound. */
-  readonly isDeaf?: () => boolean;
+  /** With `takesMediaSources`: whether it is known to take none of this kind. */
+  readonly lacks?: (kind: MediaKind) => boolean;
   /** A narrower surface than the engine's. */
   readonly surface?: {
     /** What of a request is honoured. Throws SvcError `unsupported_parameter`. */
@@ -43,6 +45,7 @@ export interface Backends {
   readonly transcription: Backend<TranscriptionPort>;
   readonly speech: Backend<SpeechPort>;
   readonly ocr: Backend<RecognitionPort>;
+  readonly images: Backend<ImagePort>;
 }
 export type Capability = keyof Backends;
 
@@ -69,10 +72,14 @@ const WANTED = {
   ],
   speech: ["speech model", "This build was made without one."],
   ocr: ["model for text recognition", "This build was made without one."],
+  images: [
+    "image model",
+    "The server's option --image-model names one; run from source, it needs npm run build:media first, which also makes one.",
+  ],
 } as const;
 
 /** Clients name other services' models of these kinds, and mean whatever is here. */
-const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr"]);
+const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images"]);
 
 export class ModelRouter {
   /**

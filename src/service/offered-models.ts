@@ -2,6 +2,7 @@
 
 import type { ListedModel } from "../domain/model.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
+import type { ImagePort } from "../engine/image/port.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
 import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
@@ -90,6 +91,29 @@ export function offeredRecognition(engine: RecognitionPort): OfferedModel {
     describe: () => {
       const { created, state } = engine.status();
       return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: ["ocr"] };
+    },
+  };
+}
+
+/** A model that draws, one image after the other. */
+export function offeredImages(engine: ImagePort): OfferedModel {
+  const { modelId: id } = engine.status();
+  return {
+    id,
+    served: { images: { model: id, engine, parallel: 1, subject: { kind: "image", model: id } } },
+    describe: () => {
+      const { created, state, model, isDemo = model?.isDemo } = engine.status();
+      const file = model && { bytes: model.bytes, device: model.device, description: model.family };
+      return {
+        id,
+        created,
+        ownedBy: "svc",
+        loaded: state === "ready",
+        // Most can; what this one can is known when it was loaded.
+        capabilities: ["images", ...(model?.edits.image === false ? [] : ["image_edits"])],
+        ...(isDemo && { isDemo }),
+        ...(file && { file }),
+      };
     },
   };
 }

@@ -30,6 +30,8 @@ export interface RecognitionDeps {
 /** How text is recognised, with its languages as clients name them; none: the usual one. */
 export interface TextWish extends Omit<TextTask, "languages"> {
   readonly languages: readonly string[];
+  /** The request's field that names them, for messages. */
+  readonly field?: string;
 }
 
 export interface RecognitionRun {
@@ -42,6 +44,8 @@ export interface RecognitionRun {
   readonly client?: string;
   /** Milliseconds since 1970 after which nobody wants the result. */
   readonly deadline?: number;
+  /** Nobody waits for it. */
+  readonly background?: true;
 }
 
 /** `document`: which of those that were given, from 0. */
@@ -55,6 +59,11 @@ export class RecognitionService {
   /** Where documents are put that come in a form. */
   get documents(): TemporaryFiles {
     return this.deps.documents;
+  }
+
+  /** The model that reads. Throws SvcError `engine_unavailable` when there is none. */
+  model(): string {
+    return this.deps.router.find(undefined, "ocr").model;
   }
 
   /**
@@ -79,13 +88,13 @@ export class RecognitionService {
    */
   async *recognise(
     documents: readonly TemporaryFile[],
-    { model, work, id, client, deadline }: RecognitionRun,
+    { model, work, id, client, deadline, background }: RecognitionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
     try {
       const { text, ...others } = work.task;
-      const task = { ...others, ...(text && { text: { ...text, languages: this.languages(text.languages) } }) };
+      const task = { ...others, ...(text && { text: this.textTask(text) }) };
       const backend = this.deps.router.find(model, "ocr");
       const jobs = documents.map(({ path, field }) => ({
         work: { ...work, task, path, field },
@@ -98,14 +107,18 @@ export class RecognitionService {
         report.reason = "stop";
         report.usage = noUsage();
       };
-      yield* this.deps.requests.run({ id, backend, deadline }, signal, report, { begin, observe });
+      yield* this.deps.requests.run({ id, backend, deadline, background }, signal, report, { begin, observe });
     } finally {
       await Promise.all(documents.map((document) => document.discard()));
     }
   }
 
+  private textTask({ languages, field = "languages", ...task }: TextWish): TextTask {
+    return { ...task, languages: this.languages(languages, field) };
+  }
+
   /** The data for languages that a client names. Throws SvcError about those that there is none for. */
-  private languages(tags: readonly string[]): LanguageData[] {
+  private languages(tags: readonly string[], field: string): LanguageData[] {
     const { tessdata } = this.deps;
     const known = tessdata.names();
     if (tags.length === 0) {
@@ -114,8 +127,8 @@ export class RecognitionService {
       const message = "There is no data for text recognition here: svc pull tessdata:eng downloads it for English.";
       throw new SvcError("engine_unavailable", message);
     }
-    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known));
-    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known));
+    const names = tags.map((tag) => tessdataName(tag) ?? refuse(known, field));
+    const found = [...new Set(names)].map((name) => tessdata.find(name) ?? refuse(known, field));
     return found;
   }
 
@@ -147,8 +160,8 @@ async function* all(
   }
 }
 
-function refuse(known: readonly string[]): never {
+function refuse(known: readonly string[], field: string): never {
   const there = known.length === 0 ? "none" : known.join(", ");
-  const message = `'languages' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
-  throw new SvcError("invalid_value", message, { param: "languages" });
+  const message = `'${field}' must be language tags that there is data for (${there}); svc pull tessdata:NAME downloads more, --ocr-data names a folder of it.`;
+  throw new SvcError("invalid_value", message, { param: field });
 }

@@ -1,71 +1,76 @@
 // Loads the images and sounds that a request's messages refer to, each as its model can take it.
 
 import { SvcError } from "../domain/errors.ts";
-import type { ChatMessage, ContentPart, GenerateRequest, TranscribedInput } from "../domain/generate.ts";
+import type { ChatMessage, ContentPart, GenerateRequest, ReadInput } from "../domain/generate.ts";
+import type { MediaKind } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { checkCount, loadAll } from "../media/load-all.ts";
-import { isSound, type InputTranscriber, type MediaPart } from "./input-transcriber.ts";
+import type { InputReaders } from "./input-readers.ts";
 import type { TextBackend } from "./model-router.ts";
+
+type MediaPart = Extract<ContentPart, { type: "media" }>;
 
 export interface MediaOptions {
   readonly limits: MediaLimits;
-  /** Hears for models that cannot; absent: they are sent no sound. */
-  readonly transcriber?: InputTranscriber;
+  /** Sees and hears for models that cannot; absent: they are sent no such media. */
+  readonly readers?: InputReaders;
 }
 
 /** A request with its media, and what of them became text. */
 export interface LoadedRequest {
   readonly request: GenerateRequest;
-  readonly transcribed: readonly TranscribedInput[];
+  readonly readInputs: readonly ReadInput[];
 }
 
 /**
  * The request with its media; the same one when it has none. Throws SvcError `unsupported_media_input` when the model
- * cannot take a kind of them, `invalid_value` about a medium that cannot be loaded, what the transcriber throws, or the
+ * cannot take a kind of them, `invalid_value` about a medium that cannot be loaded, what the readers throw, or the
  * signal's reason.
  */
 export async function withMedia(
   request: GenerateRequest,
   backend: TextBackend,
-  { limits, transcriber }: MediaOptions,
+  { limits, readers }: MediaOptions,
   signal: AbortSignal,
 ): Promise<LoadedRequest> {
   const parts = request.messages.flatMap(({ content }) => mediaOf(content));
-  if (parts.length === 0) return { request, transcribed: [] };
+  if (parts.length === 0) return { request, readInputs: [] };
   const takes = await takenBy(backend, signal);
   const untaken = parts.filter(({ source }) => !takes[source.kind]);
-  const unheard = transcriber ? untaken.filter(isSound) : [];
-  for (const part of untaken) if (!transcriber || !isSound(part)) throw unsupported(part);
-  if (unheard.length > 0) checkCount(parts, limits);
-  const transcribed = new Map<ContentPart, TranscribedInput>();
-  for (const part of unheard) {
-    if (transcriber) transcribed.set(part, await transcriber.transcribe(part, request, signal));
-  }
-  const heard = { request: withTexts(request, transcribed), transcribed: [...transcribed.values()] };
+  for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part);
+  if (untaken.length > 0) checkCount(parts, limits);
+  const read = new Map<ContentPart, ReadInput>();
+  for (const part of untaken) if (readers) read.set(part, await readers.read(part, request, signal));
+  const told = { request: withTexts(request, read), readInputs: [...read.values()] };
   const loadable = parts.filter(({ source }) => takes[source.kind]);
-  if (backend.takesMediaSources || loadable.length === 0) return heard;
-  return { ...heard, request: { ...heard.request, media: await loadAll(loadable, limits, signal) } };
+  if (backend.takesMediaSources || loadable.length === 0) return told;
+  return { ...told, request: { ...told.request, media: await loadAll(loadable, limits, signal) } };
 }
 
 /** Which kinds a model takes. What it says of that itself it says once it is loaded, which is waited for. */
-async function takenBy(backend: TextBackend, signal: AbortSignal): Promise<Record<"image" | "audio", boolean>> {
-  const { engine, surface, takesMediaSources, isDeaf } = backend;
-  // Images are refused by the surface.
-  if (surface || takesMediaSources) return { image: true, audio: !surface && !isDeaf?.() };
+async function takenBy(
+  { engine, surface, takesMediaSources, lacks }: TextBackend,
+  signal: AbortSignal,
+): Promise<Record<MediaKind, boolean>> {
+  if (surface) return { image: false, audio: false };
+  if (takesMediaSources) return { image: !lacks?.("image"), audio: !lacks?.("audio") };
   if (!engine.status().model) await engine.tokenize("", signal);
   const { vision = true, audio = true } = engine.status().model ?? {};
   return { image: vision, audio };
 }
 
-/** The texts stand in the places of their sounds. */
-function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, TranscribedInput>): GenerateRequest {
+/** What stands in the place of a picture without text: nothing at all would make another question. */
+const NO_TEXT = "(A picture in which no text was found.)";
+
+/** The texts stand in the places of their media. */
+function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, ReadInput>): GenerateRequest {
   if (texts.size === 0) return request;
   const messages = request.messages.map((message): ChatMessage => {
     const { content } = message;
     if (typeof content === "string") return message;
     const parts = content.map((part): ContentPart => {
-      const text = texts.get(part)?.text;
-      return text === undefined ? part : { type: "text", text };
+      const read = texts.get(part);
+      return read ? { type: "text", text: read.text || NO_TEXT } : part;
     });
     // As the dialects join them.
     const joined = () => parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -77,8 +82,12 @@ function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, Tra
 const mediaOf = (content: ChatMessage["content"]): MediaPart[] =>
   typeof content === "string" ? [] : content.filter((part) => part.type === "media");
 
+const REMEDIES: Readonly<Record<MediaKind, string>> = {
+  image: "The server's option --ocr-input has the text in it read.",
+  audio: "The server's option --transcribe-input has it transcribed.",
+};
+
 function unsupported({ source: { kind }, param }: MediaPart): SvcError {
-  const remedy = kind === "audio" ? " The server's option --transcribe-input has it transcribed." : "";
-  const message = `'${param}': the loaded model takes no ${kind} input.${remedy}`;
+  const message = `'${param}': this model takes no ${kind} input. ${REMEDIES[kind]}`;
   return new SvcError("unsupported_media_input", message, { param });
 }

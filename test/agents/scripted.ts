@@ -13,7 +13,10 @@ import { localRouter } from "../../src/service/local-model.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
+import { ImageService } from "../../src/service/images.ts";
 import { Documents } from "../../src/store/documents.ts";
+import { KeptImages } from "../../src/store/kept-images.ts";
+import { Pictures } from "../../src/store/pictures.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
 import { ClassificationService } from "../../src/service/classification.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
@@ -91,9 +94,11 @@ export class ScriptedModel {
     const documents = new Documents(tmpdir());
     const recognition = new RecognitionService({ router, requests, documents, tessdata: new Tessdata([]) });
     const classification = new ClassificationService({ router, generation });
+    const pictures = new Pictures(tmpdir());
+    const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
     const version = "0.0.0-test";
     const own = { engine, engines: [], requests, router, generation, embeddings, transcriptions, speech };
-    const services = { ...own, recognition, classification, storedModels: testStore(config) };
+    const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
     const app = createApp({ config, ...services, metrics, log, clock, version });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, requests);
   }

@@ -83,7 +83,11 @@ for (const count of numbers(values.loops)) {
   for (const streams of numbers(values.streams)) {
     const samples = new Map(names.map((name) => [name, [] as Sample[]]));
     for (let round = 0; round < Number(values.rounds); round++) {
-      for (const [name, { port }] of servers) samples.get(name)?.push(await measure(port, streams, prompts));
+      // llama-server's threads go on spinning behind its last token, and who comes first changes.
+      for (const [name, { port }] of round % 2 === 0 ? servers : servers.toReversed()) {
+        await Bun.sleep(1000);
+        samples.get(name)?.push(await measure(port, streams, prompts));
+      }
     }
     const cells = names.map((name) => {
       const own = samples.get(name) ?? [];

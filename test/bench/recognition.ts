@@ -5,7 +5,7 @@
 //   --pages FOLDER  keep the pages, and what was read wrong, there
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { withServer } from "../support/server.ts";
@@ -25,6 +25,7 @@ if (needed.length > 0) {
 const folder = values.pages ?? mkdtempSync(join(tmpdir(), "svc-recognition-"));
 mkdirSync(folder, { recursive: true });
 
+const cores = availableParallelism();
 const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
 const LINE = Array.from({ length: 6 }, () => "---");
 const percent = (part: number, of: number) => `${((100 * part) / Math.max(1, of)).toFixed(2)} %`;
@@ -46,8 +47,9 @@ async function ask(url: string, { file, group, rows }: Page): Promise<Answer["do
   return document ?? { text: "", tables: [] };
 }
 
-async function program(file: string): Promise<string> {
-  const child = Bun.spawn(["tesseract", file, "-", "-l", "eng"], { stdout: "pipe", stderr: "ignore" });
+async function program(file: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const command = ["tesseract", file, "-", "-l", "eng"];
+  const child = Bun.spawn(command, { env: { ...process.env, ...env }, stdout: "pipe", stderr: "ignore" });
   return new Response(child.stdout).text();
 }
 
@@ -76,6 +78,29 @@ async function textGroup(url: string, name: string, pages: readonly Page[]): Pro
   const each = (seconds: number) => (seconds / pages.length).toFixed(2);
   const wrong = [percent(sums.ours, sums.letters), percent(sums.theirs, sums.letters)];
   row(name, pages.length, ...wrong, each(sums.ourTime), each(sums.theirTime));
+}
+
+/** Has `work` done with all pages, so many at once. */
+async function atOnce(count: number, pages: readonly Page[], work: (page: Page) => Promise<unknown>): Promise<void> {
+  const queue = pages.values();
+  const next = async () => {
+    for (const page of queue) await work(page);
+  };
+  await Promise.all(Array.from({ length: count }, next));
+}
+
+/** Pages a minute, each side with all cores: tesseract's threads within a page, or a page on each core, whichever is faster. */
+async function speed(url: string, pages: readonly Page[]): Promise<void> {
+  const perMinute = async (count: number, work: (page: Page) => Promise<unknown>) => {
+    const [, seconds] = await timed(() => atOnce(count, pages, work));
+    return (60 * pages.length) / seconds;
+  };
+  if (pages[0]) await ask(url, pages[0]);
+  const ours = await perMinute(2 * cores, (page) => ask(url, page));
+  const threads = await perMinute(1, ({ file }) => program(file));
+  const sideBySide = await perMinute(cores, ({ file }) => program(file, { OMP_THREAD_LIMIT: "1" }));
+  const ratio = (ours / Math.max(threads, sideBySide)).toFixed(2);
+  row("pages a minute", pages.length, ours.toFixed(0), threads.toFixed(0), sideBySide.toFixed(0), ratio);
 }
 
 async function tableGroup(url: string, name: string, pages: readonly Page[]): Promise<void> {
@@ -107,6 +132,10 @@ try {
       row("pages", "count", "wrong letters, svc", "wrong letters, tesseract", "s a page, svc", "s a page, tesseract");
       row(...LINE);
       for (const [name, group] of texts) await textGroup(url, name, group);
+      console.log();
+      row("", "pages", "svc", "tesseract, its threads", "tesseract, a page a core", "ratio to the faster");
+      row(...LINE);
+      await speed(url, texts[0]?.[1] ?? []);
       console.log();
     }
     if (tables.length > 0) {

@@ -112,6 +112,28 @@ describe("commands on recordings and voices", () => {
     expect([words.action, words.operands, words.flags]).toEqual(["say", ["-1", "--speed"], { voice: "nova" }]);
   });
 
+  test("draw has a short form of its own, which no other command has", () => {
+    const words = parseArguments([
+      "draw",
+      "a",
+      "red",
+      "circle",
+      "-n",
+      "2",
+      "--size=64x64",
+      "-o",
+      "a.png",
+      "--seed",
+      "7",
+    ]);
+    expect(words).toMatchObject({
+      action: "draw",
+      operands: ["a", "red", "circle"],
+      flags: { count: "2", size: "64x64", output: "a.png", seed: "7" },
+    });
+    expect(() => parseArguments(["say", "Hi", "-n", "2"])).toThrow("Unknown option -n.");
+  });
+
   test("need what they are about, and the server has not their options", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");

@@ -61,17 +61,16 @@ const SAID = "And so my fellow Americans, ask not what your country can do for y
 test.skipIf(!isBuilt)(
   "of several recordings, those that fail are told and the others go on",
   async () => {
-    const child = start("transcribe", jfk, at("c.wav"), at("a.wav"), jfk, "--format", "json");
+    const child = start("transcribe", at("c.wav"), at("a.wav"), jfk, "--format", "json");
     const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
     const lines = out.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ file: jfk, text: expect.stringContaining(SAID) }),
-      expect.objectContaining({ file: jfk }),
     ]);
     expect(errors.trimEnd().split("\n")).toEqual([
       `svc: ${at("c.wav")}: there is no such file.`,
       expect.stringContaining(`svc: ${at("a.wav")}: 'file' must be WAV`),
-      "svc: 2 of 4 recordings could not be transcribed.",
+      "svc: 2 of 3 recordings could not be transcribed.",
     ]);
     expect(code).toBe(1);
   },

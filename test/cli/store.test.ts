@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
+import { ModelStore } from "../../src/store/models/model-store.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -62,6 +63,22 @@ test(
     expect(await listed()).toMatchObject([
       { name: "kokoro", complete: false, url: `https://huggingface.co/${KOKORO.repo}` },
     ]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "data for text recognition is listed and removed like a model",
+  async () => {
+    const store = new ModelStore(join(home, ".local/share/svc/models"));
+    const { bytes, sha256 } = bytesContent(Buffer.from("trained"));
+    const path = "tessdata/deu.traineddata";
+    await Bun.write(store.path(path), "trained");
+    const pulled = "2026-01-02T03:04:05.000Z";
+    await store.save({ name: "tessdata:deu", url: "", files: [{ path, bytes, sha256 }], pulled });
+    expect((await finish(["list"])).out).toMatch(/^NAME .*\ntessdata:deu +7 bytes +2026-01-02 03:04\n$/);
+    expect(await finish(["rm", "tessdata:deu"])).toMatchObject({ code: 0, out: expect.stringContaining("removed") });
+    expect(await Bun.file(store.path(path)).exists()).toBe(false);
   },
   TIMEOUT_MS,
 );

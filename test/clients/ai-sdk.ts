@@ -6,6 +6,7 @@ import { APICallError, generateObject, generateText, isStepCount, Output, stream
 import { version } from "ai/package.json";
 import { z } from "zod";
 import { audioChecks } from "./ai-sdk-audio.ts";
+import { imageChecks } from "./ai-sdk-images.ts";
 import { check, equal, ok, same, summary, untilIdle } from "./checks.ts";
 import {
   ADDITION,
@@ -215,4 +216,5 @@ await check("aborting a stream ends its work on the server", async () => {
 });
 
 await audioChecks();
+await imageChecks();
 summary();

@@ -4,6 +4,7 @@
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, summary, untilIdle } from "./checks.ts";
 import { audioChecks } from "./openai-audio.ts";
+import { imageChecks } from "./openai-images.ts";
 import { multiplexChecks } from "./openai-multiplex.ts";
 import { answerChecks } from "./openai-answers.ts";
 import { realtimeChecks } from "./openai-realtime.ts";
@@ -176,6 +177,7 @@ await structuredChecks(sdk);
 await answerChecks(sdk);
 await embeddingChecks(sdk);
 await audioChecks(sdk);
+await imageChecks(sdk);
 await realtimeChecks(sdk, folder);
 await batchChecks(sdk);
 await multiplexChecks(sdk);

@@ -7,6 +7,7 @@ import openai
 import openai_answers  # noqa: F401 — each registers its checks
 import openai_audio  # noqa: F401
 import openai_embeddings  # noqa: F401
+import openai_images  # noqa: F401
 import openai_batches  # noqa: F401
 import openai_multiplex  # noqa: F401
 import openai_realtime  # noqa: F401

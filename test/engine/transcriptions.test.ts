@@ -72,7 +72,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       const verbose = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
       const [whole, plain, silence, nothing] = await Promise.all([
         ask(server, jfk, verbose),
-        ask(server, await repeated(3), { response_format: "text", language: "en" }),
+        ask(server, await repeated(2), { response_format: "text", language: "en" }),
         ask(server, wav(new Int16Array(32_000))),
         ask(server, new Blob(["no sound at all"])),
       ]);
@@ -86,7 +86,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       const asked = answer.words.find(({ word }) => word === "ask");
       expect(asked?.start).toBeGreaterThan(2.5);
       expect(asked?.start).toBeLessThan(4);
-      expect(wordsOf(await plain.text())).toEqual([...JFK_WORDS, ...JFK_WORDS, ...JFK_WORDS]);
+      expect(wordsOf(await plain.text())).toEqual([...JFK_WORDS, ...JFK_WORDS]);
       expect([silence.status, await code(silence)]).toEqual([422, "no_speech"]);
       expect([nothing.status, await code(nothing)]).toEqual([400, "invalid_value"]);
     });

@@ -131,6 +131,7 @@ describe("a model of another server", () => {
       ["fake-whisper", "svc"],
       ["fake-voice", "svc"],
       ["fake-reader", "svc"],
+      ["fake-drawer", "svc"],
     ]);
     expect(models[1]).toEqual({ name: "up/far", model: "up/far", capabilities: ["chat", "completion", "streaming"] });
     expect(await list()).toEqual({ object: "list", data, models });

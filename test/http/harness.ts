@@ -12,19 +12,23 @@ import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { NoEngine } from "../../src/engine/text/none.ts";
 import type { ObservedEngine } from "../../src/engine/process/status.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
+import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { pause } from "../../src/service/batch/pause.ts";
-import { InputTranscriber } from "../../src/service/input-transcriber.ts";
+import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ClassificationService } from "../../src/service/classification.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { PictureReader } from "../../src/service/picture-reader.ts";
+import { SoundReader } from "../../src/service/sound-reader.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
+  offeredImages,
   OfferedModels,
   offeredRecognition,
   offeredSpeech,
@@ -32,7 +36,10 @@ import {
 } from "../../src/service/offered-models.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { RecognitionService } from "../../src/service/recognition.ts";
+import { ImageService } from "../../src/service/images.ts";
 import { Documents } from "../../src/store/documents.ts";
+import { KeptImages } from "../../src/store/kept-images.ts";
+import { Pictures } from "../../src/store/pictures.ts";
 import { Recordings } from "../../src/store/recordings.ts";
 import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
@@ -56,6 +63,7 @@ export const testConfig: Config = {
   maxAudioBytes: 100_000,
   maxRealtimeSessions: 4,
   transcribeInput: false,
+  ocrInput: false,
   batchEndpoints: false,
   embeddingCtx: 2048,
   host: "127.0.0.1",
@@ -181,7 +189,8 @@ export interface TestServer extends RunningServer {
   readonly transcriber: FakeTranscriber;
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
-  /** Where recordings are put. */
+  readonly drawer: FakeDrawer;
+  /** Where recordings, documents and pictures are put. */
   readonly recordings: string;
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -190,6 +199,7 @@ export interface TestServer extends RunningServer {
   readonly speech: SpeechService;
   readonly recognition: RecognitionService;
   readonly classification: ClassificationService;
+  readonly images: ImageService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
@@ -241,15 +251,17 @@ export function serve(
   const transcriber = new FakeTranscriber("fake-whisper");
   const speaker = new FakeSpeaker("fake-voice");
   const reader = new FakeReader("fake-reader");
+  const drawer = new FakeDrawer("fake-drawer");
   const offered = [
     ...embedders.map((embedder) => offeredEmbeddings(embedder, parallel)),
     offeredTranscription(transcriber, parallel),
     offeredSpeech(speaker, parallel),
     offeredRecognition(reader),
+    offeredImages(drawer),
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
-    ? localRouter(engine, parallel, sources, config.transcribeInput)
+    ? localRouter(engine, parallel, sources, { image: config.ocrInput, audio: config.transcribeInput })
     : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
@@ -268,9 +280,6 @@ export function serve(
     recordings: new Recordings(recordings, config.maxAudioBytes),
     mediaLimits,
   });
-  const hearing = config.transcribeInput ? { transcriber: new InputTranscriber(transcriptions) } : {};
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, ...hearing });
-  const classification = new ClassificationService({ router, generation });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
     router,
@@ -279,6 +288,19 @@ export function serve(
     tessdata: reader.tessdata,
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
+  const readers = new InputReaders({
+    ...(config.ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
+    ...(config.transcribeInput && { audio: new SoundReader(transcriptions) }),
+  });
+  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
+  const classification = new ClassificationService({ router, generation });
+  const images = new ImageService({
+    router,
+    requests,
+    pictures: new Pictures(recordings),
+    kept: new KeptImages(clock),
+  });
+  onTestFinished(() => images.close());
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
@@ -294,6 +316,7 @@ export function serve(
     speech,
     recognition,
     classification,
+    images,
     metrics,
     log,
     clock,
@@ -318,6 +341,7 @@ export function serve(
     transcriber,
     speaker,
     reader,
+    drawer,
     recordings,
     requests,
     generation,
@@ -326,6 +350,7 @@ export function serve(
     speech,
     recognition,
     classification,
+    images,
     metrics,
     log,
     clock,

@@ -3,9 +3,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "bun:test";
 import { contractVersion } from "../../src/config/version.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import { isLimited } from "../../src/http/access.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
+import { pngHeader } from "../media/files.ts";
 import { testStore } from "../support/stored-models.ts";
 import { serve, testConfig } from "./harness.ts";
 
@@ -30,6 +32,7 @@ function registered(): string[] {
     speech,
     recognition,
     classification,
+    images,
   } = serve();
   const services = {
     engine,
@@ -42,6 +45,7 @@ function registered(): string[] {
     speech,
     recognition,
     classification,
+    images,
     storedModels: testStore(testConfig),
   };
   const clock = { now: () => 0, wall: () => 0, after: () => () => {} };
@@ -56,6 +60,21 @@ const OPEN = ["/", "/health", "/openapi.json", "/docs"];
 /** What is uploaded has no example. */
 const RECORDING = { data: "c291bmQ=", document: { document_url: "data:,picture" } };
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
+
+const PICTURE = pngHeader(64, 64);
+const CHANGE = { prompt: "in blue", init_images: [Buffer.from(PICTURE).toString("base64")] };
+
+function withPicture(): FormData {
+  const form = new FormData();
+  form.append("prompt", CHANGE.prompt);
+  form.append("image", new Blob([PICTURE]), "image.png");
+  return form;
+}
+
+const UPLOADS: Readonly<Record<string, object>> = {
+  "/v1/images/edits": withPicture(),
+  "/sdapi/v1/img2img": CHANGE,
+};
 
 async function withFile(url: string, example: unknown) {
   const { id } = (await (await fetch(`${url}/v1/files`, { method: "POST", body: LINE })).json()) as { id: string };
@@ -105,12 +124,22 @@ describe("GET /openapi.json", () => {
       if (path === "/v1/realtime") continue;
       // What a file is uploaded to has no example, and what needs one has one that is not there.
       const sent =
-        path === "/v1/files" ? LINE : path === "/v1/batches" ? await withFile(url, example) : (example ?? RECORDING);
-      const response = await (method === "GET" ? fetch(url + path) : post(path, sent));
+        path === "/v1/files"
+          ? LINE
+          : path === "/v1/batches"
+            ? await withFile(url, example)
+            : (example ?? UPLOADS[path] ?? RECORDING);
+      const response = await (method === "GET"
+        ? fetch(url + path)
+        : sent instanceof FormData
+          ? fetch(url + path, { method, body: sent })
+          : post(path, sent));
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
-      const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(method === "POST" && { 429: "" }) };
+      const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(isLimited(method, path) && { 429: "" }) };
       expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors, ...keyed }));
-      expect(response.status).toBe(200);
+      // What is refused for good has no other answer.
+      expect(response.status).toBe(answers[200] === undefined ? 501 : 200);
+      if (answers[200] === undefined) continue;
       const type = response.headers.get("content-type")?.split(";")[0];
       expect(Object.keys(responses?.["200"]?.content ?? {})).toContain(String(type));
     }
@@ -136,7 +165,7 @@ describe("GET /openapi.json", () => {
       ]).toEqual([key, true]);
       forms.add(form);
     }
-    expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError"]);
+    expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError", "SdapiError"]);
   });
 
   test("names both headers of API keys, and the routes that need none", async () => {

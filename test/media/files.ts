@@ -90,6 +90,43 @@ export function bmp(width: number, height: number, color: (x: number, y: number)
   return file;
 }
 
+/** A BMP of 1, 4 or 8 bits a pixel with these colours; `color` says which of them a pixel has. */
+export function paletteBmp(
+  [width, height]: readonly [number, number],
+  bits: 1 | 4 | 8,
+  colors: readonly Rgb[],
+  color: (x: number, y: number) => number,
+  kind: "usual" | "old" | "from the top" = "usual",
+): Uint8Array<ArrayBuffer> {
+  const rowBytes = Math.ceil((width * bits) / 32) * 4;
+  const head = kind === "old" ? 12 : 40;
+  const entry = kind === "old" ? 3 : 4;
+  const from = 14 + head + colors.length * entry;
+  const file = new Uint8Array(from + rowBytes * height);
+  const view = new DataView(file.buffer);
+  file.set(ascii("BM"));
+  view.setUint32(10, from, true);
+  view.setUint32(14, head, true);
+  if (kind === "old") [width, height, 1, bits].forEach((value, at) => view.setUint16(18 + at * 2, value, true));
+  else {
+    view.setInt32(18, width, true);
+    view.setInt32(22, kind === "from the top" ? -height : height, true);
+    view.setUint16(26, 1, true);
+    view.setUint16(28, bits, true);
+    view.setUint32(46, colors.length, true);
+  }
+  colors.forEach((one, at) => file.set(one.toReversed(), 14 + head + at * entry));
+  for (let y = 0; y < height; y++) {
+    const row = from + (kind === "from the top" ? y : height - 1 - y) * rowBytes;
+    for (let x = 0; x < width; x++) {
+      const bit = x * bits;
+      const at = row + (bit >>> 3);
+      file[at] = (file[at] ?? 0) | (color(x, y) << (8 - bits - (bit & 7)));
+    }
+  }
+  return file;
+}
+
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const join = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.concat(parts));
 
@@ -151,9 +188,9 @@ function pngChunk(type: string, data: Uint8Array): Uint8Array {
 }
 
 /** A PNG of which there is only the header, for any size. */
-export function pngHeader(width: number, height: number): Uint8Array {
+export function pngHeader(width: number, height: number, alpha = false): Uint8Array<ArrayBuffer> {
   const magic = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-  const header = join(u32(width), u32(height), Uint8Array.of(8, 2, 0, 0, 0));
+  const header = join(u32(width), u32(height), Uint8Array.of(8, alpha ? 6 : 2, 0, 0, 0));
   return join(magic, pngChunk("IHDR", header), pngChunk("IEND", new Uint8Array(0)));
 }
 

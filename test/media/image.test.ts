@@ -1,6 +1,6 @@
 // Images of every kind become upright RGB of the right size; what is no whole image is refused.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   animatedWebp,
   blue,
@@ -12,6 +12,7 @@ import {
   jpegWithExif,
   limitsWith,
   loadImage,
+  paletteBmp,
   pngHeader,
   pngWithChunks,
   pngWithExif,
@@ -196,7 +197,55 @@ test("what is no image is named as what it is", async () => {
   expect(await got("hello there")).toBe("text.");
   expect(await got("RIFF\x24\0\0\0WAVEfmt ")).toBe("WAV audio.");
   expect(await got("\x01\x02\x03")).toBe("data of an unknown type.");
-  const paletted = flag(8, 8);
-  paletted[28] = 8;
-  expect(await got(Buffer.from(paletted).toString("latin1"))).toBe("a BMP of 8 bits a pixel.");
+  const narrow = flag(8, 8);
+  narrow[28] = 16;
+  expect(await got(Buffer.from(narrow).toString("latin1"))).toBe("a BMP of 16 bits a pixel.");
+});
+
+describe("a BMP with a palette", () => {
+  const colors = [red, green, blue, yellow];
+  const quarter = (x: number, y: number) => (y < 8 ? 0 : 2) + (x < 15 ? 0 : 1);
+  const rows = (bits: 1 | 4 | 8, kind?: "usual" | "old" | "from the top") =>
+    paletteBmp([30, 16], bits, colors, quarter, kind);
+
+  test.each([
+    ["8 bits", rows(8)],
+    ["4 bits", rows(4)],
+    ["rows from the top", rows(4, "from the top")],
+    ["the oldest header", rows(8, "old")],
+  ])("is decoded: %s", async (_, file) => {
+    const media = await load(file);
+    expect([media.width, media.height]).toEqual([30, 16]);
+    expect(quarters(media)).toEqual(upright);
+  });
+
+  test("of one bit, as fax and scan programs write them, is decoded, and made smaller", async () => {
+    const file = paletteBmp([601, 100], 1, [white, red], (x) => (x < 300 ? 1 : 0));
+    const { width, height, rgb } = await loadImage(dataUrl(file), limitsWith({}), "low");
+    expect([width, height]).toEqual([512, 85]);
+    expect([[...rgb.subarray(0, 3)], [...rgb.subarray(511 * 3, 512 * 3)]]).toEqual([[...red], [...white]]);
+  });
+
+  const changed = (at: number, value: number, bytes = 4) => {
+    const file = rows(8);
+    for (let index = 0; index < bytes; index++) file[at + index] = (value >>> (8 * index)) & 255;
+    return file;
+  };
+  test.each([
+    ["compressed rows", changed(30, 1), "a compressed BMP."],
+    ["rows that are missing", rows(8).slice(0, -1), "a BMP file that is cut off."],
+    ["rows behind the end", changed(10, 0xffffffff), "a BMP file that is cut off."],
+    ["a size that no memory holds", changed(22, 0x7fffffff), /megapixels/],
+    ["no width", changed(18, 0), "a BMP image of 0 × 16 pixels."],
+  ])("is refused: %s", async (_, file, got) => {
+    const message = await refusal(load(file));
+    if (typeof got === "string") expect(message).toEndWith(`got ${got}`);
+    else expect(message).toMatch(got);
+  });
+
+  test("without all its colours has black in their place", async () => {
+    const file = changed(10, 54 + 4);
+    const { rgb } = await load(file.slice(0, -12));
+    expect([...new Set(rgb)].toSorted()).toEqual([0, 255]);
+  });
 });

@@ -1,14 +1,11 @@
-// Chat templates of other models with the parsers that belong to them (templates/FIDELITY.md says what is checked), random
+// Chat templates of other models with the parsers that belong to them (`fidelity.long.test.ts` reads each), random
 // tool-call texts through those parsers, and svc-mini's own template.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { chat, library, load, prompt } from "./harness.ts";
 import { WEATHER_CALL, ZONE_CALL, type Family } from "./templates/family.ts";
-import { checkTemplate } from "./templates/fidelity.ts";
-import { fidelityTable, unexplained, type Row } from "./templates/fidelity-table.ts";
 import {
   CHECKED_PARAMETERS,
   forcedCall,
@@ -21,7 +18,6 @@ import { readRandomTexts, tell, unknownViolations, type Tally, type Told } from 
 import { families, loadTemplate, missing, TEMPLATES } from "./templates/sources.ts";
 import { tool, TOOLS } from "./templates/tools.ts";
 
-const FIDELITY = join(import.meta.dir, "templates/FIDELITY.md");
 /** One of each kind; `bun test/native/templates/thousand.ts` reads more of more families. */
 const RANDOM_TEXTS = 15;
 
@@ -46,26 +42,6 @@ describe.skipIf(missing !== undefined)("templates of other models", () => {
       if (parallel !== undefined) expect(write([WEATHER_CALL, ZONE_CALL])).toBe(parallel);
     },
   );
-
-  test("what they render and read is what FIDELITY.md says", async () => {
-    const rows: Row[] = [];
-    for (const family of families) {
-      for (const template of family.templates) {
-        await loadTemplate(llama, template);
-        rows.push({
-          template,
-          family: family.name,
-          results: checkTemplate(llama, family, family.templates[0] === template),
-        });
-        llama.unload();
-      }
-    }
-    rows.sort((a, b) => (a.template < b.template ? -1 : 1));
-    expect(unexplained(rows)).toEqual([]);
-    const table = fidelityTable(rows);
-    if (process.env["UPDATE_GOLDENS"] === "1") await Bun.write(FIDELITY, table);
-    expect(table).toBe(await Bun.file(FIDELITY).text());
-  }, 300_000);
 });
 
 describe.skipIf(missing !== undefined)("ids of calls", () => {
@@ -134,7 +110,7 @@ describe.skipIf(missing !== undefined)("random tool-call texts", () => {
   });
 
   // To be mended in ffi/llama/answer.cpp (what is told of a broken text depends on when it was read, names are told too
-  // early) and in src/engine/child/answer.ts (line breaks in strings, a comma at the end).
+  // early) and in src/engine/text/child/answer.ts (line breaks in strings, a comma at the end).
   test("come to the same in one piece and in many, are never lost, and their arguments are JSON", () => {
     expect(tallies.size).toBeGreaterThan(5);
     expect(violations(() => true)).toEqual([]);

@@ -55,6 +55,14 @@ test("vectors come from the first model here that makes them, loaded or not, and
   );
 });
 
+test("without an image model, any name is told which option names one", () => {
+  for (const name of [undefined, "dall-e-2"]) {
+    expect(() => new ModelRouter([]).find(name, "images")).toThrow(
+      expect.objectContaining({ code: "engine_unavailable", message: expect.stringContaining("--image-model") }),
+    );
+  }
+});
+
 test("the list has each name once, what is loaded first, otherwise the order of the sources", () => {
   const router = new ModelRouter([
     source({ id: "a" }, { id: "b", loaded: true, ownedBy: "first" }),

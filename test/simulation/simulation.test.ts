@@ -18,9 +18,8 @@ describe.each([
 ] as const)("%s, chunks of %d that can be paused", (layout, chunk) => {
   const limits = { ...LIMITS, layout, chunk, cells: 8192, sequences: layout === "unified" ? 24 : 4 };
 
-  const loads = [chat(40, 150), agents(4, 500, 1), flood(24, 10), backgroundFlood(8, 10), disconnects(60)];
-  const small = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), disconnects(20)];
-  test.each([...loads, ...small.map(adapted)])("$name", (trace) => {
+  const loads = [chat(12, 150), agents(4, 500, 1), flood(12, 10), backgroundFlood(4, 6), disconnects(20)];
+  test.each([...loads, ...loads.map(adapted)])("$name", (trace) => {
     const { outcomes } = simulate(trace, limits, cost, true);
     for (const [at, arrival] of trace.arrivals.toSorted((a, b) => a.at - b.at).entries()) {
       if (arrival.disconnectsAfter === undefined) expect(outcomes[at]?.finished).toBe(true);

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { ModelStore, sourceOf } from "../../src/store/models/model-store.ts";
 import { PullError } from "../../src/store/models/pull-error.ts";
 import { pullTessdata } from "../../src/store/models/pull-tessdata.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
@@ -64,6 +65,7 @@ function pull(address: string, name = "deu") {
     progress: (bytes) => void received.push(bytes),
     note: (text) => void notes.push(text),
     patience,
+    now: () => Date.UTC(2026, 0, 2),
   });
   return { folder, path, notes, received };
 }
@@ -81,6 +83,24 @@ test("the data is put where recognition finds it", async () => {
   expect(readdirSync(join(folder, "tessdata"))).toEqual(["deu.traineddata"]);
   expect(received.at(-1)).toBeGreaterThan(100);
   expect(new Tessdata([join(folder, "tessdata")]).find("deu")).toEqual({ name: "deu", path: await path });
+});
+
+test("the store lists and removes it like a model, also by the name alone", async () => {
+  const { url } = await registry();
+  const { folder, path } = pull(url);
+  await path;
+  const store = new ModelStore(folder);
+  const [listed] = store.list();
+  expect(listed).toMatchObject({
+    name: "tessdata:deu",
+    url: `${url}/deu-1.0.0.tgz`,
+    files: [{ path: "tessdata/deu.traineddata", bytes: DATA.length }],
+    pulled: "2026-01-02T00:00:00.000Z",
+  });
+  const found = store.findAll("tessdata:deu")[0] ?? expect.unreachable();
+  expect([store.isReady(found), sourceOf(found)]).toEqual([true, "tessdata:deu"]);
+  expect(await store.remove(found)).toBe(DATA.length);
+  expect([store.list(), existsSync(await path)]).toEqual([[], false]);
 });
 
 test("what arrives damaged is fetched again, and never kept", async () => {

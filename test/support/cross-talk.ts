@@ -1,6 +1,7 @@
 // Random conversations that begin alike, run at once and are left in the middle; every answer is then compared with that
 // of a server that computed nothing before.
 
+import { join } from "node:path";
 import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { describePerson, listKeys, person } from "../bench/records.ts";
 import { askWithLogprobs, type Ask, type LogprobAnswer, type Manner, type Message } from "./logprob-chat.ts";
@@ -8,6 +9,14 @@ import { metricValue } from "./metrics-text.ts";
 import { Random } from "./random.ts";
 import { compareAnswers, type Likeness } from "./same-answer.ts";
 import { startServer, type ServerProcess } from "./server.ts";
+
+const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+
+/**
+ * Less room than the clients' conversations need together: cells are taken away and given to others. One thread: two that
+ * wait for each other take minutes beside other tests.
+ */
+export const CROSS_TALK_FLAGS: readonly string[] = ["--model", MODEL, "--ctx", "1024", "--threads", "1"];
 
 export interface CrossTalkOptions {
   readonly conversations: number;

@@ -51,6 +51,8 @@ export class FakeReader implements RecognitionPort {
   pages: readonly RecognizedPage[] = [first, second];
   /** Thrown in place of acceptance. */
   refusal: Error | undefined;
+  /** Pages that were taken. */
+  told = 0;
   /** Settled by a test, pages behind the first wait for it. */
   gate: Promise<unknown> = Promise.resolve();
   /** Data for languages. */
@@ -88,6 +90,7 @@ export class FakeReader implements RecognitionPort {
     }
     for (const page of this.pages) {
       yield { type: "page", page, of: this.pages.length };
+      this.told++;
       await Promise.race([this.gate, aborted]);
     }
     signal.throwIfAborted();

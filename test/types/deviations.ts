@@ -21,12 +21,23 @@ const usage = within("usage", [
   "peak_memory_gib",
 ]);
 
-/** With --transcribe-input. */
-const transcribed = "svc_transcriptions";
+/** Images are not counted in tokens. */
+const tokens = {
+  usage: {
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+  },
+};
+
+/** With --transcribe-input and --ocr-input. */
+const recognized = "svc_recognitions";
+const readInputs = ["svc_transcriptions", recognized];
 
 /** Sent by the API's own service too, though its types leave them out or say that they are never null. */
 const resource = {
-  extensions: ["store", "presence_penalty", "frequency_penalty", transcribed],
+  extensions: ["store", "presence_penalty", "frequency_penalty", ...readInputs],
   values: { user: [null] },
   absent: { output_text: "" },
 } as const satisfies Deviations;
@@ -37,11 +48,11 @@ const profiles = ["svc_profile", "svc_profile_extended"];
 
 export const deviations = {
   ChatCompletion: {
-    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles, transcribed],
+    extensions: ["custom_id", "timings", "choices.*.message.reasoning_content", ...usage, ...profiles, ...readInputs],
     values: { "choices.*.finish_reason": ["cancelled"] },
   },
   ChatCompletionChunk: {
-    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, transcribed],
+    extensions: ["custom_id", "timings", "error", "choices.*.delta.reasoning_content", ...usage, ...readInputs],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
   // Pieces of an answer have the same type as whole ones, which always say why they ended.
@@ -99,10 +110,15 @@ export const deviations = {
     values: { "response.usage": [null], "response.user": [null] },
     absent: { "response.output_text": "" },
   },
-  Message: {},
-  RawMessageStreamEvent: {},
+  ImagesResponse: { extensions: ["data.*.seed"] },
+  ImageGenPartialImageEvent: { extensions: ["image_index"] },
+  ImageGenCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
+  ImageEditPartialImageEvent: { extensions: ["image_index"] },
+  ImageEditCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
+  Message: { extensions: [recognized] },
+  RawMessageStreamEvent: { extensions: [`message.${recognized}`] },
   // JSON has no dates.
-  ChatResponse: { extensions: bytes, values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
   GenerateResponse: {
     extensions: bytes,
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },

@@ -25,6 +25,13 @@ import type { Completion } from "openai/resources/completions";
 import type { CreateEmbeddingResponse } from "openai/resources/embeddings";
 import type { RealtimeServerEvent as FlatRealtimeServerEvent } from "openai/resources/beta/realtime/realtime";
 import type { FileObject } from "openai/resources/files";
+import type {
+  ImageEditCompletedEvent,
+  ImageEditPartialImageEvent,
+  ImageGenCompletedEvent,
+  ImageGenPartialImageEvent,
+  ImagesResponse,
+} from "openai/resources/images";
 import type { RealtimeServerEvent } from "openai/resources/realtime/realtime";
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { ErrorObject as OpenAIError } from "openai/resources/shared";

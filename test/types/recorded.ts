@@ -19,6 +19,8 @@ interface Types {
   /** Absent: the clients have no type for it. */
   readonly whole?: TypeName;
   readonly part?: TypeName;
+  /** Of the event that completes something; absent: that of all. */
+  readonly last?: TypeName;
   readonly refusal?: TypeName;
 }
 
@@ -40,6 +42,20 @@ const TYPES: Readonly<Record<string, Types>> = {
   voices: {},
   // They have none for recognised text.
   ocr: { refusal: "OpenAIError" },
+  images: {
+    whole: "ImagesResponse",
+    part: "ImageGenPartialImageEvent",
+    last: "ImageGenCompletedEvent",
+    refusal: "OpenAIError",
+  },
+  edits: {
+    whole: "ImagesResponse",
+    part: "ImageEditPartialImageEvent",
+    last: "ImageEditCompletedEvent",
+    refusal: "OpenAIError",
+  },
+  // Another API's.
+  sdapi: {},
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
   // An error of that API is a sentence, for which it has no type.
@@ -91,7 +107,8 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
       // Sent only to who asks for it by a header of ours, who knows it by its key.
       if ("svc_profile" in value || "svc_profile_extended" in value) continue;
       const isFailure = value.type === "error";
-      if (!isFailure) yield* part(types.part, value, index + 1);
+      const isLast = types.last !== undefined && value.type?.endsWith(".completed");
+      if (!isFailure) yield* part(isLast ? types.last : types.part, value, index + 1);
       else if (types.refusal !== "OpenAIError") yield* part("ErrorResponse", value, index + 1);
       if (types.part !== "RawMessageStreamEvent" && value.error) yield* part("OpenAIError", value.error, index + 1);
     }

@@ -90,6 +90,10 @@ export const serverOptions = {
     default: false,
     help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer says so.",
   }),
+  ocrInput: boolean({
+    default: false,
+    help: "Read text in images of messages for models that cannot see: it takes their place, and the answer says so.",
+  }),
   streaming: boolean({
     default: true,
     help: "Honour stream: true; --no-streaming answers such requests as plain JSON.",
@@ -97,7 +101,7 @@ export const serverOptions = {
   compatibilityApis: boolean({
     aliases: ["conveniences"],
     default: true,
-    help: "Serve the compatibility APIs outside /v1: Ollama's and llama.cpp's.",
+    help: "Serve the compatibility APIs outside /v1: Ollama's, llama.cpp's and Stable Diffusion's.",
   }),
   heartbeatMs: seconds(0.1, DAY_S, {
     name: "heartbeat",

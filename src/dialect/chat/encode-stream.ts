@@ -6,13 +6,13 @@ import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/gener
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
-import { encodeTranscribed } from "../fields/transcribed.ts";
+import { encodeReadInputs } from "../fields/read-inputs.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "transcribed"> {
+export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly includeUsage: boolean;
@@ -22,7 +22,7 @@ export interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "
 
 /**
  * Puts for each choice a role chunk, delta chunks and a finish chunk, then a usage chunk and a profile if requested. The first
- * chunk tells what was transcribed. A failure becomes an error-marked chunk.
+ * chunk tells what was read for the model. A failure becomes an error-marked chunk.
  */
 export function chatWriter(
   put: Put<string>,
@@ -39,10 +39,11 @@ export function chatWriter(
   let profile: Profile | undefined;
   return {
     begin() {
-      const { svc_transcriptions } = encodeTranscribed(options);
-      const told = svc_transcriptions ? `,"svc_transcriptions":${JSON.stringify(svc_transcriptions)}}` : "}";
+      const told = Object.entries(encodeReadInputs(options))
+        .map(([field, inputs]) => `,"${field}":${JSON.stringify(inputs)}`)
+        .join("");
       for (let choice = 0; choice < choices; choice++) {
-        put(`${open(choice)}{"role":"assistant","content":""},"finish_reason":null}]${choice === 0 ? told : "}"}`);
+        put(`${open(choice)}{"role":"assistant","content":""},"finish_reason":null}]${choice === 0 ? told : ""}}`);
       }
     },
     event(event) {

@@ -4,12 +4,12 @@ import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
-import { encodeTranscribed } from "../fields/transcribed.ts";
+import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collectAll, type Answer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
 import { encodeTimings, encodeUsage } from "./usage.ts";
 
-export interface ChatAnswerOptions extends Pick<AcceptedEvent, "transcribed"> {
+export interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
   /** Answers that the events belong to. */
   readonly choices: number;
   readonly withLogprobs: boolean;
@@ -31,7 +31,7 @@ export async function encodeChat(
     choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
-    ...encodeTranscribed(options),
+    ...encodeReadInputs(options),
     ...encodeProfile(profile, usage, finishes.findLast((finish) => finish.profile)?.profile),
   };
 }

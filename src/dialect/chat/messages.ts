@@ -70,10 +70,10 @@ function decodePart(part: WirePart, path: string): ContentPart {
       return { type: "text", text: part.text };
     case "image_url": {
       if (part.image_url == null) throw missing("image_url", "an object");
-      const { url, detail } = part.image_url;
+      const { url, detail, languages } = part.image_url;
       return {
         type: "media",
-        source: { kind: "image", url, detail: detail ?? "auto" },
+        source: { kind: "image", url, detail: detail ?? "auto", ...(languages && { languages }) },
         param: `${path}.image_url.url`,
       };
     }

@@ -1,6 +1,9 @@
 // The fields of a form as the JSON body that they would be.
 
-/** What the value of a field is; all others are texts. `list`: it may come several times, also as `name[]`. */
+/**
+ * What the value of a field is; all others are texts. `object`: one, or a list of them, in JSON. `list`: it may come several
+ * times, also as `name[]`.
+ */
 export type FormFields = Readonly<Record<string, "number" | "boolean" | "object" | "list">>;
 
 /** A value that cannot be read as what it should be stays a text, for the check of the body to refuse. */
@@ -21,7 +24,7 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
 function read(kind: FormFields[string] | undefined, value: string): unknown {
   if (kind === "number") return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
   if (kind === "boolean") return BOOLEANS.get(value.toLowerCase()) ?? value;
-  return kind === "object" && value.startsWith("{") ? objectIn(value) : value;
+  return kind === "object" && /^[{[]/.test(value) ? objectIn(value) : value;
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

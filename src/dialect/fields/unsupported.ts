@@ -1,7 +1,8 @@
 // Fields that today's clients may send and that this server does not serve: refused by name, never ignored, because an
 // answer that silently lacks what was requested is worse than an error.
 
-import { SvcError } from "../../domain/errors.ts";
+import type { TSchema } from "../../contract/schema.ts";
+import { shownName, SvcError } from "../../domain/errors.ts";
 
 /** Fields of an API that have no schema here, with the test for "would have an effect". */
 export type Unsupported = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -16,3 +17,26 @@ export function refuseUnsupported(body: unknown, unsupported: Unsupported): void
   const field = Object.keys(unsupported).find((name) => fields[name] != null && unsupported[name]?.(fields[name]));
   if (field) throw new SvcError("unsupported_parameter", `'${field}' is not supported.`, { param: field });
 }
+
+/**
+ * Throws SvcError `unsupported_parameter` about the first field that a schema of an object does not have, at whatever depth;
+ * null is none.
+ */
+export function refuseUnknown(value: unknown, schema: TSchema, path = ""): void {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) refuseUnknown(item, schema["items"] as TSchema, `${path}${at}.`);
+  } else if (typeof value === "object" && value !== null && schema["properties"]) {
+    for (const [name, item] of Object.entries(value)) {
+      if (item === null) continue;
+      const param = path + shownName(name);
+      const own = Object.hasOwn(schema["properties"], name) ? (schema["properties"][name] as TSchema) : undefined;
+      if (!own) throw new SvcError("unsupported_parameter", `'${param}' is not supported.`, { param });
+      refuseUnknown(item, withoutNull(own), `${param}.`);
+    }
+  }
+}
+
+/** What an optional field is where it is there. */
+const withoutNull = (schema: TSchema): TSchema =>
+  (schema["anyOf"] as TSchema[] | undefined)?.find((one) => one["type"] === "object" || one["type"] === "array") ??
+  schema;

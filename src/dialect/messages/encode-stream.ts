@@ -16,13 +16,13 @@ export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 export function messageWriter(
   put: Put<NamedEvent>,
   message: MessagesAnswer,
-  { requestId, promptTokens }: StreamedRequest,
+  { requestId, promptTokens, readInputs }: StreamedRequest,
 ): StreamWriter<GenerateEvent> {
   const write = (type: string, fields: object) => put({ event: type, data: JSON.stringify({ type, ...fields }) });
   const blocks = new BlockWriter(write, message.showThinking);
   return {
     begin() {
-      write("message_start", { message: beginning(message, noUsage(promptTokens)) });
+      write("message_start", { message: beginning({ ...message, readInputs }, noUsage(promptTokens)) });
       write("ping", {});
     },
     event(event) {

@@ -1,12 +1,13 @@
 // The events of one generation → a message of the Messages API.
 
 import type { MessagesCounts, MessagesEnd, MessagesResponse } from "../../contract/messages.ts";
-import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { objectOf } from "../fields/json-object.ts";
+import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { Answer, collect } from "../stream/collect.ts";
 
-export interface MessagesAnswer {
+export interface MessagesAnswer extends Pick<AcceptedEvent, "readInputs"> {
   readonly id: string;
   readonly model: string;
   /** Thoughts are shown. */
@@ -41,7 +42,7 @@ function encodeBlock(part: Answer["parts"][number]): MessagesResponse["content"]
 }
 
 /** The message as it begins, with what is known of its usage. */
-export const beginning = ({ id, model }: MessagesAnswer, usage: Usage): MessagesResponse => ({
+export const beginning = ({ id, model, readInputs }: MessagesAnswer, usage: Usage): MessagesResponse => ({
   id,
   type: "message",
   role: "assistant",
@@ -50,6 +51,7 @@ export const beginning = ({ id, model }: MessagesAnswer, usage: Usage): Messages
   ...end(null),
   diagnostics: null,
   usage: { ...encodeUsage(usage), cache_creation: null, inference_geo: null, service_tier: null, speed: null },
+  ...encodeReadInputs({ readInputs }),
 });
 
 /** Why the message ended. The API has no word for cancelling; the turn is over then as well. */

@@ -2,7 +2,7 @@
 
 import type { OcrResponse } from "../../contract/ocr.ts";
 import type { RecognizedPage } from "../../domain/recognition.ts";
-import { pageMarkdown } from "../recognition/markdown.ts";
+import { pageMarkdown } from "../../text/page-markdown.ts";
 
 /** Points of a PDF; what a picture has is not known. */
 const POINTS_AN_INCH = 72;

@@ -1,17 +1,18 @@
 // The events of one generation → answers of Ollama's API: one JSON object, or one a line.
 
 import type { OllamaAnswer } from "../../contract/ollama.ts";
-import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
 import { objectOf } from "../fields/json-object.ts";
+import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collect } from "../stream/collect.ts";
 import type { Put, StreamWriter } from "../stream/streamed.ts";
 
 /** `chat` answers have a message, `generate` answers a response. */
 export type OllamaForm = "chat" | "generate";
 
-export interface OllamaContext {
+export interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
   readonly form: OllamaForm;
   readonly model: string;
   /** Milliseconds since 1970. */
@@ -46,10 +47,11 @@ export async function encodeOllama(
     calls: calls.map(encodeCall),
     ...(logprobs.length > 0 && { logprobs }),
   };
-  return { ...piece(context, whole), ...ending(finish) };
+  return { ...piece(context, whole), ...ending(finish), ...encodeReadInputs(context) };
 }
 
-/** Puts one line for each piece; calls whole, as that API knows no parts of them. A failure becomes a line with `error`. */
+/** Puts one line for each piece; calls whole, as that API knows no parts of them. A failure becomes a line with `error`; the last
+ * of another end tells what was read for the model. */
 export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWriter<GenerateEvent> {
   const line = (answer: object) => put(`${JSON.stringify(answer)}\n`);
   let open: { readonly name: string; arguments: string } | undefined;
@@ -75,7 +77,7 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
           return;
         case "finish":
           endCall();
-          line({ ...piece(context, {}), ...ending(event) });
+          line({ ...piece(context, {}), ...ending(event), ...encodeReadInputs(context) });
       }
     },
     failure: ({ message }) => line({ error: message }),

@@ -12,7 +12,7 @@ import type { PictureLabel, RecognizedPage, RecognizedTable } from "../../domain
 import type { Box } from "../../recognition/bitmap.ts";
 import type { RecognitionCall } from "./decode.ts";
 import { hintsOf } from "./hints.ts";
-import { pageMarkdown } from "./markdown.ts";
+import { pageMarkdown } from "../../text/page-markdown.ts";
 import type { NamedSource } from "./sources.ts";
 
 /** A document with all that was recognised in it. */

@@ -3,7 +3,7 @@
 import type { ResponseResource } from "../../contract/responses.ts";
 import type { SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent, ChatMessage, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { encodeTranscribed } from "../fields/transcribed.ts";
+import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { withoutFinish } from "../stream/collect.ts";
 import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
 import { typedError } from "../stream/typed-error.ts";
@@ -27,10 +27,10 @@ export interface ResponseContext {
   readonly onEnd: (end: ResponseEnd) => void;
 }
 
-/** The context once it is known what of the input was transcribed: the resource tells. */
-export const withTranscribed = (context: ResponseContext, known: Pick<AcceptedEvent, "transcribed">) => ({
+/** The context once it is known what of the input was read for the model: the resource tells. */
+export const withReadInputs = (context: ResponseContext, known: Pick<AcceptedEvent, "readInputs">) => ({
   ...context,
-  resource: { ...context.resource, ...encodeTranscribed(known) },
+  resource: { ...context.resource, ...encodeReadInputs(known) },
 });
 
 /** Collects the whole response. Throws what the generation throws. */

@@ -1,5 +1,6 @@
 // Input items of the Responses API → the domain's conversation.
 
+import { MOST_LANGUAGES } from "../../contract/recognition.ts";
 import type { OutputItem, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -145,6 +146,7 @@ interface Part {
   readonly refusal?: unknown;
   readonly image_url?: unknown;
   readonly detail?: unknown;
+  readonly languages?: unknown;
   readonly file_data?: unknown;
   readonly filename?: unknown;
   readonly input_audio?: { readonly data?: unknown; readonly format?: unknown; readonly language?: unknown };
@@ -169,7 +171,8 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       const param = `${path}.image_url`;
       const url = need(part.image_url, param);
       const detail = part.detail === "low" || part.detail === "high" ? part.detail : "auto";
-      return [{ type: "media", source: { kind: "image", url, detail }, param }];
+      const written = part.languages == null ? {} : { languages: tags(part.languages, `${path}.languages`) };
+      return [{ type: "media", source: { kind: "image", url, detail, ...written }, param }];
     }
     case "input_audio": {
       const param = `${path}.input_audio.data`;
@@ -197,6 +200,13 @@ function decodeFile({ file_data, filename }: Part, path: string): string {
   }
   const text = Buffer.from(match[1] ?? "", "base64").toString("utf8");
   return typeof filename === "string" ? `${filename}\n${text}` : text;
+}
+
+function tags(value: unknown, param: string): readonly string[] {
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_LANGUAGES;
+  if (isList && value.every((tag) => typeof tag === "string" && tag !== "")) return value;
+  const message = `'${param}' must be 1 to ${MOST_LANGUAGES} language tags; got ${received(value)}.`;
+  throw new SvcError("invalid_value", message, { param });
 }
 
 function need(value: unknown, param: string): string {

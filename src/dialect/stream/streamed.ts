@@ -30,7 +30,7 @@ export interface StreamWriter<Event> {
 }
 
 /** What a writer may need to know of the request whose answer it writes. */
-export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "transcribed"> {
+export interface StreamedRequest extends Pick<AcceptedEvent, "promptTokens" | "readInputs"> {
   /** Correlation id. */
   readonly requestId: string;
 }

@@ -2,7 +2,7 @@
 
 import type { Metric } from "../../telemetry/exposition.ts";
 import { processMetrics, type ObservedEngine, type ProcessStatus } from "./status.ts";
-import { Supervisor } from "./supervisor.ts";
+import { SupervisorPool } from "./supervisor-pool.ts";
 import type { Launch, SupervisorOptions } from "./supervisor-options.ts";
 
 export interface LazyEngineOptions<Options, Model> {
@@ -16,6 +16,8 @@ export interface LazyEngineOptions<Options, Model> {
   readonly quietMs?: number;
   /** Events of a job that may wait for their reader, until the engine is told to hold it; default: any number. */
   readonly mostUnread?: number;
+  /** Processes that may work beside each other; default 1. */
+  readonly processes?: number;
 }
 
 export abstract class LazyEngine<
@@ -26,7 +28,7 @@ export abstract class LazyEngine<
   Event extends {},
 > implements ObservedEngine {
   readonly model: string;
-  protected readonly supervisor: Supervisor<Options, Ready, Job, Event>;
+  protected readonly supervisor: SupervisorPool<Options, Ready, Job, Event>;
   /** What loading told; kept through a restart. */
   protected loaded: Ready | undefined;
 
@@ -35,9 +37,9 @@ export abstract class LazyEngine<
     protected readonly options: LazyEngineOptions<Options, Model>,
     own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs"> = {},
   ) {
-    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity } = options;
+    const { engine, model, launch, idleMs, quietMs = 0, mostUnread = Infinity, processes = 1 } = options;
     this.model = model.id;
-    this.supervisor = new Supervisor({
+    this.supervisor = new SupervisorPool(processes, {
       kind,
       model: model.id,
       load: () => engine,

@@ -1,7 +1,7 @@
-// A reader of pages in a process of its own. A document goes there page by page.
+// A reader of pages in processes of its own. A document goes there page by page, several at once where there are as many.
 
 import { SvcError } from "../../domain/errors.ts";
-import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
+import type { RecognitionEvent, RecognitionWork, RecognizedPage } from "../../domain/recognition.ts";
 import { LazyEngine, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort, RecognitionStatus } from "./port.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
@@ -44,13 +44,55 @@ export class RecognitionEngine
       else if (event.type !== "page") yield event;
     }
     const wanted = wantedPages(work, pageCount);
-    for (const number of wanted) {
-      const page = { number, task, isLast: number === wanted.at(-1) };
-      for await (const event of this.supervisor.run({ ...job, page }, signal)) {
-        if (event.type === "page") yield { type: "page", page: event.page, of: wanted.length };
-      }
+    const { processes = 1 } = this.options;
+    const read = (number: number, ended: AbortSignal) => {
+      // Whichever process gets one of the last keeps the document open for nobody.
+      const isLast = wanted.indexOf(number) >= wanted.length - processes;
+      return this.page({ ...job, page: { number, task, isLast } }, ended);
+    };
+    for await (const page of inOrder(wanted, processes, read, signal)) {
+      yield { type: "page", page, of: wanted.length };
     }
     yield { type: "result", pageCount };
+  }
+
+  private async page(job: PageJob, signal: AbortSignal): Promise<RecognizedPage> {
+    let page: RecognizedPage | undefined;
+    for await (const event of this.supervisor.run(job, signal)) if (event.type === "page") page = event.page;
+    if (!page) throw new Error("a page without a result");
+    return page;
+  }
+}
+
+/**
+ * Has `work` done with each item, with so many at once, and tells the results in the items' order. Throws what `work` throws,
+ * when its turn comes; what is under way then, or when nobody wants the rest, is aborted.
+ */
+async function* inOrder<Item, Result>(
+  items: readonly Item[],
+  count: number,
+  work: (item: Item, signal: AbortSignal) => Promise<Result>,
+  signal: AbortSignal,
+): AsyncGenerator<Result, void, void> {
+  const left = new AbortController();
+  const ended = AbortSignal.any([signal, left.signal]);
+  const begun: Promise<Result>[] = [];
+  const begin = (item: Item | undefined) => {
+    if (item === undefined) return;
+    const result = work(item, ended);
+    // It is looked at later, or never.
+    result.catch(() => {});
+    begun.push(result);
+  };
+  try {
+    for (const item of items.slice(0, count)) begin(item);
+    for (let at = 0; at < items.length; at++) {
+      const result = await begun[at];
+      begin(items[at + count]);
+      if (result !== undefined) yield result;
+    }
+  } finally {
+    left.abort();
   }
 }
 

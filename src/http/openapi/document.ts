@@ -4,7 +4,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia, type AnyElysia } from "elysia";
 import { contractVersion } from "../../config/version.ts";
 import { ChatCompletionChunk, ChatProfileEvent } from "../../contract/chat.ts";
-import { ErrorEnvelope, MessagesError, OllamaError } from "../../contract/errors.ts";
+import { ErrorEnvelope, MessagesError, OllamaError, SdapiError } from "../../contract/errors.ts";
 import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
@@ -81,6 +81,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
         Error: ErrorEnvelope,
         MessagesError,
         OllamaError,
+        SdapiError,
         ChatCompletionChunk,
         ChatProfileEvent,
         MultiplexEvent,

@@ -1,6 +1,6 @@
 // API description: the Anthropic-compatible Messages API.
 
-import { constraintHeader, countingErrors, generationErrors, question, type Operations } from "./operation.ts";
+import { constraintHeader, countingErrors, picturesErrors, question, type Operations } from "./operation.ts";
 
 export const messagesOperations: Operations = {
   "POST /v1/messages": {
@@ -25,13 +25,16 @@ message ends with end_turn.
 output_format, the older place of output_config.format, means the same. Conversations are stored by clients: thread is refused
 with 400, in the wording by which the API's SDKs know to send the whole conversation.
 
+On a server with --ocr-input, the text in images to a model that cannot see is read as POST /v1/chat/completions describes it, also
+in tool results, and the message has svc_recognitions.
+
 Errors are the envelope with a top-level type \`error\` and the API's error types.`,
     answers: { 200: "The message, whole or as a stream." },
     headers: {
       "Request-ID": "The same as X-Request-ID.",
       ...constraintHeader,
     },
-    errors: generationErrors,
+    errors: picturesErrors,
     example: { ...question, max_tokens: 100 },
     stream: `message_start, ping, then for each block content_block_start, content_block_delta as it is written and
 content_block_stop, then message_delta with stop_reason and usage, and message_stop. A ping keeps a silent stream alive. A

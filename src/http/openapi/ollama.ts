@@ -1,7 +1,15 @@
 // API description: Ollama's API.
 
 import { vectorErrors } from "./embeddings.ts";
-import { badRequest, generationErrors, question, tooLarge, unavailable, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  generationErrors,
+  picturesErrors,
+  question,
+  tooLarge,
+  unavailable,
+  type Operations,
+} from "./operation.ts";
 
 const notLocal = "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.";
 
@@ -11,9 +19,10 @@ export const ollamaOperations: Operations = {
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. Streams unless \`stream\` is false. format is
 json or a schema, enforced while sampling. think is a boolean or a level; default: off. keep_alive and options without a
-meaning here have no effect. Errors are \`{"error": "…"}\`.`,
+meaning here have no effect. Errors are \`{"error": "…"}\`. With --ocr-input the text in images to a model that cannot see is read as for
+POST /v1/chat/completions, and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
-    errors: generationErrors,
+    errors: picturesErrors,
     example: { ...question, stream: false },
     streamType: "application/x-ndjson",
     stream: "Lines of JSON; the last has `done` true, the counts and the durations in nanoseconds.",
@@ -24,7 +33,7 @@ meaning here have no effect. Errors are \`{"error": "…"}\`.`,
     description:
       "With raw or suffix the prompt is continued as it is; else it is a user's message. Without a prompt the answer reports that the model is available.",
     answers: { 200: "The answer, whole or as a stream." },
-    errors: generationErrors,
+    errors: picturesErrors,
     example: { prompt: "What is the capital of France?", stream: false },
     streamType: "application/x-ndjson",
     stream: "Lines of JSON, as for /api/chat.",

@@ -8,6 +8,7 @@ export const tags = [
   "Embeddings",
   "Audio",
   "Vision",
+  "Images",
   "Models",
   "Tokenizer",
   "Batches",
@@ -72,11 +73,15 @@ export const generationErrors = {
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms was over before the first token.",
 };
 
-/** The same of routes whose messages may hold sound. */
+/** The same of routes whose messages may hold images and sound. */
+const unreadImage = "`unprocessable_media`: an image was to be read that is damaged or too large.";
 export const conversationErrors = {
   ...generationErrors,
-  422: "`no_speech`: sound was to be transcribed, and nobody speaks in it.",
+  422: `\`no_speech\`: sound was to be transcribed, and nobody speaks in it. ${unreadImage}`,
 };
+
+/** Images alone. */
+export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /** Errors of routes that keep something on disk. */
 export const storageErrors = {

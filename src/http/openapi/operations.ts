@@ -7,6 +7,7 @@ import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
 import { embeddingsOperations } from "./embeddings.ts";
 import { filesOperations } from "./files.ts";
+import { imagesOperations } from "./images.ts";
 import { llamaOperations } from "./llama.ts";
 import { messagesOperations } from "./messages.ts";
 import { modelsOperations } from "./models.ts";
@@ -16,6 +17,7 @@ import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
 import { recognitionOperations } from "./recognition.ts";
 import { responsesOperations } from "./responses.ts";
+import { sdapiOperations } from "./sdapi.ts";
 import { serverOperations } from "./server.ts";
 import { speechOperations } from "./speech.ts";
 import { tokenizeOperations } from "./tokenize.ts";
@@ -55,11 +57,13 @@ export const operations: Operations = {
   ...speechOperations,
   ...recognitionOperations,
   ...ocrOperations,
+  ...imagesOperations,
   ...filesOperations,
   ...batchesOperations,
   ...modelsOperations,
   ...tokenizeOperations,
   ...llamaOperations,
   ...ollamaOperations,
+  ...sdapiOperations,
   ...serverOperations,
 };

@@ -38,6 +38,7 @@ const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) =>
   Error: (error, requestId) => ({ error: errorObject(error, requestId) }),
   MessagesError: messagesError,
   OllamaError: ({ message }) => ({ error: message }),
+  SdapiError: ({ code, message }) => ({ error: code, detail: message, body: "", errors: message }),
 };
 
 /** The response of a failure outside any stream, in the form that clients of this path expect. */

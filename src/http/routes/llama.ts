@@ -59,7 +59,7 @@ export const llamaRoutes = (deps: AppDeps, contexts: RequestContexts, tokenizer:
           total_slots: parallel,
           model_alias: id,
           model_path: path.split("/").at(-1) ?? "",
-          modalities: { vision, audio: audio || config.transcribeInput },
+          modalities: { vision: vision || config.ocrInput, audio: audio || config.transcribeInput },
           build_info: `svc ${version}`,
         });
       },

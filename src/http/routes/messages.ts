@@ -36,7 +36,7 @@ export const messagesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeniz
         return respond(deps, contexts, request, {
           requests: [call.request],
           stream: call.stream,
-          json: (events) => encodeMessage(events, answer),
+          json: (events, { readInputs }) => encodeMessage(events, { ...answer, readInputs }),
           writer: (put, accepted) => messageWriter(put, answer, accepted),
           framing: { heartbeat: PING },
         });

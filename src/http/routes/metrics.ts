@@ -14,7 +14,7 @@ interface Levels {
 }
 
 /** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
-export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, { jobs, sessions }: Levels) => {
+export const metricsRoutes = ({ engines, requests, images, metrics, version }: AppDeps, { jobs, sessions }: Levels) => {
   // From the start, so that the first increase of each is seen as one.
   for (const engine of engines) metrics.of(engine);
   return new Elysia({ name: "route.metrics" }).get(
@@ -22,7 +22,10 @@ export const metricsRoutes = ({ engines, requests, metrics, version }: AppDeps, 
     () => {
       const body = metrics.render({
         version,
-        engines: engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
+        engines: [
+          ...engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
+          ...images.metrics(),
+        ],
         registered: requests.registeredCount,
         residentBytes: process.memoryUsage.rss(),
         cpuSeconds: cpuSeconds(process.cpuUsage()),

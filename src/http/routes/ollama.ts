@@ -37,8 +37,8 @@ export const ollamaRoutes = (deps: AppDeps, contexts: RequestContexts) => {
     return respond(deps, contexts, request, {
       requests: [asked],
       stream,
-      json: (events) => encodeOllama(events, context),
-      writer: (put) => ollamaWriter(put, context),
+      json: (events, { readInputs }) => encodeOllama(events, { ...context, readInputs }),
+      writer: (put, { readInputs }) => ollamaWriter(put, { ...context, readInputs }),
       framing: { format: "ndjson" },
     });
   };

@@ -34,10 +34,11 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin } from "../generation-response.ts";
+import { isForm } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
-import { isForm, readUpload } from "../upload-body.ts";
+import { readUpload } from "../upload-body.ts";
 
 const FIELD_BYTES = 4096;
 

@@ -18,7 +18,7 @@ import {
 import {
   encodeResponse,
   responseWriter,
-  withTranscribed,
+  withReadInputs,
   type ResponseContext,
 } from "../../dialect/responses/encode.ts";
 import { functionNames } from "../../dialect/responses/functions.ts";
@@ -111,10 +111,10 @@ export const responsesRoutes = (deps: AppDeps, contexts: RequestContexts, tokeni
           requests: [asked.request],
           stream: asked.stream,
           json: (events, known) => {
-            const told = withTranscribed(context, known);
+            const told = withReadInputs(context, known);
             return log ? record(request, events, told, log) : encodeResponse(events, told);
           },
-          writer: (put, known) => responseWriter(put, withTranscribed(context, known)),
+          writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
           framing: { terminator: DONE },
         };
         try {

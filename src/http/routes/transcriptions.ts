@@ -18,10 +18,11 @@ import type { RequestReport } from "../../service/request.ts";
 import type { Recording } from "../../store/recordings.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isForm } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import type { RequestContexts } from "../request-context.ts";
-import { isForm, readUpload } from "../upload-body.ts";
+import { readUpload } from "../upload-body.ts";
 
 /** Of a prompt, in UTF-8. */
 const FIELD_BYTES = 64 * 1024;

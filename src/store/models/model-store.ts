@@ -19,7 +19,7 @@ import { KNOWN_SETS } from "./known-sets.ts";
 import { partsOf, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
-import { inFull } from "./short-names.ts";
+import { inFull, tessdataLanguage } from "./short-names.ts";
 
 export interface StoredFile {
   /** Relative to the folder of models. */
@@ -32,7 +32,7 @@ export interface StoredFile {
 }
 
 export interface Manifest {
-  /** `owner/repository:TAG`, the name of the file at a URL, or that of a known set. */
+  /** `owner/repository:TAG`, the name of the file at a URL, that of a known set, or `tessdata:LANGUAGE`. */
   readonly name: string;
   /** Where it came from. */
   readonly url: string;
@@ -183,7 +183,8 @@ export const filesOf = ({ files, projector }: Manifest): readonly StoredFile[] =
 ];
 
 /** What `svc pull` is given to get the model again. */
-export const sourceOf = ({ name, url }: Manifest): string => (name.includes("/") || KNOWN_SETS.has(name) ? name : url);
+export const sourceOf = ({ name, url }: Manifest): string =>
+  name.includes("/") || KNOWN_SETS.has(name) || tessdataLanguage(name) !== undefined ? name : url;
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
 

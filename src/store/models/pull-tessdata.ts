@@ -1,12 +1,14 @@
 // Trained data for text recognition, downloaded: npm packages of one language each, made by the project tesseract.js.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { codeOf, get, type Answer, type Hub } from "./http-client.ts";
+import { ModelStore } from "./model-store.ts";
 import { writing } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { defaultPatience, idleLimit, retrying, type Patience } from "./retry.ts";
+import { tessdataModel } from "./short-names.ts";
 
 export interface TessdataPull {
   /** As Tesseract calls it: deu, chi_sim. */
@@ -20,6 +22,8 @@ export interface TessdataPull {
   readonly progress: (received: number, total?: number) => void;
   readonly note: (text: string) => void;
   readonly patience?: Patience;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 const SCOPE = "@tesseract.js-data";
@@ -29,7 +33,10 @@ const FILE = (name: string) => `package/4.0.0_best_int/${name}.traineddata.gz`;
 /** The largest package has 40 MB. */
 const LARGEST_BYTES = 200_000_000;
 
-/** Downloads the data of a language, checked; returns its path. Throws PullError, or the signal's reason. */
+/**
+ * Downloads the data of a language, checked; returns its path. The store lists it as `tessdata:NAME` from then on. Throws
+ * PullError, or the signal's reason.
+ */
 export async function pullTessdata(pull: TessdataPull): Promise<string> {
   const { name, registry, folder, signal, note, patience = defaultPatience } = pull;
   if (!NAME.test(name)) {
@@ -38,17 +45,19 @@ export async function pullTessdata(pull: TessdataPull): Promise<string> {
   const hub: Hub = { endpoint: registry, userAgent: pull.userAgent };
   const subject = `${SCOPE}/${name}`;
   const address = `${registry}/${subject.replace("/", "%2f")}/latest`;
-  const content = await retrying(
+  const { content, tarball } = await retrying(
     async () => {
       const dist = distOf(await bytesAt(hub, address, subject, pull, patience, false), subject);
       const archive = await bytesAt(hub, dist.tarball, subject, pull, patience, true);
       const digest = new Bun.CryptoHasher("sha512").update(archive).digest("base64");
       if (`sha512-${digest}` !== dist.integrity) throw new PassingError(`${subject} arrived damaged`);
-      return unpacked(archive, name, subject);
+      return { content: await unpacked(archive, name, subject), tarball: dist.tarball };
     },
     { patience, signal, note },
   );
-  const path = join(folder, "tessdata", `${name}.traineddata`);
+  const store = new ModelStore(folder);
+  const file = `tessdata/${name}.traineddata`;
+  const path = store.path(file);
   await writing(path, async () => {
     mkdirSync(dirname(path), { recursive: true });
     const temporary = `${path}.${process.pid}.new`;
@@ -59,6 +68,10 @@ export async function pullTessdata(pull: TessdataPull): Promise<string> {
       rmSync(temporary, { force: true });
     }
   });
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  const files = [{ path: file, bytes: content.length, sha256 }];
+  const pulled = new Date(pull.now()).toISOString();
+  await store.save({ name: tessdataModel(name), url: tarball, files, pulled });
   return path;
 }
 

@@ -33,6 +33,15 @@ export function inFull(name: string): string {
     : name;
 }
 
+const TESSDATA = "tessdata:";
+
+/** Data for text recognition of a language, by the name that Tesseract has for it: deu. */
+export const tessdataModel = (language: string): string => `${TESSDATA}${language}`;
+
+/** The language of such a name; undefined: it is that of a model. */
+export const tessdataLanguage = (name: string): string | undefined =>
+  name.startsWith(TESSDATA) ? name.slice(TESSDATA.length) : undefined;
+
 /** Throws PullError, listing what there is, about the front of a short name alone. */
 export function refusePrefixAlone(name: string): void {
   if (name.replace(/:$/, "").toLowerCase() !== WHISPER.prefix.slice(0, -1)) return;

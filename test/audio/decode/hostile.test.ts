@@ -9,7 +9,8 @@ import { mutated } from "../mutated.ts";
 import { box, wav } from "../sounds.ts";
 import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
 
-const MUTATIONS = 200;
+/** Of each file. */
+const MUTATIONS = Number(process.env["FUZZ_CASES"] ?? 60);
 const rig = soundRig();
 const all = readdirSync(fixtures).filter((name) => !name.endsWith(".ts"));
 
@@ -113,7 +114,7 @@ describe.skipIf(!isBuilt)("after any damage", () => {
       const path = await rig.keep(mutated(whole, roll), "mutated.bin");
       if ((await rig.refusal(path)) === undefined) played++;
     }
-    // Some damage is small, and some is where nobody looks.
-    if (name !== "ac3.mp4") expect(played).toBeGreaterThan(0);
+    // Some damage is small, and some is where nobody looks; pages of Ogg have a checksum.
+    if (!["ac3.mp4", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
   });
 });

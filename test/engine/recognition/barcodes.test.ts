@@ -105,6 +105,51 @@ test("several in one picture are read from the top, whichever way they are turne
   }
 });
 
+/** On white, with bars above and below and beside it, `thick` modules each; `quiet` modules are left free beside it. */
+function framed({ width, height, data }: Bitmap, thick: number, quiet: number, beside: boolean): Bitmap {
+  const [bar, edge] = [thick * SCALE, quiet * SCALE];
+  const [left, right] = [MARGIN - edge, width - MARGIN + edge];
+  const shift = bar + Math.max(0, edge - MARGIN);
+  const [across, down] = [width + 2 * shift, height + 2 * bar];
+  const out = new Uint8Array(across * down).fill(255);
+  for (let y = 0; y < height; y++) out.set(data.subarray(y * width, (y + 1) * width), (y + bar) * across + shift);
+  const [top, bottom] = [MARGIN, height - MARGIN + bar];
+  const [from, to] = [left + shift - (beside ? bar : 0), right + shift + (beside ? bar : 0)];
+  for (let y = top; y < bottom + bar; y++) {
+    for (let x = from; x < to; x++) {
+      const isBeside = beside && (x < from + bar || x >= to - bar);
+      if (y < top + bar || y >= bottom || isBeside) out[y * across + x] = 0;
+    }
+  }
+  return { width: across, height: down, data: out };
+}
+
+test("a code of 14 digits in bearer bars is read, and in a frame, however close that is", async () => {
+  const code = await draw("ITF", "12345678901231");
+  for (const [quiet, beside] of [
+    [0, false],
+    [1, true],
+    [5, true],
+    [10, true],
+  ] as const) {
+    for (const times of [0, 1]) {
+      const label = turned(framed(code, 5, quiet, beside), times);
+      expect([quiet, await found(label)]).toEqual([quiet, [["I2of5", "12345678901231"]]]);
+    }
+  }
+  const [label] = await reader.read(framed(code, 5, 1, true));
+  expect(label?.box).toEqual({
+    x: MARGIN - 4,
+    y: MARGIN,
+    width: code.width - 2 * MARGIN + 48,
+    height: code.height - 2 * MARGIN + 40,
+  });
+});
+
+test("a number in a frame without its check digit is no such code", async () => {
+  expect(await found(framed(await draw("ITF", "12345678901232"), 5, 1, true))).toEqual([]);
+});
+
 test("a box is around its code; light on dark is read as well", async () => {
   const bitmap = await draw("QRCode", "box");
   const [code] = await reader.read(bitmap);

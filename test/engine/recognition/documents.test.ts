@@ -9,6 +9,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import type { DocumentPage } from "../../../src/engine/recognition/child/document.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
+import { paletteBmp } from "../../media/files.ts";
 import { bmpOf, drawn, pdfOf, pngOf } from "../../support/pages.ts";
 
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
@@ -89,6 +90,16 @@ describe("pictures", () => {
       const off = data.filter((grey, at) => Math.abs(grey - (bitmap.data[at] as number)) > 40).length;
       expect(off).toBeLessThan(20);
     }
+  });
+
+  test("a BMP with a palette is decoded like others", async () => {
+    const [dark, light] = [
+      [20, 20, 20],
+      [250, 250, 250],
+    ] as const;
+    const content = paletteBmp([64, 32], 1, [light, dark], (x) => (x < 32 ? 1 : 0));
+    const { width, height, data } = await picture(file(content));
+    expect([width, height, data[0], data[63]]).toEqual([64, 32, 20, 250]);
   });
 
   test("one that is larger than 4096 pixels a side is refused before it is decoded", async () => {

@@ -121,6 +121,23 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
   );
 });
 
+test("a picture that does not say its resolution is read at one that suits its letters", async () => {
+  const given: number[] = [];
+  const tesseract = { words: async (_: Bitmap, dotsPerInch: number) => (given.push(dotsPerInch), []) };
+  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  const fitted = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+  const text = { languages: [], level: "accurate", correction: true } as const;
+  for (const size of [18, 36]) {
+    const page = await drawn({ lines: ["Letters of some size", "in two lines of text"], size, paper: [500, 200] }, 150);
+    const path = file(await pngOf(page));
+    await fitted.read({ id: ++count, path, field: "file" }, 1, { text });
+  }
+  const [small = 0, large = 0] = given;
+  expect(small).toBeGreaterThan(70);
+  expect(large / small).toBeGreaterThan(1.6);
+  expect(large).toBeLessThan(600);
+});
+
 test("what stands out has its place, and a map as a PNG file", async () => {
   const spot = "1 0 0 rg 400 600 80 80 re f";
   const content = await pngOf(await drawn({ lines: [], drawing: spot }, 72));

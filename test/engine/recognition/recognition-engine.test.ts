@@ -1,4 +1,4 @@
-// The recognition engine with its real process.
+// The recognition engine with its real processes.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
-function create(): RecognitionEngine {
+function create(processes = 1): RecognitionEngine {
   const main = join(import.meta.dir, "../../../src/main.ts");
   const engine = new RecognitionEngine({
     engine: { libraries: folder },
@@ -36,6 +36,7 @@ function create(): RecognitionEngine {
       clock: systemClock,
     },
     idleMs: 0,
+    processes,
   });
   engines.push(engine);
   return engine;
@@ -92,6 +93,21 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  "with several processes pages are read side by side and come in their order",
+  async () => {
+    const before = childrenOf(process.pid);
+    const engine = create(2);
+    const events = await run(engine, workOn("three.pdf", three));
+    expect(textsOf(events)).toEqual([["One is the page"], ["Two is the page"], ["Three is the page"]]);
+    expect(childrenOf(process.pid)).toHaveLength(before.length + 2);
+    expect(engine.status()).toMatchObject({ state: "ready", running: 0, waiting: 0, restarts: 0 });
+    await engine.stop();
+    expect(childrenOf(process.pid)).toHaveLength(before.length);
+  },
+  PATIENCE_MS,
+);
+
 describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
   const dense = async () => pngOf(await drawn({ lines: Array.from({ length: 40 }, () => LINE), size: 12 }, 200));
   const LINE = "Words of which there are many on every line of this page, so that it takes long.";
@@ -120,6 +136,23 @@ describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
       expect(await outcome).toBe("gone");
       expect(textsOf(await waiting)).toEqual([["Some words here"]]);
       expect(engine.status()).toMatchObject({ running: 0, waiting: 0, restarts: 0 });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "of one client are read beside those of another, whose process dies",
+    async () => {
+      const engine = create(2);
+      const work = await plain("Beside it");
+      const known = childrenOf(process.pid);
+      const { outcome } = await begun(engine);
+      // The first of two is at work, so this takes the other one.
+      expect(textsOf(await run(engine, work))).toEqual([["Beside it"]]);
+      expect(engine.status()).toMatchObject({ running: 1, waiting: 0 });
+      process.kill(ownChild(known), "SIGKILL");
+      expect(await outcome).toEqual(["engine_crashed", undefined]);
+      expect(textsOf(await run(engine, work))).toEqual([["Beside it"]]);
     },
     PATIENCE_MS,
   );

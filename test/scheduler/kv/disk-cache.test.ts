@@ -170,7 +170,7 @@ describe.each([
         // The same adapters in another order.
         if (random.chance(0.5)) files.reverse();
         const engine = new FakeEngine(limits, undefined, disk, [...files]);
-        for (let round = 0; round < 12; round++) {
+        for (let round = 0; round < 6; round++) {
           const asked = Array.from({ length: random.integer(1, 4) }, () => {
             const before = random.chance(0.7) ? (histories[random.integer(0, histories.length - 1)] ?? []) : [];
             const kept = before.slice(0, random.chance(0.8) ? before.length : random.integer(0, before.length));

@@ -1,9 +1,11 @@
 // Codes in a picture, by ZXing: lines and squares of every symbology, several of them, in any direction.
 
-import { prepareZXingModule, readBarcodes, type ReadResult } from "zxing-wasm/reader";
+import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult } from "zxing-wasm/reader";
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
 import type { Barcode } from "../../../domain/recognition.ts";
 import type { Bitmap, Box } from "../../../recognition/bitmap.ts";
+import { framesIn } from "../../../recognition/frames.ts";
+import { crop } from "../../../recognition/resample.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
 const UPC_DIGITS = 12;
@@ -44,23 +46,50 @@ export class BarcodeReader {
   }
 
   /** Codes whose checksums are right, from the top. */
-  async read({ width, height, data }: Bitmap): Promise<Barcode[]> {
-    const rgba = new Uint8ClampedArray(width * height * 4).fill(255);
-    data.forEach((grey, at) => {
-      rgba[at * 4] = rgba[at * 4 + 1] = rgba[at * 4 + 2] = grey;
-    });
-    const results = await readBarcodes(
-      { data: rgba, width, height, colorSpace: "srgb" },
-      {
-        tryHarder: true,
-        tryDenoise: true,
-        textMode: "Plain",
-      },
-    );
-    const found = results.filter(({ isValid }) => isValid).map(barcodeOf);
-    return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
+  async read(bitmap: Bitmap): Promise<Barcode[]> {
+    const found = (await codesIn(bitmap)).map(barcodeOf);
+    const framed = await framedCodes(bitmap);
+    const others = framed.filter(({ payload }) => !found.some((one) => one.payload === payload));
+    return [...found, ...others].toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
   }
 }
+
+async function codesIn({ width, height, data }: Bitmap, options: ReaderOptions = {}): Promise<ReadResult[]> {
+  const rgba = new Uint8ClampedArray(width * height * 4).fill(255);
+  data.forEach((grey, at) => {
+    rgba[at * 4] = rgba[at * 4 + 1] = rgba[at * 4 + 2] = grey;
+  });
+  const image = { data: rgba, width, height, colorSpace: "srgb" } as const;
+  const results = await readBarcodes(image, { tryHarder: true, tryDenoise: true, textMode: "Plain", ...options });
+  return results.filter(({ isValid }) => isValid);
+}
+
+/** Codes of 14 digits in frames that leave them too little white. */
+async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
+  const found: Barcode[] = [];
+  for (const { frame, strips } of framesIn(bitmap)) {
+    for (const strip of strips) {
+      const results = await codesIn(onWhite(crop(bitmap, strip)), { formats: ["ITF"] });
+      const codes = results.map(barcodeOf).filter(({ payload }) => isItf14(payload));
+      found.push(...codes.map((code) => ({ ...code, box: frame })));
+    }
+  }
+  return found;
+}
+
+/** In the middle of white that is as wide as a quiet zone can be. */
+function onWhite({ width, height, data }: Bitmap): Bitmap {
+  const margin = Math.ceil(Math.max(width, height) / 8);
+  const [across, down] = [width + 2 * margin, height + 2 * margin];
+  const out = new Uint8Array(across * down).fill(255);
+  for (let y = 0; y < height; y++) out.set(data.subarray(y * width, (y + 1) * width), (y + margin) * across + margin);
+  return { width: across, height: down, data: out };
+}
+
+/** The symbology itself has no checksum, these numbers have. */
+const isItf14 = (digits: string): boolean =>
+  /^\d{14}$/.test(digits) &&
+  [...digits].reduce((sum, digit, at) => sum + Number(digit) * (at % 2 === 0 ? 3 : 1), 0) % 10 === 0;
 
 function barcodeOf({ format, text, position }: ReadResult): Barcode {
   const { topLeft, topRight, bottomLeft, bottomRight } = position;

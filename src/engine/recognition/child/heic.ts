@@ -7,43 +7,76 @@ import { checkSides, unreadable } from "./limits.ts";
 import { singlePage, type Decoded } from "./picture.ts";
 import { limitMemory } from "./wasm-memory.ts";
 
-export interface HeifPicture {
-  get_width(): number;
-  get_height(): number;
-  is_primary(): boolean;
-  /** Decodes to RGBA, upright; null when that fails. */
-  display(into: Rgba, done: (filled: Rgba | null) => void): void;
-  free(): void;
-}
+type Heif = ReturnType<typeof createHeif>;
+type Handle = Parameters<Heif["heif_image_handle_get_width"]>[0];
 
-export interface Rgba {
-  readonly data: Uint8Array;
+/** What its functions give that may fail: the thing itself, or why there is none. */
+type Result<Thing> = (Thing & { readonly code?: undefined }) | { readonly code: object } | null | undefined;
+
+/** Of a decoded picture: rows of RGBA, with what may follow each of them. */
+interface Plane {
+  readonly id: object;
   readonly width: number;
   readonly height: number;
-}
-
-export interface Heif {
-  readonly HeifDecoder: new () => { decode(bytes: Uint8Array): HeifPicture[] };
+  readonly stride: number;
+  readonly data: Uint8Array;
 }
 
 const MEMORY_BYTES = 1 << 30;
+const RGBA_BYTES = 4;
+const silent = () => {};
 
 /** A document of one page. */
 export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
 
 async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
   try {
-    const heif = createHeif({ wasmBinary: limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES) }) as unknown as Heif;
-    const pictures = new heif.HeifDecoder().decode(bytes);
-    const picture = pictures.find((one) => one.is_primary()) ?? pictures[0];
-    if (!picture) throw unreadable(field, "a damaged HEIC file");
-    const [width, height] = [picture.get_width(), picture.get_height()];
+    const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES);
+    const heif = createHeif({ wasmBinary, print: silent, printErr: silent });
+    const handle = mainPicture(heif, bytes);
+    if (!handle) throw unreadable(field, "a damaged HEIC file");
+    checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle), field);
+    const plane = await rgba(heif, handle);
+    if (!plane) throw unreadable(field, "a damaged or unsupported HEIC file");
+    const { width, height } = plane;
     checkSides(width, height, field);
-    const into = { width, height, data: new Uint8Array(width * height * 4) };
-    const filled = await new Promise<Rgba | null>((resolve) => picture.display(into, resolve));
-    if (!filled) throw unreadable(field, "a damaged or unsupported HEIC file");
-    return { width, height, pixels: filled.data, channels: 4 };
+    return { width, height, pixels: withoutPadding(plane), channels: RGBA_BYTES };
   } catch (error) {
     throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged HEIC file") : error;
   }
+}
+
+/**
+ * The primary picture, else the first. The package's own decoder does the same, and prints what fails; nothing is given back as
+ * the module ends with its one picture.
+ */
+function mainPicture(heif: Heif, bytes: Uint8Array): Handle | undefined {
+  const context = heif.heif_context_alloc();
+  if (heif.heif_context_read_from_memory(context, bytes).code !== heif.heif_error_code.heif_error_Ok) return undefined;
+  const ids = heif.heif_js_context_get_list_of_top_level_image_IDs(context) as Result<readonly number[]>;
+  if (!ids || ids.code) return undefined;
+  const handles = ids.flatMap((id) => {
+    const handle = heif.heif_js_context_get_image_handle(context, id) as Result<Handle>;
+    return !handle || handle.code ? [] : [handle];
+  });
+  return handles.find((handle) => heif.heif_image_handle_is_primary_image(handle)) ?? handles[0];
+}
+
+/** Decoded, upright; undefined when that fails. */
+async function rgba(heif: Heif, handle: Handle): Promise<Plane | undefined> {
+  const { heif_colorspace, heif_chroma, heif_channel } = heif;
+  const decoded = (await heif.heif_js_decode_image2(
+    handle,
+    heif_colorspace.heif_colorspace_RGB,
+    heif_chroma.heif_chroma_interleaved_RGBA,
+  )) as Result<{ readonly channels: readonly Plane[] }>;
+  if (!decoded || decoded.code) return undefined;
+  return decoded.channels.find(({ id }) => id === heif_channel.heif_channel_interleaved);
+}
+
+function withoutPadding({ width, height, stride, data }: Plane): Uint8Array {
+  const rowBytes = width * RGBA_BYTES;
+  const pixels = new Uint8Array(rowBytes * height);
+  for (let y = 0; y < height; y++) pixels.set(data.subarray(y * stride, y * stride + rowBytes), y * rowBytes);
+  return pixels;
 }

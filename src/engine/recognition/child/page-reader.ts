@@ -21,6 +21,8 @@ import type { Tesseract } from "./tesseract.ts";
 
 /** Dots an inch at which pages are drawn. */
 const DRAWN = { accurate: 300, fast: 150, rules: 150 } as const;
+/** Of a picture that does not say: about as many as text of a usual size has at this height of its letters. */
+const DOTS_A_LETTER = 8;
 /** Words of a page that was read upside down are worth less. */
 const PLAUSIBLE = 0.6;
 
@@ -93,12 +95,14 @@ export class PageReader {
   }
 
   private async recognised(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
-    const { bitmap, dotsPerInch, scale } = await page.picture(DRAWN[task.level]);
+    const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
     const ready = readable(bitmap, { crop });
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);
+    // Without any, Tesseract takes lines of large characters apart.
+    const dotsPerInch = picture.dotsPerInch || (DOTS_A_LETTER * ready.letterHeight) / enlarged;
     const words = await this.options.tesseract.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
     let content = contentOf(ready, words);
     const notes = [
@@ -107,7 +111,7 @@ export class PageReader {
       `${words.length} words recognised`,
     ];
     if (Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
-      const unturned = await this.options.tesseract.words(bitmap, dotsPerInch, task);
+      const unturned = await this.options.tesseract.words(bitmap, Math.round(dotsPerInch), task);
       notes.push(`${unturned.length} as it came`);
       if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };
     }

@@ -1,6 +1,7 @@
 // Tesseract's words, as it prints them: a line each, with its place in the page, its paragraph and its line.
 
 import type { RecognizedWord } from "../../../recognition/bitmap.ts";
+import { joinUnspaced } from "../../../recognition/unspaced.ts";
 
 /** Level of a row that is a word, not a page, block, paragraph or line. */
 const WORD = "5";
@@ -25,5 +26,5 @@ export function wordsOf(tsv: string): RecognizedWord[] {
       block,
     });
   }
-  return words;
+  return joinUnspaced(words);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { pageMarkdown } from "../../../src/dialect/recognition/markdown.ts";
-import type { RecognizedLine, RecognizedTable } from "../../../src/domain/recognition.ts";
+import { pageMarkdown } from "../../src/text/page-markdown.ts";
+import type { RecognizedLine, RecognizedTable } from "../../src/domain/recognition.ts";
 
 const line = (text: string, y: number, block = 0): RecognizedLine => ({
   text,

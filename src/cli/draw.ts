@@ -1,0 +1,128 @@
+// `svc draw PROMPT`: images from a description, into files, to standard output, or on terminals that show images.
+
+import { extname } from "node:path";
+import type { Config } from "../config/config.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { newRequestId } from "../domain/ids.ts";
+import { IMAGE_FORMATS } from "../domain/image.ts";
+import { ExitError } from "./exit-codes.ts";
+import { withApi, type Api } from "./in-process.ts";
+import { inlineImage } from "./inline-image.ts";
+import { readPipedInput } from "./piped-input.ts";
+import { ProgressLine } from "./progress-line.ts";
+import { writeOut } from "./write-out.ts";
+import { writeResult } from "./write-result.ts";
+
+export interface DrawFlags {
+  readonly size?: string;
+  readonly seed?: string;
+  readonly steps?: string;
+  /** Images. */
+  readonly count?: string;
+  readonly format?: string;
+  /** File for the image; several have a number before its ending. Absent: standard output, or the terminal. */
+  readonly output?: string;
+}
+
+const LOOK_MS = 100;
+/** Elsewhere than on a terminal, what is done sooner needs no line. */
+const PATIENCE_MS = 10_000;
+const MEASURE = {
+  amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
+  rate: (speed: number) => `${(1 / speed).toFixed(1)} s a step`,
+};
+
+interface Answer {
+  readonly data: readonly { readonly b64_json: string; readonly seed: number }[];
+  readonly size: string;
+}
+
+/** Draws what is described; without words, or for `-`, by standard input. Returns the exit code. Throws ExitError. */
+export async function draw(config: Config, words: readonly string[], flags: DrawFlags): Promise<number> {
+  const { output, size } = flags;
+  const count = wholeNumber("-n", flags.count) ?? 1;
+  const seed = wholeNumber("--seed", flags.seed);
+  const steps = wholeNumber("--steps", flags.steps);
+  const format = flags.format ?? formatOf(output);
+  const show = process.stdout.isTTY && format === "png" ? inlineImage(processEnvironment()) : undefined;
+  if (output === undefined && process.stdout.isTTY && !show) {
+    throw new ExitError("usage", "svc draw writes an image: name a file with -o, or pipe it into a program.");
+  }
+  if (output === undefined && !show && count > 1) {
+    throw new ExitError(
+      "usage",
+      "Several images need names: name a file with -o, each has its number before the ending.",
+    );
+  }
+  const given = words.join(" ");
+  const prompt = given === "" || given === "-" ? await readPipedInput(true) : given;
+  if (prompt === undefined) throw new ExitError("usage", "svc draw needs a description.");
+  const body = {
+    prompt,
+    n: count,
+    output_format: format,
+    ...(size !== undefined && { size }),
+    ...(seed !== undefined && { seed }),
+    ...(steps !== undefined && { steps }),
+  };
+  return withApi(config, async (api) => {
+    const shown = new ProgressLine({
+      out: process.stderr,
+      format: config.logFormat,
+      measure: MEASURE,
+      patienceMs: PATIENCE_MS,
+    });
+    const answer = await drawing(api, body, shown);
+    for (const [at, image] of answer.data.entries()) {
+      const bytes = Uint8Array.fromBase64(image.b64_json);
+      const path = output === undefined ? undefined : pathOf(output, at, count);
+      if (path !== undefined) {
+        await writeResult(path, bytes);
+        shown.note(`${path}: ${answer.size}, seed ${image.seed}`);
+      }
+      if (show) process.stdout.write(show(bytes));
+      else if (path === undefined && !(await writeOut(bytes))) return;
+    }
+  });
+}
+
+async function drawing({ ask, drawn }: Api, body: object, shown: ProgressLine): Promise<Answer> {
+  const id = newRequestId();
+  const look = () => {
+    const { done, of, step, steps } = drawn(id) ?? { done: 0, of: 0, step: 0, steps: 0 };
+    const name = of > 1 ? `image ${Math.min(done + 1, of)} of ${of}` : "drawing";
+    shown.show({ name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) });
+  };
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    look();
+    return (await (await ask("/v1/images/generations", body, id)).json()) as Answer;
+  } finally {
+    clearInterval(timer);
+    shown.end();
+  }
+}
+
+/** What would be no number in JSON would be none at all. */
+function wholeNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ExitError("usage", `${flag} must be a whole number, as 4.`);
+}
+
+/** What the name of the file says, else PNG. */
+function formatOf(output = ""): string {
+  const ending = extname(output).slice(1).toLowerCase();
+  if (ending === "") return "png";
+  const format = ending === "jpg" ? "jpeg" : ending;
+  if (IMAGE_FORMATS.some((one) => one === format)) return format;
+  const known = IMAGE_FORMATS.map((one) => `.${one}`).join(", ");
+  throw new ExitError("usage", `-o must name a file that ends in ${known} or .jpg; or --format says what it is.`);
+}
+
+/** `sky.png`, or `sky-1.png` and so on. */
+function pathOf(output: string, at: number, count: number): string {
+  if (count === 1) return output;
+  const ending = extname(output);
+  return `${output.slice(0, output.length - ending.length)}-${at + 1}${ending}`;
+}

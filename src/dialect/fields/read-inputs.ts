@@ -1,0 +1,36 @@
+// Where answers tell that media of their request became text.
+
+import type {
+  RecognizedInput as WireRecognition,
+  TranscribedInput as WireTranscript,
+} from "../../contract/read-inputs.ts";
+import type { AcceptedEvent } from "../../domain/generate.ts";
+import { rounded } from "../transcriptions/encode.ts";
+
+/** The fields of an answer, or of the first chunk of a stream; none where nothing was read. */
+export function encodeReadInputs({ readInputs = [] }: Pick<AcceptedEvent, "readInputs">): {
+  svc_transcriptions?: WireTranscript[];
+  svc_recognitions?: WireRecognition[];
+} {
+  const transcribed = readInputs.filter((one) => one.kind === "audio");
+  const recognised = readInputs.filter((one) => one.kind === "image");
+  return {
+    ...(transcribed.length > 0 && {
+      svc_transcriptions: transcribed.map(({ param, model, text, language, seconds }) => ({
+        param,
+        model,
+        text,
+        locale: language,
+        duration: rounded(seconds),
+      })),
+    }),
+    ...(recognised.length > 0 && {
+      svc_recognitions: recognised.map(({ param, model, text, pageCount }) => ({
+        param,
+        model,
+        text,
+        page_count: pageCount,
+      })),
+    }),
+  };
+}

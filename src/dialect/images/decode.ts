@@ -1,0 +1,186 @@
+// Requests of /v1/images/generations and /v1/images/edits.
+
+import { ImageEditRequest, ImageRequest, SIDES } from "../../contract/images.ts";
+import { checker, received } from "../../contract/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
+import type { FormFields } from "../fields/form-body.ts";
+import { refuseUnknown } from "../fields/unsupported.ts";
+
+export type ImageQuality = "low" | "medium" | "high";
+
+export interface ImageCall {
+  readonly model?: string;
+  /** Without what it is drawn from. An absent seed is any. */
+  readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
+  /** Absent: the request counted the steps itself. */
+  readonly quality?: ImageQuality;
+  readonly answer: "b64_json" | "url";
+  readonly stream: boolean;
+  /** Each step is an event of the stream. */
+  readonly progress: boolean;
+}
+
+export interface ImageEditCall extends ImageCall {
+  readonly strength?: number;
+}
+
+/** What the fields of a form are that are no texts. */
+export const FORM_FIELDS = {
+  n: "number",
+  output_compression: "number",
+  partial_images: "number",
+  seed: "number",
+  steps: "number",
+  cfg_scale: "number",
+  strength: "number",
+  stream: "boolean",
+  metadata: "boolean",
+  progress: "boolean",
+  lora: "object",
+} as const satisfies FormFields;
+
+const checkGeneration = checker(ImageRequest);
+const checkEdit = checker(ImageEditRequest);
+
+/** The other names that clients have for them. */
+const QUALITIES = {
+  auto: "medium",
+  standard: "medium",
+  hd: "high",
+  low: "low",
+  medium: "medium",
+  high: "high",
+} as const;
+/** Steps, by those that the model was made for. */
+const STEP_SHARES: Readonly<Record<ImageQuality, number>> = { low: 0.5, medium: 1, high: 2 };
+
+/** Throws SvcError naming the field at fault. */
+export function decodeGeneration(body: unknown): ImageCall {
+  const asked = checkGeneration(body);
+  refuseUnknown(asked, ImageRequest);
+  return callOf(asked);
+}
+
+/** The fields of a form beside its images. Throws SvcError naming the field at fault. */
+export function decodeEdit(body: object): ImageEditCall {
+  for (const param of ["image", "mask"]) {
+    if (!(param in body)) continue;
+    throw invalid(param, "be a part of the form with a file name", "text");
+  }
+  const asked = checkEdit(body);
+  refuseUnknown(asked, ImageEditRequest);
+  return { ...callOf(asked), ...(asked.strength != null && { strength: asked.strength }) };
+}
+
+function callOf(asked: ImageRequest): ImageCall {
+  const { model, negative_prompt, cfg_scale, sampler, scheduler, lora } = asked;
+  const stream = asked.stream ?? false;
+  const count = asked.n ?? 1;
+  const size = decodeSize(asked.size);
+  const seed = decodeSeed(asked.seed, count);
+  checkPrompt(asked.prompt);
+  checkStream(asked, stream);
+  if (asked.background === "transparent") {
+    throw unsupported("background", "'background' must be auto or opaque: nothing here draws transparent images.");
+  }
+  const { quality, ...steps } = decodeSteps(asked);
+  return {
+    ...(model && { model }),
+    work: {
+      prompt: asked.prompt,
+      ...(negative_prompt && { negativePrompt: negative_prompt }),
+      ...(size && { size }),
+      count,
+      ...(seed !== undefined && { seed }),
+      ...steps,
+      ...(cfg_scale != null && { guidance: cfg_scale }),
+      ...(sampler != null && { sampler }),
+      ...(scheduler != null && { scheduler }),
+      ...(lora && lora.length > 0 && { adapters: lora.map(({ name, scale }) => ({ name, scale: scale ?? 1 })) }),
+      previews: asked.partial_images ?? 0,
+      encoding: decodeEncoding(asked),
+    },
+    ...(quality && { quality }),
+    answer: asked.response_format ?? "b64_json",
+    stream,
+    progress: asked.progress ?? false,
+  };
+}
+
+/** Throws SvcError about a description that says nothing. */
+export function checkPrompt(prompt: string): void {
+  if (prompt.trim() !== "") return;
+  throw invalid("prompt", "say what is to be seen", `${prompt.length} characters of space`);
+}
+
+/** Undefined where the model's own is wanted. Throws SvcError. */
+function decodeSize(asked: string | null | undefined): ImageSize | undefined {
+  if (asked == null || asked === "" || asked === "auto") return undefined;
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/i.exec(asked) ?? [];
+  if (width === undefined || height === undefined) {
+    throw invalid("size", "be auto or WIDTHxHEIGHT in pixels", received(asked));
+  }
+  return checkSize({ width: Number(width), height: Number(height) }, "size");
+}
+
+/** Throws SvcError about sides that no model draws. */
+export function checkSize({ width, height }: ImageSize, param: string): ImageSize {
+  const { least, most, divisor } = SIDES;
+  const isGood = [width, height].every((side) => side >= least && side <= most && side % divisor === 0);
+  if (isGood) return { width, height };
+  const rule = `have sides of ${least} to ${most} pixels that are divisible by ${divisor}`;
+  throw invalid(param, rule, `${width} × ${height}`);
+}
+
+/** Throws SvcError where the last image would have none. */
+export function decodeSeed(asked: number | null | undefined, count: number): number | undefined {
+  if (asked == null) return undefined;
+  if (asked + count - 1 <= LARGEST_SEED) return asked;
+  throw invalid("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(asked));
+}
+
+/** What a quality means, or how many steps the request wants itself. */
+function decodeSteps({
+  steps,
+  quality,
+}: ImageRequest): Pick<ImageCall, "quality"> & Pick<ImageWork, "steps" | "stepShare"> {
+  if (steps != null) {
+    if (quality == null || quality === "auto") return { steps };
+    throw unsupported(
+      "quality",
+      "'quality' must be auto or absent where 'steps' is given: it stands for a number of these.",
+    );
+  }
+  const meant = QUALITIES[quality ?? "auto"];
+  const stepShare = STEP_SHARES[meant];
+  return { quality: meant, ...(stepShare !== 1 && { stepShare }) };
+}
+
+function checkStream({ partial_images, progress, response_format }: ImageRequest, stream: boolean): void {
+  if (stream) {
+    if (response_format !== "url") return;
+    throw unsupported("response_format", "'response_format' must be b64_json with 'stream': events hold their images.");
+  }
+  const param = partial_images ? "partial_images" : progress ? "progress" : undefined;
+  if (param) throw unsupported(param, `'${param}' needs 'stream' to be true.`);
+}
+
+function decodeEncoding({ output_format, output_compression, metadata }: ImageRequest): ImageEncoding {
+  const format = output_format ?? "png";
+  if (output_compression != null && format === "png") {
+    throw unsupported(
+      "output_compression",
+      "'output_compression' needs 'output_format' jpeg or webp: png loses nothing.",
+    );
+  }
+  return {
+    format,
+    ...(output_compression != null && { quality: output_compression }),
+    tellsHow: metadata ?? true,
+  };
+}
+
+const invalid = (param: string, rule: string, got: string) =>
+  new SvcError("invalid_value", `'${param}' must ${rule}; got ${got}.`, { param });
+const unsupported = (param: string, message: string) => new SvcError("unsupported_parameter", message, { param });

@@ -1,0 +1,55 @@
+// Images as a stream: the public convention's events, and one of our own for each step where that is wanted.
+
+import { errorObject } from "../../contract/errors.ts";
+import type { DrawingEvent, ImageSize } from "../../domain/image.ts";
+import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
+import type { ImageCall } from "./decode.ts";
+import { encodeSize } from "./encode.ts";
+
+export interface ImageStreamOptions {
+  /** What the names of events begin with. */
+  readonly kind: "image_generation" | "image_edit";
+  readonly call: ImageCall;
+  readonly requestId: string;
+  /** Unix seconds. */
+  readonly now: () => number;
+}
+
+/** The previews of each image, then the image. */
+export function imageWriter(
+  put: Put<NamedEvent>,
+  { kind, call, requestId, now }: ImageStreamOptions,
+): StreamWriter<DrawingEvent> {
+  const send = (name: string, rest: object) => {
+    const type = name === "error" ? name : `${kind}.${name}`;
+    put({ event: type, data: JSON.stringify({ type, ...rest }) });
+  };
+  const common = (data: Uint8Array, image: number, size: ImageSize | undefined) => ({
+    b64_json: data.toBase64(),
+    created_at: now(),
+    background: "opaque",
+    output_format: call.work.encoding.format,
+    size: size ? encodeSize(size) : "auto",
+    quality: call.quality ?? "auto",
+    image_index: image,
+  });
+  return {
+    event(event) {
+      if (event.type === "progress" && call.progress) {
+        const { image, step, steps } = event;
+        send("progress", { image_index: image, step, steps });
+      }
+      if (event.type === "preview") {
+        const { data, image, index, size } = event;
+        send("partial_image", { ...common(data, image, size), partial_image_index: index });
+      }
+      if (event.type === "image") {
+        const { data, image, size, seed } = event;
+        send("completed", { ...common(data, image, size), seed });
+      }
+    },
+    failure(error) {
+      send("error", { error: errorObject(error, requestId) });
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// Several processes of one engine, for work that keeps a process to itself. Each starts when those before it have work.
+
+import type { ProcessState, ProcessStatus } from "./status.ts";
+import type { Started } from "./jobs.ts";
+import type { SupervisorOptions } from "./supervisor-options.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/** What says most about whether there is an engine comes first. */
+const STATES: readonly ProcessState[] = [
+  "ready",
+  "loading",
+  "starting",
+  "unloaded",
+  "stalled",
+  "failed",
+  "draining",
+  "stopped",
+  "none",
+];
+
+export class SupervisorPool<Options extends { readonly libraries: string }, Ready, Job, Event extends {}> {
+  private readonly supervisors: readonly Supervisor<Options, Ready, Job, Event>[];
+
+  /** `count`: at least 1. */
+  constructor(count: number, options: SupervisorOptions<Options, Ready, Event, never>) {
+    this.supervisors = Array.from({ length: count }, () => new Supervisor(options));
+  }
+
+  /** Of all together: the state of the one that does best, and sums. */
+  status(): ProcessStatus {
+    const all = this.supervisors.map((one) => one.status()).toSorted(byState);
+    const [best] = all;
+    if (!best) throw new Error("a pool without processes");
+    const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
+    const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
+    return {
+      ...best,
+      ...(lastError !== undefined && { lastError }),
+      restarts: sum(({ restarts }) => restarts),
+      running: sum(({ running }) => running),
+      waiting: sum(({ waiting }) => waiting),
+      residentBytes: sum(({ residentBytes }) => residentBytes),
+    };
+  }
+
+  /** As a supervisor does, in the process that has the least to do. */
+  run(job: Job, signal: AbortSignal): AsyncGenerator<Event | Started, void, void> {
+    const [chosen] = this.supervisors
+      .map((supervisor) => ({ supervisor, status: supervisor.status() }))
+      .toSorted((a, b) => Number(isOut(a.status)) - Number(isOut(b.status)) || work(a.status) - work(b.status));
+    if (!chosen) throw new Error("a pool without processes");
+    return chosen.supervisor.run(job, signal);
+  }
+
+  /** Ends all processes; resolves when they are gone. */
+  async stop(): Promise<void> {
+    await Promise.all(this.supervisors.map((one) => one.stop()));
+  }
+}
+
+const byState = (a: ProcessStatus, b: ProcessStatus) => STATES.indexOf(a.state) - STATES.indexOf(b.state);
+const isOut = ({ state }: ProcessStatus) => state === "stalled" || state === "failed";
+const work = ({ running, waiting }: ProcessStatus) => running + waiting;

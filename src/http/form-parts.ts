@@ -1,0 +1,187 @@
+// A form with files in it: each goes on as it comes, one after the other.
+
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import { shownName, SvcError } from "../domain/errors.ts";
+import { bodyChunks } from "./body-chunks.ts";
+
+/** Form parts or query parameters, in their order; a name may come several times. */
+export type Fields = readonly (readonly [name: string, value: string])[];
+
+/** A content that may turn out not to be wanted. */
+export interface Received {
+  discard(): Promise<void>;
+}
+
+/** Where the content of the part of this name goes, with the fields that came before it; what it throws ends the upload. */
+export type ReceivePart<Content extends Received> = (
+  chunks: AsyncIterable<Uint8Array>,
+  before: Fields,
+  name: string,
+) => Promise<Content>;
+
+export interface FormFile<Content> {
+  /** Of its part. */
+  readonly name: string;
+  readonly filename: string;
+  readonly content: Content;
+}
+
+export interface FormParts<Content> {
+  /** In their order. */
+  readonly files: readonly FormFile<Content>[];
+  readonly fields: Fields;
+}
+
+export interface FormLimits {
+  /** Names of the parts that are files, each with how many there may be of it. */
+  readonly files: Readonly<Record<string, number>>;
+  /** Bytes of the whole form, and what is thrown about more. */
+  readonly ceiling: number;
+  readonly tooLarge: () => SvcError;
+  /** Bytes of each other field. */
+  readonly fieldBytes: number;
+  /** Of a file without a name. */
+  readonly usualName: string;
+}
+
+const MOST_FIELDS = 24;
+const LONGEST_NAME = 255;
+
+/** Whether the body is a form. */
+export const isForm = (request: Request): boolean =>
+  /^multipart\/form-data\b/i.test(request.headers.get("content-type")?.trim() ?? "");
+
+/** Throws SvcError `unsupported_media_type` about a body that is compressed. */
+export function checkEncoding({ headers }: Request): void {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
+  if (!encoding || encoding === "identity") return;
+  throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the file uncompressed.");
+}
+
+/**
+ * Reads a form. Throws SvcError about it, what `receive` throws, or the signal's reason when the client left meanwhile; what was
+ * received by then is discarded.
+ */
+export async function readParts<Content extends Received>(
+  request: Request,
+  limits: FormLimits,
+  receive: ReceivePart<Content>,
+): Promise<FormParts<Content>> {
+  checkEncoding(request);
+  if (Number(request.headers.get("content-length")) > limits.ceiling) throw limits.tooLarge();
+  try {
+    return await read(request, limits, receive);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw error;
+  }
+}
+
+interface Arriving<Content> {
+  readonly name: string;
+  readonly stream: BusboyFileStream;
+  readonly filename: string;
+  readonly content: Promise<Content>;
+}
+
+async function read<Content extends Received>(
+  request: Request,
+  { files: known, ceiling, tooLarge, fieldBytes, usualName }: FormLimits,
+  receive: ReceivePart<Content>,
+): Promise<FormParts<Content>> {
+  const names = Object.keys(known);
+  const form = parser(request.headers.get("content-type") ?? "", fieldBytes);
+  const fields: (readonly [string, string])[] = [];
+  const files: Arriving<Content>[] = [];
+  let failure: unknown;
+  const fail = (error: unknown) => {
+    failure ??= error;
+    form.destroy();
+  };
+  form.on("field", (name: string, value: string, _: boolean, truncated: boolean) => {
+    const param = shownName(name);
+    if (truncated) fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
+    else fields.push([name, value]);
+  });
+  form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {
+    const most = Object.hasOwn(known, name) ? known[name] : undefined;
+    const excess = most === undefined ? unknownFile(names) : tooMany(files, name, most, names);
+    if (excess) {
+      stream.resume();
+      return fail(excess);
+    }
+    // Who reads it has its own view of an end that comes too early.
+    stream.on("error", () => {});
+    const content = receive(stream, [...fields], name);
+    content.catch(fail);
+    files.push({ name, stream, filename: filename || usualName, content });
+  });
+  form.on("fieldsLimit", () => fail(broken(`The form has more than ${MOST_FIELDS} fields.`)));
+  async function* body(): AsyncGenerator<Uint8Array, void, void> {
+    let size = 0;
+    try {
+      for await (const chunk of bodyChunks(request)) {
+        size += chunk.length;
+        if (size > ceiling) throw tooLarge();
+        yield chunk;
+      }
+    } catch (error) {
+      // Before those who read a part learn that it is not whole.
+      if (error instanceof SvcError) failure ??= error;
+      throw error;
+    }
+  }
+  try {
+    await pipeline(Readable.from(body()), form);
+  } catch {
+    failure ??= broken("The form cannot be read: it is cut off or malformed.");
+  }
+  const received: FormFile<Content>[] = [];
+  for (const { name, filename, stream, content } of files) {
+    if (failure) stream.destroy();
+    try {
+      received.push({ name, filename: filename.slice(0, LONGEST_NAME), content: await content });
+    } catch (error) {
+      // One that is refused at its end may be so after the end of the form.
+      failure ??= error;
+    }
+  }
+  if (failure) {
+    await Promise.all(received.map(({ content }) => content.discard()));
+    throw failure;
+  }
+  return { files: received, fields };
+}
+
+function parser(type: string, fieldSize: number): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { "content-type": type },
+      limits: { fields: MOST_FIELDS, headerPairs: 32, fieldSize },
+    });
+  } catch {
+    throw broken("Content-Type names no boundary of the form's parts.");
+  }
+}
+
+function unknownFile(names: readonly string[]): SvcError {
+  const [only = ""] = names;
+  if (names.length === 1) return broken(`The part with the file must be named ${only}.`, only);
+  return broken(`Parts with files must be named ${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`, only);
+}
+
+function tooMany(
+  files: readonly { readonly name: string }[],
+  name: string,
+  most: number,
+  names: readonly string[],
+): SvcError | undefined {
+  if (files.filter((file) => file.name === name).length < most) return undefined;
+  if (names.length === 1 && most === 1) return broken("The form has more than one file.", name);
+  return broken(`The form has more than ${most === 1 ? "one file" : `${most} files`} named ${name}.`, name);
+}
+
+const broken = (message: string, param?: string) =>
+  new SvcError("invalid_value", message, param === undefined ? {} : { param });

@@ -1,0 +1,169 @@
+// POST /v1/images/generations, /v1/images/edits and /v1/images/variations, GET /v1/images/files/{id}
+
+import { Elysia } from "elysia";
+import { ImageEditForm, ImageRequest, Images, MOST_PICTURES } from "../../contract/images.ts";
+import { t, type TSchema } from "../../contract/schema.ts";
+import { formBody } from "../../dialect/fields/form-body.ts";
+import {
+  decodeEdit,
+  decodeGeneration,
+  FORM_FIELDS,
+  type ImageCall,
+  type ImageEditCall,
+} from "../../dialect/images/decode.ts";
+import { imageWriter, type ImageStreamOptions } from "../../dialect/images/encode-stream.ts";
+import { collectImages, encodeImages } from "../../dialect/images/encode.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { IMAGE_FORMATS } from "../../domain/image.ts";
+import type { ImageRun } from "../../service/images.ts";
+import type { RequestReport } from "../../service/request.ts";
+import type { TemporaryFile } from "../../store/temporary-files.ts";
+import type { AppDeps } from "../deps.ts";
+import { isForm, readParts, type FormFile } from "../form-parts.ts";
+import { disconnection, requestOrigin, streamResponse } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonContent, jsonRoute } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** Of a description, in UTF-8. */
+const FIELD_BYTES = 128 * 1024;
+/** Answers are nobody's but the client's. */
+const NO_STORE = { "Cache-Control": "no-store" } as const;
+
+/** Images from descriptions, whole or as a stream. */
+export const imageRoutes = (deps: AppDeps, contexts: RequestContexts) =>
+  new Elysia({ name: "route.images" })
+    .post("/v1/images/generations", ({ request }) => generate(deps, contexts, request), jsonRoute(ImageRequest, Images))
+    .post("/v1/images/edits", ({ request }) => edit(deps, contexts, request), describedForm(ImageEditForm))
+    .post("/v1/images/variations", () => refuseVariations(), {
+      parse: "none",
+      detail: { responses: {} },
+    })
+    .get("/v1/images/files/:id", ({ params }) => keptImage(deps, params.id), describedFile);
+
+const describedForm = (form: TSchema) =>
+  ({
+    parse: "none",
+    detail: {
+      requestBody: { description: "A form.", content: { "multipart/form-data": { schema: form } } },
+      responses: { 200: jsonContent(Images) },
+    },
+  }) as const;
+
+const file = { schema: t.String({ format: "binary" }) };
+const describedFile = {
+  detail: {
+    responses: {
+      200: { description: "", content: Object.fromEntries(IMAGE_FORMATS.map((format) => [`image/${format}`, file])) },
+    },
+  },
+} as const;
+
+async function generate(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+  // Headers may be refused: that comes first.
+  const origin = originOf(deps, contexts, request);
+  const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.embeddings));
+  return respond(deps, contexts, request, call, { ...origin, work: call.work }, "image_generation");
+}
+
+async function edit(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
+  const origin = originOf(deps, contexts, request);
+  const { call, files } = await readEdit(deps, request);
+  const { strength, work } = call;
+  const [image, ...references] = files.flatMap(({ name, content }) => (name === "mask" ? [] : content));
+  const mask = files.find(({ name }) => name === "mask")?.content;
+  if (!image) {
+    await mask?.discard();
+    const message = "'image' is required: a part of the form with a file name.";
+    throw new SvcError("missing_required_parameter", message, { param: "image" });
+  }
+  const pictures = { image, references, ...(mask && { mask }), ...(strength !== undefined && { strength }) };
+  return respond(deps, contexts, request, call, { ...origin, work, edit: pictures }, "image_edit");
+}
+
+/** What is wanted, and the images, in files. Throws SvcError about either. */
+async function readEdit(
+  { images: { pictures } }: AppDeps,
+  request: Request,
+): Promise<{ call: ImageEditCall; files: readonly FormFile<TemporaryFile>[] }> {
+  if (!isForm(request)) {
+    const message = "Content-Type must be multipart/form-data: images come as files of a form.";
+    throw new SvcError("unsupported_media_type", message);
+  }
+  const limits = {
+    files: { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 },
+    ceiling: bodyCeilings.generation,
+    tooLarge: () => pictures.tooLarge("image"),
+    fieldBytes: FIELD_BYTES,
+    usualName: "image",
+  };
+  const { files, fields } = await readParts(request, limits, (chunks, _, name) => pictures.receive(chunks, name));
+  try {
+    const count = files.filter(({ name }) => name !== "mask").length;
+    if (count <= MOST_PICTURES) return { call: decodeEdit(formBody(fields, FORM_FIELDS)), files };
+    const message = `'image' must be there ${MOST_PICTURES} times at most, under either name; got ${count} files.`;
+    throw new SvcError("invalid_value", message, { param: "image" });
+  } catch (error) {
+    await Promise.all(files.map(({ content }) => content.discard()));
+    throw error;
+  }
+}
+
+type Run = Omit<ImageRun, "model">;
+
+async function respond(
+  deps: AppDeps,
+  contexts: RequestContexts,
+  request: Request,
+  call: ImageCall,
+  run: Run,
+  kind: ImageStreamOptions["kind"],
+): Promise<Response> {
+  const { images, clock, config } = deps;
+  const { model } = call;
+  const report: RequestReport = {};
+  const context = contexts.of(request);
+  context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
+  const disconnect = disconnection(request);
+  const events = images.draw({ ...run, ...(model !== undefined && { model }) }, disconnect.signal, report);
+  // Until the request is accepted, a failure has its own status.
+  await events.next();
+  const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model).modelId) };
+  const now = () => Math.floor(clock.wall() / 1000);
+  if (call.stream && config.streaming) {
+    const options = { kind, call, requestId: context.id, now };
+    // The first step may take long.
+    const stream = { disconnect, headers, opens: true };
+    return streamResponse(deps, contexts, request, events, (put) => imageWriter(put, options), stream);
+  }
+  const drawn = await collectImages(events);
+  const { format } = call.work.encoding;
+  const address = (data: Uint8Array) => new URL(`/v1/images/files/${images.kept.put(data, format)}`, request.url).href;
+  return Response.json(encodeImages(drawn, call, { created: now(), address }), { headers });
+}
+
+/** Tells a client that its name stood for another model. */
+function standInHeaders(asked: string | undefined, answering: string): Record<string, string> {
+  if (asked === undefined || asked === answering) return {};
+  return { "X-Svc-Compatibility": "emulated", "X-Svc-Emulated-Parameters": "model" };
+}
+
+function originOf(deps: AppDeps, contexts: RequestContexts, request: Request): Pick<Run, "id" | "client" | "deadline"> {
+  const { id, client, deadline } = requestOrigin(deps, contexts, request);
+  return { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
+}
+
+/** The convention's own service has none any more; without a description a model draws something else, and no variation. */
+function refuseVariations(): never {
+  const message = "There are no variations here: POST /v1/images/edits changes an image by a prompt and strength.";
+  throw new SvcError("mode_unavailable", message);
+}
+
+function keptImage({ images }: AppDeps, id: string): Response {
+  const kept = images.kept.get(id);
+  if (!kept) throw new SvcError("not_found", "There is no image of this id; images are kept for an hour.");
+  const { bytes, format } = kept;
+  const disposition = `inline; filename="${id}.${format === "jpeg" ? "jpg" : format}"`;
+  const headers = { ...NO_STORE, "Content-Type": `image/${format}`, "Content-Disposition": disposition };
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
+}

@@ -1,0 +1,150 @@
+// The API of Stable Diffusion's web interface, as far as its clients draw by it: /sdapi/v1/…
+
+import { Elysia } from "elysia";
+import { JsonObject } from "../../contract/schema.ts";
+import {
+  ImageToImageRequest,
+  SdapiImages,
+  SdapiModels,
+  SdapiOptions,
+  SdapiOptionsRequest,
+  SdapiProgress,
+  SdapiSamplers,
+  SdapiSchedulers,
+  TextToImageRequest,
+} from "../../contract/sdapi.ts";
+import { collectImages } from "../../dialect/images/encode.ts";
+import {
+  decodeImageToImage,
+  decodeOptions,
+  decodeTextToImage,
+  type SdapiCall,
+  type SdapiEditCall,
+} from "../../dialect/sdapi/decode.ts";
+import {
+  encodeProgress,
+  encodeSamplers,
+  encodeSchedulers,
+  encodeSdapiImages,
+  encodeSdapiModels,
+} from "../../dialect/sdapi/encode.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { ImageService } from "../../service/images.ts";
+import type { RequestReport } from "../../service/request.ts";
+import type { AppDeps } from "../deps.ts";
+import { disconnection, requestOrigin } from "../generation-response.ts";
+import { bodyCeilings } from "../json-body.ts";
+import { jsonAnswer, jsonRoute } from "../json-content.ts";
+import type { RequestContexts } from "../request-context.ts";
+
+/** A request that is being drawn. */
+interface Running {
+  readonly id: string;
+  /** The name of its API key: others' keys neither see nor end it. */
+  readonly apiKey: string | undefined;
+  readonly report: RequestReport;
+}
+
+/** For tools that know no other. Which model draws is a setting of the server, in this API. */
+export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
+  const { bodies, images } = deps;
+  const running = new Set<Running>();
+  let chosen: string | undefined;
+
+  const draw = async (request: Request, call: SdapiCall | SdapiEditCall): Promise<Response> => {
+    const context = contexts.of(request);
+    const { id, client, deadline } = requestOrigin(deps, contexts, request);
+    const report: RequestReport = {};
+    context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
+    const model =
+      call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
+    const entry = { id, apiKey: context.apiKey, report };
+    running.add(entry);
+    try {
+      const { signal } = disconnection(request);
+      const edit = "image" in call && {
+        image: await images.picture(call.image, "init_images.0", signal),
+        references: [],
+        strength: call.strength,
+      };
+      const run = {
+        id,
+        work: call.work,
+        ...(model !== undefined && { model }),
+        ...(edit && { edit }),
+        ...(client !== undefined && { client }),
+        ...(deadline !== undefined && { deadline }),
+      };
+      const drawn = await collectImages(images.draw(run, signal, report));
+      const { modelId: name, model: known } = images.model(model);
+      const headers = { "Cache-Control": "no-store" };
+      return Response.json(encodeSdapiImages(drawn, call, { name, model: known }), { headers });
+    } finally {
+      running.delete(entry);
+    }
+  };
+
+  /** Those of the same API key, the newest last. */
+  const own = (request: Request): Running[] => {
+    const { apiKey } = contexts.of(request);
+    return [...running].filter((one) => one.apiKey === apiKey);
+  };
+
+  const known = () => (images.models().length === 0 ? undefined : images.model(chosen));
+
+  return new Elysia({ name: "route.sdapi" })
+    .post(
+      "/sdapi/v1/txt2img",
+      async ({ request }) => draw(request, decodeTextToImage(await bodies.read(request, bodyCeilings.embeddings))),
+      jsonRoute(TextToImageRequest, SdapiImages),
+    )
+    .post(
+      "/sdapi/v1/img2img",
+      async ({ request }) => draw(request, decodeImageToImage(await bodies.read(request, bodyCeilings.generation))),
+      jsonRoute(ImageToImageRequest, SdapiImages),
+    )
+    .get("/sdapi/v1/options", () => Response.json(optionsOf(known()?.modelId)), jsonAnswer(SdapiOptions))
+    .post(
+      "/sdapi/v1/options",
+      async ({ request }) => {
+        const title = decodeOptions(await bodies.read(request, bodyCeilings.embeddings));
+        if (title !== undefined) chosen = named(images, title, "sd_model_checkpoint");
+        return Response.json({});
+      },
+      jsonRoute(SdapiOptionsRequest, JsonObject),
+    )
+    .get(
+      "/sdapi/v1/sd-models",
+      () => Response.json(encodeSdapiModels(images.models().map(({ modelId }) => modelId))),
+      jsonAnswer(SdapiModels),
+    )
+    .get("/sdapi/v1/samplers", () => Response.json(encodeSamplers(known()?.model)), jsonAnswer(SdapiSamplers))
+    .get("/sdapi/v1/schedulers", () => Response.json(encodeSchedulers(known()?.model)), jsonAnswer(SdapiSchedulers))
+    .get(
+      "/sdapi/v1/progress",
+      ({ request }) => {
+        const jobs = own(request);
+        const drawing = jobs.flatMap(({ id }) => images.progressOf(id) ?? [])[0];
+        return Response.json(encodeProgress(drawing, known()?.stepSeconds, jobs.length));
+      },
+      jsonAnswer(SdapiProgress),
+    )
+    .post(
+      "/sdapi/v1/interrupt",
+      ({ request }) => {
+        for (const { report } of own(request)) report.cancel?.();
+        return Response.json({});
+      },
+      jsonAnswer(JsonObject),
+    );
+};
+
+const optionsOf = (model = "") => ({ sd_model_checkpoint: model, samples_format: "png" });
+
+/** The image model of this title. Throws SvcError. */
+function named(images: ImageService, title: string, param: string): string {
+  const names = images.models().map(({ modelId }) => modelId);
+  if (names.includes(title)) return title;
+  const message = `'${param}' must be one of ${names.join(", ") || "the image models, of which there are none"}.`;
+  throw new SvcError("invalid_value", message, { param });
+}

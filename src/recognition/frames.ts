@@ -1,0 +1,69 @@
+// Frames around bars, as shipping labels have them: what lies within is found without the frame, which may leave a code no white
+// beside it.
+
+import type { Bitmap, Box } from "./bitmap.ts";
+import { components, regions } from "./components.ts";
+import { histogram, inkOf, split, type Ink } from "./ink.ts";
+
+export interface Framed {
+  readonly frame: Box;
+  /** Across the middle of what lies within, from one bar of the frame to the other; one for each direction there may be. */
+  readonly strips: readonly Box[];
+}
+
+/** Pixels of a side: smaller ones are letters. */
+const SMALLEST = { longer: 80, shorter: 20 };
+const MOST_FRAMES = 8;
+/** Of a side of a frame, the share that is ink, a little inside of its edge, which may be ragged. */
+const FULL = 0.95;
+const INSIDE = 2;
+/** Of a frame's width or height: its bars are thinner. */
+const THICKEST = 0.25;
+
+/** The largest frames with upright sides. */
+export function framesIn(bitmap: Bitmap): Framed[] {
+  const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
+  const isLarge = ({ width, height }: Box) =>
+    Math.max(width, height) >= SMALLEST.longer && Math.min(width, height) >= SMALLEST.shorter;
+  return components(regions(ink), 2 * (SMALLEST.longer + SMALLEST.shorter))
+    .filter((one) => isLarge(one) && hasSides(ink, one))
+    .toSorted((a, b) => b.width * b.height - a.width * a.height)
+    .slice(0, MOST_FRAMES)
+    .map(({ x, y, width, height }) => {
+      const frame = { x, y, width, height };
+      return { frame, strips: stripsOf(ink, frame) };
+    });
+}
+
+function hasSides(ink: Ink, { x, y, width, height }: Box): boolean {
+  const [right, bottom] = [x + width - 1 - INSIDE, y + height - 1 - INSIDE];
+  const share = (count: number, at: (index: number) => number) => {
+    let dark = 0;
+    for (let index = 0; index < count; index++) dark += ink.data[at(index)] as number;
+    return dark / count;
+  };
+  const row = (level: number) => share(width, (index) => level * ink.width + x + index);
+  const column = (plumb: number) => share(height, (index) => (y + index) * ink.width + plumb);
+  return [row(y + INSIDE), row(bottom), column(x + INSIDE), column(right)].every((side) => side >= FULL);
+}
+
+function stripsOf(ink: Ink, { x, y, width, height }: Box): Box[] {
+  const run = (from: number, step: number, most: number) => {
+    let length = 0;
+    while (length < most && ink.data[from + length * step] === 1) length++;
+    return length;
+  };
+  const [middleX, middleY] = [x + (width >> 1), y + (height >> 1)];
+  const [left, top] = [middleY * ink.width + x, y * ink.width + middleX];
+  const across = [run(left, 1, width), run(left + width - 1, -1, width)] as const;
+  const down = [run(top, ink.width, height), run(top + (height - 1) * ink.width, -ink.width, height)] as const;
+  const [wide, high] = [Math.max(1, height >> 2), Math.max(1, width >> 2)];
+  return [
+    ...(Math.max(...across) < THICKEST * width
+      ? [{ x: x + across[0], y: middleY - (wide >> 1), width: width - across[0] - across[1], height: wide }]
+      : []),
+    ...(Math.max(...down) < THICKEST * height
+      ? [{ x: middleX - (high >> 1), y: y + down[0], width: high, height: height - down[0] - down[1] }]
+      : []),
+  ];
+}

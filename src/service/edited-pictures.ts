@@ -1,0 +1,52 @@
+// The images that an edit begins with, checked before a model is loaded for them.
+
+import { SvcError } from "../domain/errors.ts";
+import { measureImage, type MeasuredImage } from "../media/image.ts";
+import { defaultMediaLimits } from "../media/limits.ts";
+import { Refusal } from "../media/refusal.ts";
+import type { TemporaryFile } from "../store/temporary-files.ts";
+
+const FORMATS = ["png", "jpeg", "webp"] as const;
+
+export interface EditedPictures {
+  readonly image: TemporaryFile;
+  /** More that the description speaks of. */
+  readonly references: readonly TemporaryFile[];
+  readonly mask?: TemporaryFile;
+}
+
+/** Throws SvcError `invalid_value` about the first that is no whole image, and about a mask that does not fit. */
+export async function checkPictures({ image, references, mask }: EditedPictures): Promise<void> {
+  const measured = await measure(image);
+  for (const reference of references) await measure(reference);
+  if (!mask) return;
+  const { width, height, alpha } = await measure(mask);
+  const param = mask.field;
+  if (!alpha) {
+    const message = `'${param}' must be transparent where the image is drawn anew; got an image without transparency.`;
+    throw new SvcError("invalid_value", message, { param });
+  }
+  if (isAsLarge(measured, width, height)) return;
+  const message = `'${param}' must be as large as the image, ${measured.width} × ${measured.height} pixels; got ${width} × ${height}.`;
+  throw new SvcError("invalid_value", message, { param });
+}
+
+async function measure({ path, field }: TemporaryFile): Promise<MeasuredImage> {
+  try {
+    return measureImage(await Bun.file(path).bytes(), FORMATS, defaultMediaLimits.maxPixels);
+  } catch (error) {
+    throw error instanceof Refusal ? error.at(field) : error;
+  }
+}
+
+/** A photograph may lie on its side in its file. */
+const isAsLarge = (image: MeasuredImage, width: number, height: number): boolean =>
+  (image.width === width && image.height === height) ||
+  (image.format !== "png" && image.width === height && image.height === width);
+
+/** All of them. */
+export const picturesOf = ({ image, references, mask }: EditedPictures): TemporaryFile[] => [
+  image,
+  ...references,
+  ...(mask ? [mask] : []),
+];

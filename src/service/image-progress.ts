@@ -1,0 +1,63 @@
+// How far the requests to one image engine are, and when a place in it is free.
+
+import type { DrawingEvent, ImageProgress } from "../domain/image.ts";
+
+class Drawing implements ImageProgress {
+  done = 0;
+  step = 0;
+  steps = 0;
+
+  constructor(readonly of: number) {}
+
+  /** Undefined before the first step is done. */
+  get stepsLeft(): number | undefined {
+    return this.steps === 0 ? undefined : (this.of - this.done) * this.steps - this.step;
+  }
+
+  see(event: DrawingEvent): void {
+    if (event.type === "progress") {
+      this.step = event.step;
+      this.steps = event.steps;
+    }
+    if (event.type === "image") {
+      this.done = event.image + 1;
+      this.step = 0;
+    }
+  }
+}
+
+/** What admission takes for the engine. */
+export class ImageProgresses {
+  private readonly drawings = new Set<Drawing>();
+
+  /** `stepSeconds`: what a step took lately. */
+  constructor(private readonly stepSeconds: () => number | undefined) {}
+
+  /** A request for so many images begins. Returns what is to see its events, and what is to be called at its end. */
+  begin(images: number): { readonly progress: ImageProgress; see(event: DrawingEvent): void; end(): void } {
+    const drawing = new Drawing(images);
+    this.drawings.add(drawing);
+    return {
+      progress: drawing,
+      see: (event) => drawing.see(event),
+      end: () => void this.drawings.delete(drawing),
+    };
+  }
+
+  /** Steps that requests which are being drawn have left. */
+  get stepsLeft(): number {
+    return this.left().reduce((sum, steps) => sum + steps, 0);
+  }
+
+  /** Milliseconds until the first of them ends: they take turns. Undefined where no step was measured. */
+  placeFreeMs(): number | undefined {
+    const left = this.left();
+    const seconds = this.stepSeconds();
+    if (left.length === 0 || seconds === undefined) return undefined;
+    return Math.min(...left) * left.length * seconds * 1000;
+  }
+
+  private left(): number[] {
+    return [...this.drawings].flatMap(({ stepsLeft }) => stepsLeft ?? []);
+  }
+}

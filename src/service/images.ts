@@ -1,0 +1,194 @@
+// Images drawn from descriptions, and changed by them: which model draws, what it begins with, and what is kept.
+
+import {
+  LARGEST_SEED,
+  type DrawingEvent,
+  type ImageEvent,
+  type ImageProgress,
+  type ImageSize,
+  type ImageWork,
+} from "../domain/image.ts";
+import { noUsage } from "../domain/usage.ts";
+import type { ImagePort, ImageStatus } from "../engine/image/port.ts";
+import { inlineBytes } from "../media/load-media.ts";
+import { Refusal } from "../media/refusal.ts";
+import type { KeptImages } from "../store/kept-images.ts";
+import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
+import { gauge, type MetricTable } from "../telemetry/exposition.ts";
+import { subjectLabels } from "../telemetry/metrics.ts";
+import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
+import { ImageProgresses } from "./image-progress.ts";
+import type { Backend, ModelRouter } from "./model-router.ts";
+import type { RequestReport, RequestService } from "./request.ts";
+
+export interface ImageDeps {
+  readonly router: ModelRouter;
+  readonly requests: RequestService;
+  /** Where images are put that are being changed. */
+  readonly pictures: TemporaryFiles;
+  /** Where images are that clients fetch. */
+  readonly kept: KeptImages;
+}
+
+export interface ImageRun {
+  readonly model?: string;
+  /** An absent seed is any. */
+  readonly work: Omit<ImageWork, "seed" | "edit"> & { readonly seed?: number };
+  /** What is changed; absent: nothing, the images are drawn from their description. */
+  readonly edit?: EditedPictures & { readonly strength?: number };
+  /** Correlation id of the request. */
+  readonly id: string;
+  readonly client?: string;
+  /** Milliseconds since 1970 after which nobody wants the result. */
+  readonly deadline?: number;
+}
+
+export class ImageService {
+  /** By engines. */
+  private readonly progresses = new Map<ImagePort, ImageProgresses>();
+  /** By the ids of requests. */
+  private readonly running = new Map<string, ImageProgress>();
+
+  constructor(private readonly deps: ImageDeps) {}
+
+  get pictures(): TemporaryFiles {
+    return this.deps.pictures;
+  }
+
+  get kept(): KeptImages {
+    return this.deps.kept;
+  }
+
+  /** What draws for this name. Throws SvcError `engine_unavailable` when there is no image model. */
+  model(name?: string): ImageStatus {
+    return this.deps.router.find(name, "images").engine.status();
+  }
+
+  /** What each image model says of itself. */
+  models(): ImageStatus[] {
+    const listed = this.deps.router.models(true).filter(({ capabilities }) => capabilities.includes("images"));
+    return listed.map(({ id }) => this.model(id));
+  }
+
+  /** How far the request of this id is; undefined before it begins, and after its end. */
+  progressOf(id: string): ImageProgress | undefined {
+    return this.running.get(id);
+  }
+
+  /** Takes an image out of a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
+  async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
+    const { pictures } = this.deps;
+    try {
+      return await pictures.receive([await inlineBytes(data, Number.POSITIVE_INFINITY, signal)], field);
+    } catch (error) {
+      throw error instanceof Refusal ? error.at(field) : error;
+    }
+  }
+
+  /**
+   * Draws images, one after the other; what they are made from is discarded at the end, whatever that is. Throws SvcError
+   * (`invalid_value` about an image, `engine_unavailable`, `server_busy`, `deadline_exceeded`, `request_cancelled` and what
+   * the engine throws), or the signal's reason after an abort.
+   */
+  async *draw(
+    { model, work, edit, id, client, deadline }: ImageRun,
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<DrawingEvent, void, void> {
+    try {
+      const backend = this.deps.router.find(model, "images");
+      if (edit) await checkPictures(edit);
+      const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
+      const job = { work: whole, ...(client !== undefined && { client }) };
+      yield* this.run(backend, job, { id, deadline }, signal, report);
+    } finally {
+      if (edit) await Promise.all(picturesOf(edit).map((picture) => picture.discard()));
+    }
+  }
+
+  /** Gives back what is kept, and deletes what was received. */
+  close(): void {
+    this.deps.kept.close();
+    this.deps.pictures.close();
+  }
+
+  /** What the requests to each engine have to do. */
+  metrics(): MetricTable[] {
+    return this.models().map(({ modelId, stepSeconds }) => {
+      const { engine } = this.deps.router.find(modelId, "images");
+      const left = this.progressesOf(engine).stepsLeft;
+      return {
+        labels: subjectLabels({ kind: "image", model: modelId }),
+        metrics: [
+          gauge("svc_image_steps_left", "Steps left of the requests that are being drawn.", left),
+          ...(stepSeconds === undefined
+            ? []
+            : [gauge("svc_image_step_seconds", "Seconds that a step took lately.", stepSeconds)]),
+        ],
+      };
+    });
+  }
+
+  private async *run(
+    { engine, parallel, subject }: Backend<ImagePort>,
+    job: { readonly work: ImageWork; readonly client?: string },
+    { id, deadline }: { readonly id: string; readonly deadline: number | undefined },
+    signal: AbortSignal,
+    report: RequestReport,
+  ): AsyncGenerator<DrawingEvent, void, void> {
+    const progresses = this.progressesOf(engine);
+    const admitting = { engine: progresses, parallel, ...(subject && { subject }) };
+    const begin = async (live: { readonly signal: AbortSignal }) => engine.run(job, live.signal);
+    const observe = (event: ImageEvent) => {
+      if (event.type !== "result") return;
+      report.reason = "stop";
+      report.usage = noUsage();
+    };
+    const { progress, see, end } = progresses.begin(job.work.count);
+    const events = this.deps.requests.run({ id, backend: admitting, deadline }, signal, report, { begin, observe });
+    try {
+      for await (const event of events) {
+        see(event);
+        if (event.type === "accepted") this.running.set(id, progress);
+        yield event.type === "preview" ? sized(event, job.work.size ?? usualSize(engine, job.work)) : event;
+      }
+    } finally {
+      end();
+      if (this.running.get(id) === progress) this.running.delete(id);
+    }
+  }
+
+  private progressesOf(engine: ImagePort): ImageProgresses {
+    const known = this.progresses.get(engine);
+    if (known) return known;
+    const made = new ImageProgresses(() => engine.status().stepSeconds);
+    this.progresses.set(engine, made);
+    return made;
+  }
+}
+
+type Preview = Extract<ImageEvent, { readonly type: "preview" }>;
+
+const sized = (preview: Preview, size: ImageSize | undefined): DrawingEvent => ({ ...preview, ...(size && { size }) });
+
+/** A changed image is as large as it was, which nobody here knows. */
+const usualSize = (engine: ImagePort, { edit }: ImageWork): ImageSize | undefined =>
+  edit ? undefined : engine.status().model?.size;
+
+const sources = ({
+  image,
+  references,
+  mask,
+  strength,
+}: NonNullable<ImageRun["edit"]>): NonNullable<ImageWork["edit"]> => ({
+  image: source(image),
+  ...(references.length > 0 && { references: references.map(source) }),
+  ...(mask && { mask: source(mask) }),
+  ...(strength !== undefined && { strength }),
+});
+
+const source = ({ path, field }: TemporaryFile) => ({ path, field });
+
+/** One that leaves room for those of all images. */
+const anySeed = (count: number): number =>
+  (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);

@@ -1,0 +1,79 @@
+// Reads for models that cannot see or hear: media in a conversation as text.
+
+import type { GenerateRequest, ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
+import type { ImageSource, MediaKind, MediaSource, SoundSource } from "../domain/media.ts";
+import type { MediaPart } from "../media/load-all.ts";
+import { inSlices } from "../media/slices.ts";
+
+/** Of a request: whose turn it takes, and how long the text is wanted. */
+export type Turn = Pick<GenerateRequest, "client" | "deadline" | "background">;
+
+/** All that is known of a medium but where it stood. */
+export type ReadText = Omit<TranscribedInput, "param"> | Omit<RecognizedInput, "param">;
+
+/** A medium that is to be read. */
+export interface Readable {
+  /** What its text depends on: its content, and how it is read. */
+  readonly content: string | Uint8Array;
+  readonly manner: string;
+  /** Throws SvcError about it that names its field, what the engine throws, or the signal's reason. */
+  read(turn: Turn, signal: AbortSignal): Promise<ReadText>;
+}
+
+/** How one kind of media is read. */
+export interface InputReader<Source extends MediaSource> {
+  /** Throws SvcError `invalid_value` at the field, or the signal's reason. */
+  open(source: Source, param: string, signal: AbortSignal): Promise<Readable>;
+}
+
+/** Texts that are remembered: chats send their media again with each turn. */
+const REMEMBERED = { count: 256, characters: 1_000_000 };
+
+export class InputReaders {
+  /** By the hash of content and manner; the one that was used last is last. */
+  private readonly remembered = new Map<string, ReadText>();
+  private characters = 0;
+
+  /** A kind without a reader is not read. */
+  constructor(
+    private readonly readers: {
+      readonly image?: InputReader<ImageSource>;
+      readonly audio?: InputReader<SoundSource>;
+    },
+  ) {}
+
+  reads(kind: MediaKind): boolean {
+    return this.readers[kind] !== undefined;
+  }
+
+  /** The text of a medium whose kind is read here. Throws what its reader throws. */
+  async read({ source, param }: MediaPart, turn: Turn, signal: AbortSignal): Promise<ReadInput> {
+    const { image, audio } = this.readers;
+    const readable = await (source.kind === "image"
+      ? image?.open(source, param, signal)
+      : audio?.open(source, param, signal));
+    if (!readable) throw new TypeError(`Nothing here reads ${source.kind} input.`);
+    const { content, manner } = readable;
+    const hasher = new Bun.CryptoHasher("sha256").update(`${source.kind} ${manner} `);
+    await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
+    const key = hasher.digest("base64");
+    const text = this.remembered.get(key) ?? (await readable.read(turn, signal));
+    this.remember(key, text);
+    return { param, ...text };
+  }
+
+  private remember(key: string, read: ReadText): void {
+    this.forget(key);
+    this.remembered.set(key, read);
+    this.characters += read.text.length;
+    for (const oldest of this.remembered.keys()) {
+      if (this.remembered.size <= REMEMBERED.count && this.characters <= REMEMBERED.characters) return;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(key: string): void {
+    this.characters -= this.remembered.get(key)?.text.length ?? 0;
+    this.remembered.delete(key);
+  }
+}

@@ -1,0 +1,84 @@
+// Pictures in a conversation as text.
+
+import { SvcError } from "../domain/errors.ts";
+import { newRequestId } from "../domain/ids.ts";
+import type { ImageSource } from "../domain/media.ts";
+import type { MediaLimits } from "../media/limits.ts";
+import { imageBytes } from "../media/load-media.ts";
+import { Refusal } from "../media/refusal.ts";
+import { pageMarkdown } from "../text/page-markdown.ts";
+import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
+import type { RecognitionService, TextWish } from "./recognition.ts";
+
+const LARGEST_BYTES = 25_000_000;
+/** Of a document in the place of a picture. */
+const MOST_PAGES = 50;
+/** Of its text: no prompt takes more, and documents may say millions. */
+const MOST_CHARACTERS = 1_000_000;
+
+export class PictureReader implements InputReader<ImageSource> {
+  private readonly limits: MediaLimits;
+
+  constructor(
+    private readonly recognition: RecognitionService,
+    limits: MediaLimits,
+  ) {
+    this.limits = { ...limits, maxImageBytes: LARGEST_BYTES };
+  }
+
+  /** Reading throws `invalid_value`, `unsupported_media_input` or `unprocessable_media` about the picture. */
+  async open({ url, detail, languages = [] }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
+    const content = await imageBytes(url, this.limits, signal).catch((error: unknown) => {
+      throw error instanceof Refusal ? error.at(param) : error;
+    });
+    const text: TextWish = {
+      level: detail === "low" ? "fast" : "accurate",
+      correction: true,
+      languages,
+      field: param.replace(/[^.]*$/, "languages"),
+    };
+    const manner = [text.level, ...languages].join(" ");
+    return { content, manner, read: (turn, signal) => this.read(content, param, text, turn, signal) };
+  }
+
+  private async read(
+    bytes: Uint8Array,
+    param: string,
+    text: TextWish,
+    { client, deadline, background }: Turn,
+    signal: AbortSignal,
+  ): Promise<ReadText> {
+    const { recognition } = this;
+    const model = recognition.model();
+    const document = await recognition.documents.receive([bytes], param);
+    const run = {
+      // It ends with the request that it is a part of, which alone is known by its id.
+      id: newRequestId(),
+      model,
+      work: { task: { text, tables: true as const }, maxPages: MOST_PAGES },
+      ...(client !== undefined && { client }),
+      ...(deadline !== undefined && { deadline }),
+      ...(background && { background }),
+    };
+    const pages: string[] = [];
+    let characters = 0;
+    try {
+      for await (const event of recognition.recognise([document], run, signal, {})) {
+        if (event.type !== "page") continue;
+        const page = pageMarkdown(event.page);
+        pages.push(page);
+        characters += page.length;
+        if (characters > MOST_CHARACTERS) throw tooMuch(param, `${MOST_CHARACTERS} characters of text`, "more");
+      }
+    } catch (error) {
+      throw error instanceof SvcError && error.details.param === "max_pages"
+        ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more")
+        : error;
+    }
+    const markdown = pages.filter((page) => page !== "").join("\n\n");
+    return { kind: "image", model, text: markdown, pageCount: pages.length };
+  }
+}
+
+const tooMuch = (param: string, most: string, got: string) =>
+  new SvcError("unprocessable_media", `'${param}' must have at most ${most}; got ${got}.`, { param });

@@ -1,0 +1,52 @@
+// Sound in a conversation as text.
+
+import { SvcError } from "../domain/errors.ts";
+import { newRequestId } from "../domain/ids.ts";
+import { spokenLanguage } from "../domain/languages.ts";
+import type { SoundSource } from "../domain/media.ts";
+import { wholeText, type SpeechSegment } from "../domain/transcription.ts";
+import type { InputReader, Readable, ReadText, Turn } from "./input-readers.ts";
+import type { TranscriptionService } from "./transcriptions.ts";
+
+export class SoundReader implements InputReader<SoundSource> {
+  constructor(private readonly transcriptions: TranscriptionService) {}
+
+  /** Reading throws `invalid_value`, `payload_too_large` or `no_speech` about the sound. */
+  async open({ data, language: named }: SoundSource, param: string): Promise<Readable> {
+    const language = spokenLanguage(named, param.replace(/data$/, "language"));
+    return {
+      content: data,
+      manner: language ?? "",
+      read: (turn, signal) => this.read(data, param, language, turn, signal),
+    };
+  }
+
+  private async read(
+    data: string,
+    param: string,
+    language: string | undefined,
+    { client, deadline, background }: Turn,
+    signal: AbortSignal,
+  ): Promise<ReadText> {
+    const { transcriptions } = this;
+    const { name: model } = transcriptions.model();
+    const recording = await transcriptions.recording({ kind: "base64", data }, signal, param);
+    const run = {
+      // It ends with the request that it is a part of, which alone is known by its id.
+      id: newRequestId(),
+      model,
+      work: { translate: false, temperature: 0, words: false, ...(language !== undefined && { language }) },
+      ...(client !== undefined && { client }),
+      ...(deadline !== undefined && { deadline }),
+      ...(background && { background }),
+    };
+    const segments: SpeechSegment[] = [];
+    for await (const event of transcriptions.recognise(recording, run, signal, {})) {
+      if (event.type === "segment") segments.push(event.segment);
+      if (event.type !== "result") continue;
+      const { language: spoken, seconds } = event.result;
+      return { kind: "audio", model, text: wholeText(segments), language: spoken, seconds };
+    }
+    throw new SvcError("internal_error", "The recognition ended without a result.");
+  }
+}

@@ -1,0 +1,20 @@
+// Images that are being changed.
+
+import { SvcError } from "../domain/errors.ts";
+import { TemporaryFiles } from "./temporary-files.ts";
+
+/** Bytes. */
+export const LARGEST_PICTURE = 20 * 1024 * 1024;
+
+export class Pictures extends TemporaryFiles {
+  /** `parent`: the folder for temporary files. */
+  constructor(parent: string) {
+    super({ parent, prefix: "svc-pictures-", largest: LARGEST_PICTURE, tooLarge });
+  }
+}
+
+function tooLarge(param: string): SvcError {
+  const limit = LARGEST_PICTURE / 1024 / 1024;
+  const message = `'${param}' is too large: this server changes images of at most ${limit} MB.`;
+  return new SvcError("payload_too_large", message, { param });
+}

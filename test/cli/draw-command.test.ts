@@ -1,0 +1,76 @@
+// `svc draw` as a program, and how terminals are shown images.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inlineImage } from "../../src/cli/inline-image.ts";
+import { measureImage } from "../../src/media/image.ts";
+import { isBuilt } from "../native/image-harness.ts";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "svc-draw-command-"));
+const at = (name: string) => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function svc(...args: string[]): Promise<[number, string]> {
+  const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
+  const child = Bun.spawn([process.execPath, main, "draw", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [code, error] = await Promise.all([child.exited, child.stderr.text()]);
+  return [code, error];
+}
+
+test.each([
+  ["no description", ["-o", "a.png"], "needs a description"],
+  ["a number that is none", ["a circle", "-n", "two", "-o", "a.png"], "-n must be a whole number"],
+  ["a seed below all", ["a circle", "--seed", "-1", "-o", "a.png"], "--seed must be a whole number"],
+  ["a file of another kind", ["a circle", "-o", "a.gif"], "must name a file that ends in .png, .jpeg, .webp or .jpg"],
+  ["several images in one stream", ["a circle", "-n", "2"], "name a file with -o"],
+] as const)("refuses %s in one sentence", async (_, args, sentence) => {
+  const [code, error] = await svc(...args);
+  expect([code, error]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(error.trimEnd().split("\n")).toHaveLength(1);
+});
+
+test.skipIf(!isBuilt)(
+  "draws into files whose names say what they are",
+  async () => {
+    const words = ["a", "red", "circle"];
+    const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
+    expect(code).toBe(0);
+    expect(told).toContain(`${at("circle-1.webp")}: 128x128, seed 7\n${at("circle-2.webp")}: 128x128, seed 8\n`);
+    const webp = measureImage(readFileSync(at("circle-2.webp")), ["webp"], 1e6);
+    expect([webp.width, webp.height]).toEqual([128, 128]);
+    expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
+  },
+  60_000,
+);
+
+describe("images in the terminal", () => {
+  const png = new Uint8Array(4000).fill(1);
+  const base64 = Buffer.from(png).toString("base64");
+
+  test("kitty gets them in pieces, of which the last says so", () => {
+    const written = inlineImage({ TERM: "xterm-kitty" })?.(png) ?? "";
+    const pieces = written
+      .trimEnd()
+      .split("\x1b\\")
+      .slice(0, -1)
+      .map((piece) => piece.replace("\x1b_G", "").split(";"));
+    expect(pieces.map(([keys, data = ""]) => [keys, data.length])).toEqual([
+      ["a=T,f=100,m=1", 4096],
+      ["m=0", base64.length - 4096],
+    ]);
+    expect(pieces.map(([, data]) => data).join("")).toBe(base64);
+  });
+
+  test("iTerm2 gets them whole", () => {
+    expect(inlineImage({ TERM_PROGRAM: "iTerm.app" })?.(png)).toBe(`\x1b]1337;File=inline=1;size=4000:${base64}\x07\n`);
+  });
+
+  test("others get none", () => {
+    expect(inlineImage({ TERM: "xterm-256color" })).toBeUndefined();
+    expect(inlineImage({})).toBeUndefined();
+    expect(inlineImage({ TERM: "xterm-kitty", TMUX: "/tmp/tmux" })).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+// The same as cross-talk.test.ts, where what was computed is kept in host memory and on disk.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ColdServer,
+  compareWithCold,
+  converse,
+  converseOverRestarts,
+  CROSS_TALK_FLAGS as flags,
+  LONG_TIE,
+  MOST_TIES,
+} from "../support/cross-talk.ts";
+import { metricValue } from "../support/metrics-text.ts";
+import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
+
+test("where each sequence has cells of its own, and host memory gives back what left them, everybody gets the answers of a cold server", async () => {
+  const layout = ["--kv-mode", "streams", "--ctx", "6144", "--parallel", "3", "--cache-ram", "64"];
+  await withServer([...flags, ...layout], async (warm) => {
+    const exchanges = await converse(warm.url, { conversations: 48, clients: 8, seed: 3, long: true });
+    await warm.untilIdle(10_000);
+    const restored = metricValue(
+      await (await fetch(`${warm.url}/metrics`)).text(),
+      "svc_kv_cache_restored_tokens_total",
+    );
+    expect(restored).toBeGreaterThan(0);
+    const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+    try {
+      const result = await compareWithCold(cold, exchanges, LONG_TIE);
+      expect(result.differences).toEqual([]);
+      expect(result.counts.tie).toBeLessThanOrEqual(Math.ceil(MOST_TIES * exchanges.length));
+    } finally {
+      await cold.stop();
+    }
+  });
+}, 240_000);
+
+test("conversations on disk, over restarts and crashes, get them too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
+  const disk = ["--ctx", "2048", "--parallel", "6", "--cache-ram", "4", "--kv-dir", folder];
+  const start = () => startServer([...flags, ...disk]);
+  const options = { conversations: 32, clients: 8, seed: 2 };
+  const { exchanges, restoredTokens } = await converseOverRestarts(start, options, 3);
+  const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+  try {
+    const result = await compareWithCold(cold, exchanges, LONG_TIE);
+    expect(result.differences).toEqual([]);
+    expect(result.counts.tie).toBeLessThanOrEqual(Math.ceil(MOST_TIES * exchanges.length));
+    expect(restoredTokens).toBeGreaterThan(0);
+  } finally {
+    await cold.stop();
+    rmSync(folder, { recursive: true });
+  }
+}, 240_000);

@@ -1,0 +1,338 @@
+// POST /v1/images/edits: forms with images, over a fake engine.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { Images } from "../../src/contract/images.ts";
+import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { pngHeader } from "../media/files.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, until, type TestServer } from "./harness.ts";
+
+const PATH = "/v1/images/edits";
+const MB = 1024 * 1024;
+const id = { "x-request-id": "golden" };
+const prompt = "in blue";
+const image = pngHeader(64, 96);
+const mask = pngHeader(64, 96, true);
+
+type Part = readonly [name: string, value: string | Uint8Array<ArrayBuffer>];
+type Fault = { error: { message: string; code: string; param: string | null } };
+
+/** Bytes are files. */
+function form(...parts: readonly Part[]): FormData {
+  const body = new FormData();
+  for (const [name, value] of parts) {
+    if (typeof value === "string") body.append(name, value);
+    else body.append(name, new Blob([value]), "image.png");
+  }
+  return body;
+}
+const send = (server: TestServer, body: FormData, headers = {}) =>
+  fetch(server.url + PATH, { method: "POST", body, headers });
+
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+const leftovers = ({ recordings }: TestServer): string[] =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+describe("answers", () => {
+  test("hold the changed images", async () => {
+    const server = serve();
+    const parts = [
+      ["prompt", prompt],
+      ["image", image],
+      ["seed", "7"],
+      ["n", "2"],
+      ["model", "gpt-image-1"],
+    ] as const;
+    const response = await send(server, form(...parts), id);
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect(response.headers.get("x-svc-emulated-parameters")).toBe("model");
+    const answer = await response.text();
+    checker(Images)(JSON.parse(answer));
+    await expectGolden("edits.json", answer);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("come as a stream", async () => {
+    const server = serve();
+    const parts = [
+      ["prompt", prompt],
+      ["image", image],
+      ["seed", "7"],
+      ["stream", "true"],
+      ["partial_images", "1"],
+    ] as const;
+    await expectGolden("edits.sse", await (await send(server, form(...parts), id)).text());
+    await until(() => leftovers(server).length === 0);
+  });
+
+  test("refused", async () => {
+    await expectGolden("edits-refused.json", await (await send(serve(), form(["image", image]), id)).text());
+  });
+
+  test("what is in the form reaches the engine", async () => {
+    const server = serve();
+    const parts = [
+      ["image[]", image],
+      ["prompt", prompt],
+      ["mask", mask],
+      ["image[]", pngHeader(10, 10)],
+      ["strength", "0.25"],
+      ["steps", "4"],
+      ["cfg_scale", "2.5"],
+      ["size", "128x64"],
+      ["lora", '[{"name":"ink","scale":0.5}]'],
+      ["metadata", "false"],
+      ["output_format", "jpeg"],
+      ["output_compression", "80"],
+    ] as const;
+    expect((await send(server, form(...parts))).status).toBe(200);
+    expect(server.drawer.asked[0]).toMatchObject({
+      prompt,
+      size: { width: 128, height: 64 },
+      steps: 4,
+      guidance: 2.5,
+      adapters: [{ name: "ink", scale: 0.5 }],
+      encoding: { format: "jpeg", quality: 80, tellsHow: false },
+      edit: {
+        image: { field: "image[]" },
+        references: [{ field: "image[]" }],
+        mask: { field: "mask" },
+        strength: 0.25,
+      },
+      files: [text(image), text(pngHeader(10, 10)), text(mask)],
+    });
+  });
+});
+
+describe("refuses and names the part", () => {
+  test.each<[string, readonly Part[], string]>([
+    ["no image", [["prompt", prompt]], "image"],
+    [
+      "a mask alone",
+      [
+        ["prompt", prompt],
+        ["mask", mask],
+      ],
+      "image",
+    ],
+    ["no description", [["image", image]], "prompt"],
+    [
+      "an image that is text",
+      [
+        ["prompt", prompt],
+        ["image", "aGk="],
+      ],
+      "image",
+    ],
+    [
+      "a mask that is text",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", "aGk="],
+      ],
+      "mask",
+    ],
+    [
+      "two masks",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", mask],
+        ["mask", mask],
+      ],
+      "mask",
+    ],
+    [
+      "a mask of another size",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", pngHeader(96, 64, true)],
+      ],
+      "mask",
+    ],
+    [
+      "a mask without transparency",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["mask", image],
+      ],
+      "mask",
+    ],
+    [
+      "an empty image",
+      [
+        ["prompt", prompt],
+        ["image", new Uint8Array()],
+      ],
+      "image",
+    ],
+    [
+      "a file of another type",
+      [
+        ["prompt", prompt],
+        ["image", new TextEncoder().encode("GIF89a, or so")],
+      ],
+      "image",
+    ],
+    [
+      "an image that is cut off",
+      [
+        ["prompt", prompt],
+        ["image", image.slice(0, -4)],
+      ],
+      "image",
+    ],
+    [
+      "an image that is too large",
+      [
+        ["prompt", prompt],
+        ["image", pngHeader(50_000, 50_000)],
+      ],
+      "image",
+    ],
+    [
+      "a second image that is none",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["image", image.slice(0, 20)],
+      ],
+      "image",
+    ],
+    [
+      "an empty one behind a good one",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["image", new Uint8Array()],
+      ],
+      "image",
+    ],
+    [
+      "another file",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["markup", mask],
+      ],
+      "image",
+    ],
+    [
+      "no strength at all",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["strength", "0"],
+      ],
+      "strength",
+    ],
+    [
+      "too much of it",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["strength", "1.1"],
+      ],
+      "strength",
+    ],
+    [
+      "what is not served",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["input_fidelity", "high"],
+      ],
+      "input_fidelity",
+    ],
+    [
+      "a number that is none",
+      [
+        ["prompt", prompt],
+        ["image", image],
+        ["n", "two"],
+      ],
+      "n",
+    ],
+  ])("%s", async (_, parts, param) => {
+    const server = serve();
+    const response = await send(server, form(...parts));
+    const [status, , at] = await fault(response);
+    expect([status, at]).toEqual([400, param]);
+    expect(server.drawer.asked).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("more images than a request may have, under both names", async () => {
+    const server = serve();
+    const many = (name: string, count: number) => Array.from({ length: count }, () => [name, image] as const);
+    const parts = [["prompt", prompt], ...many("image", 9), ...many("image[]", 8)] as const;
+    expect(await fault(await send(server, form(...parts)))).toEqual([400, "invalid_value", "image"]);
+    expect(await fault(await send(server, form(["prompt", prompt], ...many("image", 17))))).toEqual([
+      400,
+      "invalid_value",
+      "image",
+    ]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a body that is no form", async () => {
+    const response = await serve().post(PATH, { prompt, image: "aGk=" });
+    expect(await fault(response)).toEqual([400, "unsupported_media_type", null]);
+  });
+
+  test("a form that is cut off leaves nothing behind", async () => {
+    const server = serve();
+    const whole = new Response(form(["prompt", prompt], ["image", image], ["image[]", mask]));
+    const headers = { "content-type": whole.headers.get("content-type") ?? "" };
+    const body = (await whole.bytes()).slice(0, -60);
+    const response = await fetch(server.url + PATH, { method: "POST", headers, body });
+    expect((await fault(response)).slice(0, 2)).toEqual([400, "invalid_value"]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("files that are too large, each and together", async () => {
+    const server = serve();
+    const large = new Uint8Array(20 * MB + 1);
+    const one = await send(server, form(["prompt", prompt], ["image", image], ["image[]", large]));
+    expect(await fault(one)).toEqual([413, "payload_too_large", "image[]"]);
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    let left = 101;
+    const body = new ReadableStream({
+      pull: (controller) => (left-- > 0 ? controller.enqueue(new Uint8Array(MB)) : controller.close()),
+    });
+    const all = await fetch(server.url + PATH, { method: "POST", headers, body });
+    expect(await fault(all)).toEqual([413, "payload_too_large", "image"]);
+    expect(leftovers(server)).toEqual([]);
+  }, 20_000);
+});
+
+describe("what was sent is gone", () => {
+  test("when the engine refuses it, and when the request is cancelled", async () => {
+    const server = serve();
+    server.drawer.refusal = new SvcError("unsupported_media_input", "'mask' is not for this model.", { param: "mask" });
+    const parts = [
+      ["prompt", prompt],
+      ["image", image],
+      ["mask", mask],
+    ] as const;
+    expect(await fault(await send(server, form(...parts)))).toEqual([400, "unsupported_media_input", "mask"]);
+    expect(leftovers(server)).toEqual([]);
+    server.drawer.refusal = undefined;
+    server.drawer.gate = new Promise(() => {});
+    const answer = send(server, form(...parts), { "x-request-id": "edit" });
+    await until(() => server.drawer.asked.length === 2);
+    expect(leftovers(server)).toHaveLength(2);
+    await server.post("/v1/chat/completions/edit/cancel", {});
+    expect(await fault(await answer)).toEqual([499, "request_cancelled", null]);
+    expect(leftovers(server)).toEqual([]);
+  });
+});

@@ -1,0 +1,298 @@
+// --ocr-input: images in messages for a model that cannot see.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../../src/domain/errors.ts";
+import { SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
+import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
+import { FakeEngine, fakeModel } from "../support/fake-text-engine.ts";
+import { assembleChat } from "../support/streams/chat.ts";
+import { assembleMessage } from "../support/streams/messages.ts";
+import { assembleOllama } from "../support/streams/ollama.ts";
+import { assembleResponse } from "../support/streams/responses.ts";
+import { expectGolden } from "./golden.ts";
+import { hello, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+
+const id = { "x-request-id": "golden" };
+const on = { ocrInput: true };
+/** What the fake reader's first page says, its table in the place of the line in it, and its second. */
+const READ = "Invoice 7\n\n| Name | Sum |\n| --- | --- |\n| a | 12.50 |\n\nSum: 12.50\n\nThe end.";
+
+const url = (content: string) => `data:image/png;base64,${Buffer.from(content).toBase64()}`;
+const image = (content: string, more: object = {}) => ({
+  type: "image_url",
+  image_url: { url: url(content), ...more },
+});
+const text = (content: string) => ({ type: "text", text: content });
+const user = (...content: unknown[]) => [{ role: "user", content }];
+
+type Fault = { error: { code: string; message: string; param: string | null } };
+
+async function fault(response: Response): Promise<[number, string, string | null]> {
+  const { error } = (await response.json()) as Fault;
+  return [response.status, error.code, error.param];
+}
+
+const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) => messages);
+const contents = ({ reader }: TestServer) => reader.asked.map(({ content }) => content);
+const files = ({ recordings }: TestServer) =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+describe("an image to a model that cannot see", () => {
+  test("becomes its text, with tables, in its place, and its file is gone", async () => {
+    const server = serve(hello, on);
+    const messages = user(text("What is owed?"), image("one", { detail: "low" }), image("two"));
+    expect((await server.chat({ messages })).status).toBe(200);
+    expect(prompts(server)).toEqual([[{ role: "user", content: `What is owed?\n${READ}\n${READ}` }]]);
+    expect(server.reader.asked.map(({ content, task }) => [content, task.tables, task.text?.level])).toEqual([
+      ["one", true, "fast"],
+      ["two", true, "accurate"],
+    ]);
+    expect(files(server)).toEqual([]);
+    // Both models' metrics count their own.
+    const reading = ["recognition started", "recognition finished stop"];
+    expect(server.metrics.calls).toEqual(["started", ...reading, ...reading, "first", "inter", "finished stop"]);
+  });
+
+  test("is told of in the answer, whole and as a stream", async () => {
+    const server = serve(hello, on);
+    const answers = async (
+      name: string,
+      path: string,
+      body: object,
+      ending: string,
+      assemble: (text: string) => unknown,
+    ) => {
+      await expectGolden(`${name}.json`, await (await server.post(path, { ...body, stream: false }, id)).text());
+      const stream = await (await server.post(path, { ...body, stream: true }, id)).text();
+      assemble(stream);
+      await expectGolden(`${name}.${ending}`, stream);
+    };
+    const messages = user(image("one"));
+    await answers("chat-recognized", "/v1/chat/completions", { messages }, "sse", assembleChat);
+    const input = user({ type: "input_image", image_url: url("one") });
+    await answers("responses-recognized", "/v1/responses", { input }, "sse", assembleResponse);
+    const source = { type: "base64", media_type: "image/png", data: Buffer.from("one").toBase64() };
+    const asked = { model: "m", max_tokens: 5, messages: user({ type: "image", source }) };
+    await answers("messages-recognized", "/v1/messages", asked, "sse", assembleMessage);
+    const shown = { model: "m", messages: [{ role: "user", content: "", images: [source.data] }] };
+    await answers("ollama-chat-recognized", "/api/chat", shown, "ndjson", assembleOllama);
+    expect(contents(server)).toEqual(["one"]);
+  });
+
+  test("is told of in each item of a multiplex batch", async () => {
+    const server = serve(hello, on);
+    const body = { messages: user(image("one")) };
+    const response = await server.post("/v1/batch/completions", { requests: [{ custom_id: "a", body }] });
+    expect(await response.text()).toContain(`"svc_recognitions":[{"param":"messages.0.content.0.image_url.url"`);
+  });
+
+  test("is read once, however often a conversation sends it again, and once for each detail", async () => {
+    const server = serve(hello, on);
+    const first = user(image("one"));
+    await server.chat({ messages: first });
+    await server.chat({ messages: [...first, { role: "assistant", content: "Hello" }, ...user(image("two"))] });
+    await server.chat({ messages: user(image("one", { detail: "low" })) });
+    expect(contents(server)).toEqual(["one", "two", "one"]);
+  });
+
+  test("without text is no error: a sentence stands in its place, and the answer has an empty text", async () => {
+    const server = serve(hello, on);
+    server.reader.pages = server.reader.pages.slice(0, 1).map((page) => ({ ...page, lines: [], tables: [] }));
+    const answer = await (await server.chat({ messages: user(text("What is this?"), image("one")) })).json();
+    expect(prompts(server)[0]?.[0]?.content).toBe("What is this?\n(A picture in which no text was found.)");
+    const { svc_recognitions } = answer as { svc_recognitions: object[] };
+    const param = "messages.0.content.1.image_url.url";
+    expect(svc_recognitions).toEqual([{ param, model: "fake-reader", text: "", page_count: 1 }]);
+  });
+
+  test("may be a document in the media folder", async () => {
+    const mediaRoot = temporaryFolder();
+    writeFileSync(join(mediaRoot, "a.pdf"), "from disk");
+    const server = serve(hello, { ...on, mediaRoot });
+    const messages = user({ type: "image_url", image_url: { url: "a.pdf" } });
+    expect((await server.chat({ messages })).status).toBe(200);
+    expect([contents(server), readdirSync(mediaRoot)]).toEqual([["from disk"], ["a.pdf"]]);
+  });
+
+  test("is read in the languages that its part names", async () => {
+    const server = serve(hello, on);
+    const languages = ["de-AT", "en"];
+    await server.chat({ messages: user(image("one", { languages })) });
+    await server.post("/v1/responses", { input: user({ type: "input_image", image_url: url("two"), languages }) });
+    const names = server.reader.asked.map(({ task }) => task.text?.languages.map(({ name }) => name));
+    expect(names).toEqual([
+      ["deu", "eng"],
+      ["deu", "eng"],
+    ]);
+    const other = { languages: ["tlh"] };
+    expect(await fault(await server.chat({ messages: user(image("one", other)) }))).toEqual([
+      400,
+      "invalid_value",
+      "messages.0.content.0.image_url.languages",
+    ]);
+    for (const bad of [["tlh"], "de", [1], [], Array.from({ length: 9 }, () => "de")]) {
+      const part = { type: "input_image", image_url: url("two"), languages: bad };
+      const [status, , param] = await fault(await server.post("/v1/responses", { input: user(part) }));
+      expect([status, param]).toEqual([400, "input.0.content.0.languages"]);
+    }
+  });
+
+  test("becomes text for the system model, too", async () => {
+    const own = new FakeEngine(() => hello);
+    const server = serve(hello, on, [new SystemModel(own, 1)]);
+    expect((await server.chat({ model: SYSTEM_MODEL, messages: user(image("one")) })).status).toBe(200);
+    expect(own.requests.map(({ messages }) => messages)).toEqual([[{ role: "user", content: READ }]]);
+  });
+
+  test("and sound keep their order where both become text, and each is told of in its own list", async () => {
+    const server = serve(hello, { ...on, transcribeInput: true });
+    server.reader.pages = server.reader.pages.slice(1);
+    server.transcriber.segments = server.transcriber.segments.slice(0, 1);
+    const sound = { type: "input_audio", input_audio: { data: Buffer.from("x").toBase64() } };
+    const answer = await (await server.chat({ messages: user(sound, image("one")) })).json();
+    expect(prompts(server)[0]?.[0]?.content).toBe("Hello there.\nThe end.");
+    const { svc_recognitions, svc_transcriptions } = answer as Record<string, { text: string }[]>;
+    expect([svc_recognitions?.[0]?.text, svc_transcriptions?.[0]?.text]).toEqual(["The end.", "Hello there."]);
+  });
+
+  test("is not touched where the model sees", async () => {
+    const server = serve(hello, on);
+    server.engine.model = { ...fakeModel, vision: true };
+    const param = "messages.0.content.0.image_url.url";
+    expect(await fault(await server.chat({ messages: user(image("no picture")) }))).toEqual([
+      400,
+      "invalid_value",
+      param,
+    ]);
+    expect(contents(server)).toEqual([]);
+  });
+
+  test("is not classified by its text", async () => {
+    const server = serve(hello, on);
+    const asked = { mode: "classify", data: Buffer.from("one").toBase64() };
+    expect(await fault(await server.post("/v1/vision/ocr", asked))).toEqual([501, "mode_unavailable", "mode"]);
+    expect(prompts(server)).toEqual([]);
+  });
+
+  test("makes the model one that takes images for those who ask what it takes", async () => {
+    for (const ocrInput of [false, true]) {
+      const { url } = serve(hello, { ocrInput });
+      const { models } = (await (await fetch(`${url}/v1/models`)).json()) as {
+        models: { name: string; capabilities: string[] }[];
+      };
+      const props = (await (await fetch(`${url}/props`)).json()) as { modalities: { vision: boolean } };
+      const listed = models.find(({ name }) => name === "fake-model")?.capabilities.includes("vision");
+      expect([listed, props.modalities.vision]).toEqual([ocrInput, ocrInput]);
+    }
+  });
+});
+
+describe("an image to an upstream", () => {
+  /** What it lists, and what became of the image. */
+  async function sent(capabilities: readonly string[] | undefined, ocrInput = true) {
+    const far = fixtureServer(({ path }) => {
+      if (path === "/v1/chat/completions") return helloStream();
+      if (path !== "/v1/models") return undefined;
+      const models = capabilities && { models: [{ name: "far", capabilities }] };
+      const headers = capabilities ? { "compat-request-id": "r" } : {};
+      return Response.json({ object: "list", data: [{ id: "far" }], ...models }, { headers });
+    });
+    const { gateway } = await remote([far.url]);
+    const server = serve(hello, { ocrInput }, [gateway]);
+    const response = await server.chat({ model: "up/far", messages: user(image("one")) });
+    if (!response.ok) return fault(response);
+    const messages = far.asked.at(-1)?.body["messages"] as { content: unknown }[] | undefined;
+    return messages?.[0]?.content;
+  }
+
+  test("goes there, unless it tells that it takes none", async () => {
+    const passedOn = [expect.objectContaining({ type: "image_url" })];
+    expect(await sent(["chat", "vision"])).toEqual(passedOn);
+    expect(await sent(undefined)).toEqual(passedOn);
+    expect(await sent(["chat"])).toBe(READ);
+    const param = "messages.0.content.0.image_url.url";
+    expect(await sent(["chat"], false)).toEqual([400, "unsupported_media_input", param]);
+  });
+});
+
+describe("failures", () => {
+  const param = "messages.0.content.1.image_url.url";
+  const messages = user(text("hi"), image("one"));
+
+  test("without the option, the refusal names it, for the system model as well", async () => {
+    const server = serve(hello, {}, [new SystemModel(new FakeEngine(() => hello), 1)]);
+    for (const model of ["fake-model", SYSTEM_MODEL]) {
+      const response = await server.chat({ model, messages });
+      const { error } = (await response.json()) as Fault;
+      expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
+      expect(error.message).toContain("--ocr-input");
+    }
+  });
+
+  test.each([
+    ["no base64", "data:image/png;base64,AA AA?"],
+    ["nothing", "data:image/png;base64,"],
+    ["another scheme", "ftp://example.org/a.png"],
+    ["a path on a server without a media folder", "/etc/passwd"],
+    ["too many bytes", `data:,${"x".repeat(25_000_001)}`],
+  ])("of the image itself name its field: %s", async (_, bad) => {
+    const server = serve(hello, on);
+    const answer = await server.chat({ messages: user(text("hi"), { type: "image_url", image_url: { url: bad } }) });
+    expect(await fault(answer)).toEqual([400, "invalid_value", param]);
+    expect([prompts(server), files(server)]).toEqual([[], []]);
+  });
+
+  test("too many pages name the field of the image, not one of another route", async () => {
+    const server = serve(hello, on);
+    const [page] = server.reader.pages;
+    server.reader.pages = Array.from({ length: 51 }, () => page ?? expect.unreachable());
+    expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
+    expect([prompts(server), files(server)]).toEqual([[], []]);
+  });
+
+  test("more text than a prompt may have is refused before all of it is read", async () => {
+    const server = serve(hello, on);
+    const [page] = server.reader.pages;
+    const line = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 }, block: 0 };
+    const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
+    server.reader.pages = Array.from({ length: 50 }, () => full);
+    expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
+    expect([prompts(server), files(server), server.reader.told]).toEqual([[], [], 3]);
+  });
+
+  test("of recognition are the answer's", async () => {
+    for (const [code, status] of [
+      ["unprocessable_media", 422],
+      ["unsupported_media_input", 400],
+      ["engine_crashed", 500],
+      ["engine_unavailable", 503],
+    ] as const) {
+      const server = serve(hello, on);
+      server.reader.refusal = new SvcError(code, "It cannot be read.", { param });
+      expect(await fault(await server.chat({ messages }))).toEqual([status, code, param]);
+      expect([prompts(server), files(server), server.requests.activeCount]).toEqual([[], [], 0]);
+    }
+  });
+
+  test("too many images are refused before one is read", async () => {
+    const server = serve(hello, on);
+    const many = Array.from({ length: 33 }, () => image("one"));
+    expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
+    expect(contents(server)).toEqual([]);
+  });
+
+  test("a cancel by id while an image is read ends the answer before it begins", async () => {
+    const server = serve(hello, on);
+    server.reader.gate = Promise.withResolvers<never>().promise;
+    const answer = server.chat({ messages }, { "x-request-id": "mine" });
+    await until(() => server.reader.told === 1);
+    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
+    const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
+    expect(body.choices[0]?.finish_reason).toBe("cancelled");
+    await until(() => server.requests.activeCount === 0 && files(server).length === 0);
+    expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
+  });
+});

@@ -1,0 +1,199 @@
+// The API of Stable Diffusion's web interface, over images that a fake engine draws.
+
+import { describe, expect, test } from "bun:test";
+import { checker } from "../../src/contract/schema.ts";
+import { SdapiImages, SdapiProgress } from "../../src/contract/sdapi.ts";
+import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
+import { FakeDrawer } from "../support/fake-image-engine.ts";
+import { pngHeader } from "../media/files.ts";
+import { expectGolden } from "./golden.ts";
+import { serve, until, type TestServer } from "./harness.ts";
+
+const prompt = "a red circle";
+const image = Buffer.from(pngHeader(64, 96)).toString("base64");
+const get = async ({ url }: TestServer, path: string) => (await fetch(`${url}/sdapi/v1/${path}`)).json();
+const draw = ({ post }: TestServer, body: object, headers = {}) => post("/sdapi/v1/txt2img", body, headers);
+
+async function refusal(response: Response): Promise<[number, string]> {
+  const { error, detail } = (await response.json()) as { error: string; detail: string };
+  expect(detail.length).toBeGreaterThan(10);
+  return [response.status, error];
+}
+
+describe("POST /sdapi/v1/txt2img", () => {
+  test("answers with images, settings and seeds", async () => {
+    const server = serve();
+    const asked = { prompt, negative_prompt: "blue", seed: 7, batch_size: 2, width: 64, height: 128, steps: 3 };
+    const text = await (await draw(server, asked)).text();
+    checker(SdapiImages)(JSON.parse(text));
+    await expectGolden("sdapi.json", text);
+  });
+
+  test("takes the names of that interface, its form as it is, and weights in the description", async () => {
+    const server = serve();
+    const asked = {
+      prompt: `${prompt} <lora:ink:0.5> <lora:oil>`,
+      sampler_name: "DPM++ 2S a",
+      scheduler: "Automatic",
+      cfg_scale: 7,
+      seed: -1,
+      n_iter: 3,
+      send_images: true,
+      save_images: true,
+      enable_hr: false,
+      hr_scale: 2,
+      denoising_strength: 0.7,
+      restore_faces: false,
+      styles: [],
+      subseed: -1,
+      alwayson_scripts: {},
+      override_settings: { CLIP_stop_at_last_layers: 1 },
+      script_args: [],
+    };
+    expect((await draw(server, asked)).status).toBe(200);
+    const [work] = server.drawer.asked;
+    expect(work).toMatchObject({ prompt, sampler: "dpm++2s_a", guidance: 7, count: 3 });
+    expect(work?.adapters).toEqual([
+      { name: "ink", scale: 0.5 },
+      { name: "oil", scale: 1 },
+    ]);
+    expect(work).not.toHaveProperty("scheduler");
+  });
+
+  test.each([
+    [{}],
+    [{ prompt: " " }],
+    [{ prompt, steps: 151 }],
+    [{ prompt, width: 64 }],
+    [{ prompt, width: 100, height: 64 }],
+    [{ prompt, batch_size: 4, n_iter: 3 }],
+    [{ prompt, seed: -2 }],
+    [{ prompt, sampler_index: 3 }],
+    [{ prompt, restore_faces: true }],
+    [{ prompt, enable_hr: true }],
+    [{ prompt, tiling: true }],
+    [{ prompt, styles: ["x"] }],
+    [{ prompt, send_images: false }],
+    [{ prompt, script_name: "X/Y/Z plot" }],
+    [{ prompt, alwayson_scripts: { controlnet: {} } }],
+    [{ prompt, override_settings: { sd_vae: "x" } }],
+    [{ prompt, override_settings: { sd_model_checkpoint: "nobody" } }],
+  ])("refuses %j in that interface's form", async (body) => {
+    const server = serve();
+    expect(await refusal(await draw(server, body))).toEqual([400, expect.stringMatching(/^(invalid|unsupp|missing)/)]);
+    expect(server.drawer.asked).toEqual([]);
+  });
+
+  test("refused", async () => {
+    await expectGolden("sdapi-refused.json", await (await draw(serve(), { prompt, tiling: true })).text());
+  });
+});
+
+describe("POST /sdapi/v1/img2img", () => {
+  const change = ({ post }: TestServer, body: object) => post("/sdapi/v1/img2img", { prompt, ...body });
+
+  test("changes the image as far as it says", async () => {
+    const server = serve();
+    for (const data of [image, `data:image/png;base64,${image}`]) {
+      const response = await change(server, { init_images: [data], denoising_strength: 0.4, mask_blur: 4 });
+      expect(response.status).toBe(200);
+    }
+    await change(server, { init_images: [image] });
+    expect(server.drawer.asked.map(({ edit }) => edit?.strength)).toEqual([0.4, 0.4, 0.75]);
+  });
+
+  test.each([
+    [{}, 400],
+    [{ init_images: [] }, 400],
+    [{ init_images: [image, image] }, 400],
+    [{ init_images: ["no base64!"] }, 400],
+    [{ init_images: ["aGk="] }, 400],
+    [{ init_images: [image], mask: image }, 400],
+    [{ init_images: [image], denoising_strength: 0 }, 400],
+    [{ init_images: [Buffer.alloc(20 * 1024 * 1024 + 1).toString("base64")] }, 413],
+  ])("refuses what it cannot do", async (body, status) => {
+    const server = serve();
+    expect((await refusal(await change(server, body)))[0]).toBe(status);
+    expect(server.drawer.asked).toEqual([]);
+  });
+});
+
+describe("settings", () => {
+  test("name the model that draws, and choose another as Open WebUI does", async () => {
+    const second = new FakeDrawer("second");
+    const server = serve(undefined, {}, [new OfferedModels([offeredImages(second)])]);
+    const options = (await get(server, "options")) as { sd_model_checkpoint: string };
+    expect(options.sd_model_checkpoint).toBe("fake-drawer");
+    const models = (await get(server, "sd-models")) as { title: string; model_name: string }[];
+    expect(models.map(({ title, model_name }) => [title, model_name])).toEqual([
+      ["fake-drawer", "fake-drawer"],
+      ["second", "second"],
+    ]);
+    const choose = (body: object) => server.post("/sdapi/v1/options", body);
+    expect((await choose({ ...options, sd_model_checkpoint: "second" })).status).toBe(200);
+    expect(await get(server, "options")).toMatchObject({ sd_model_checkpoint: "second" });
+    await draw(server, { prompt });
+    await draw(server, { prompt, override_settings: { sd_model_checkpoint: "fake-drawer" } });
+    expect([second.asked.length, server.drawer.asked.length]).toEqual([1, 1]);
+    expect(await refusal(await choose({ sd_model_checkpoint: "nobody" }))).toEqual([400, "invalid_value"]);
+    expect(await refusal(await choose({ sd_vae: "x" }))).toEqual([400, "unsupported_parameter"]);
+    // It is a setting of this API alone.
+    await server.post("/v1/images/generations", { prompt });
+    expect(server.drawer.asked.length).toBe(2);
+  });
+
+  test("samplers and schedulers are known once the model is", async () => {
+    const server = serve();
+    expect([await get(server, "samplers"), await get(server, "schedulers")]).toEqual([[], []]);
+    await draw(server, { prompt });
+    const names = (await get(server, "samplers")) as { name: string }[];
+    expect(names.map(({ name }) => name)).toEqual(["euler", "euler_a"]);
+    expect(await get(server, "schedulers")).toMatchObject([{ name: "simple" }]);
+  });
+
+  test("are off without the compatibility APIs", async () => {
+    expect((await fetch(`${serve(undefined, { compatibilityApis: false }).url}/sdapi/v1/options`)).status).toBe(404);
+  });
+});
+
+describe("progress", () => {
+  test("is told, and an interrupt ends what is drawn", async () => {
+    const server = serve();
+    const steps = [Promise.resolve(), new Promise(() => {})];
+    Object.defineProperty(server.drawer, "gate", { get: () => steps.shift() });
+    server.drawer.stepSeconds = 2;
+    expect(await get(server, "progress")).toMatchObject({ progress: 0, state: { job_count: 0 } });
+    const answer = draw(server, { prompt, steps: 4 }, { "x-request-id": "one" });
+    await until(() => server.images.progressOf("one")?.step === 1);
+    const told = checker(SdapiProgress)(await get(server, "progress"));
+    expect(told).toMatchObject({
+      progress: 0.25,
+      eta_relative: 6,
+      state: { job_count: 1, sampling_step: 1, sampling_steps: 4 },
+    });
+    await server.post("/sdapi/v1/interrupt", {});
+    expect(await refusal(await answer)).toEqual([499, "request_cancelled"]);
+    expect(server.requests.activeCount).toBe(0);
+  });
+
+  test("one API key neither sees nor ends what another draws, and ending is never refused", async () => {
+    const keys = {
+      apiKeys: ["ada", "bob"].map((name) => ({ name, key: `key of ${name}`.replaceAll(" ", "-") })),
+      keyRpm: 1,
+    };
+    const server = serve(undefined, keys);
+    server.drawer.gate = new Promise(() => {});
+    const as = (name: string) => ({ "x-api-key": `key-of-${name}` });
+    const answer = draw(server, { prompt }, as("ada"));
+    await until(() => server.drawer.asked.length === 1);
+    const jobs = async (name: string) => {
+      const response = await fetch(`${server.url}/sdapi/v1/progress`, { headers: as(name) });
+      return ((await response.json()) as SdapiProgress).state.job_count;
+    };
+    expect([await jobs("ada"), await jobs("bob")]).toEqual([1, 0]);
+    await server.post("/sdapi/v1/interrupt", {}, as("bob"));
+    expect(server.requests.activeCount).toBe(1);
+    expect((await server.post("/sdapi/v1/interrupt", {}, as("ada"))).status).toBe(200);
+    expect((await answer).status).toBe(499);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import { KeptImages } from "../../src/store/kept-images.ts";
+import { TestClock } from "../support/test-clock.ts";
+
+const bytes = (count: number) => new Uint8Array(count);
+
+describe("kept images", () => {
+  test("are there until their time is over, and then take no memory", () => {
+    const clock = new TestClock();
+    const kept = new KeptImages(clock, { bytes: 1000, ms: 60_000 });
+    const first = kept.put(bytes(10), "png");
+    clock.pass(30_000);
+    const second = kept.put(bytes(20), "webp");
+    expect([kept.get(first)?.format, kept.get(second)?.format]).toEqual(["png", "webp"]);
+    clock.pass(30_000);
+    expect([kept.get(first), kept.bytes]).toEqual([undefined, 20]);
+    clock.pass(30_000);
+    expect([kept.get(second), kept.bytes]).toEqual([undefined, 0]);
+    kept.close();
+  });
+
+  test("go out in the order of their age when there are too many bytes", () => {
+    const kept = new KeptImages(new TestClock(), { bytes: 100, ms: 60_000 });
+    const ids = [40, 40, 40].map((count) => kept.put(bytes(count), "png"));
+    expect(ids.map((id) => kept.get(id) !== undefined)).toEqual([false, true, true]);
+    expect(kept.bytes).toBe(80);
+    const large = kept.put(bytes(200), "png");
+    expect(kept.get(large)).toBeDefined();
+    expect(kept.bytes).toBe(200);
+    kept.close();
+    expect(kept.bytes).toBe(0);
+  });
+
+  test("have ids that nobody can guess", () => {
+    const kept = new KeptImages(new TestClock());
+    const ids = new Set(Array.from({ length: 100 }, () => kept.put(bytes(1), "png")));
+    expect(ids.size).toBe(100);
+    for (const id of ids) expect(id).toMatch(/^img_[0-9a-f]{32}$/);
+    kept.close();
+  });
+});

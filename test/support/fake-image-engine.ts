@@ -1,0 +1,83 @@
+// An image engine in memory, for tests of everything above its port: an image is a text that names its seed.
+
+import type { ImageEvent, ImageModel, ImageWork } from "../../src/domain/image.ts";
+import type { ImageJob, ImagePort, ImageStatus } from "../../src/engine/image/port.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export class FakeDrawer implements ImagePort {
+  state: ImageStatus["state"] = "unloaded";
+  isDemo: true | undefined;
+  stepSeconds: number | undefined;
+  readonly known: ImageModel = {
+    family: "Fake diffusion",
+    bytes: 1000,
+    device: "CPU",
+    size: { width: 128, height: 64 },
+    largestSide: 512,
+    steps: 2,
+    guidance: 1,
+    sampler: "euler",
+    samplers: ["euler", "euler_a"],
+    schedulers: ["simple"],
+    adapters: ["ink"],
+    edits: { image: true, mask: true, references: false },
+  };
+  /** What was asked, in order, with the contents of its files. */
+  readonly asked: (ImageWork & { readonly client?: string; readonly files: readonly string[] })[] = [];
+  /** Thrown in place of acceptance. */
+  refusal: Error | undefined;
+  /** Thrown after the first image. */
+  failure: Error | undefined;
+  /** Settled by a test, each step waits for it. */
+  gate: Promise<unknown> = Promise.resolve();
+
+  constructor(readonly modelId: string) {}
+
+  status(): ImageStatus {
+    return {
+      modelId: this.modelId,
+      created: 1_700_000_000,
+      state: this.state,
+      restarts: 0,
+      running: 0,
+      waiting: 0,
+      residentBytes: 0,
+      ...(this.isDemo && { isDemo: this.isDemo }),
+      ...(this.state === "ready" && { model: this.known }),
+      ...(this.stepSeconds !== undefined && { stepSeconds: this.stepSeconds }),
+    };
+  }
+
+  async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
+    this.state = "ready";
+    const { image, references = [], mask } = work.edit ?? {};
+    const sources = [...(image ? [image] : []), ...references, ...(mask ? [mask] : [])];
+    const files = await Promise.all(sources.map(({ path }) => Bun.file(path).text()));
+    this.asked.push({ ...work, files, ...(client !== undefined && { client }) });
+    if (this.refusal) throw this.refusal;
+    yield { type: "accepted" };
+    yield { type: "started" };
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    aborted.catch(() => {});
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    const steps = work.steps ?? Math.max(1, Math.ceil(this.known.steps * (work.stepShare ?? 1)));
+    for (let image = 0; image < work.count; image++) {
+      for (let step = 1; step <= steps; step++) {
+        await Promise.race([this.gate, aborted]);
+        yield { type: "progress", image, step, steps };
+        const index = step - 1;
+        if (index < work.previews && step < steps)
+          yield { type: "preview", image, index, data: bytes(`preview ${index}`) };
+      }
+      const seed = work.seed + image;
+      yield { type: "image", image, data: bytes(`image ${seed}`), size: work.size ?? this.known.size, seed };
+      if (this.failure) throw this.failure;
+    }
+    yield { type: "result" };
+  }
+
+  async stop(): Promise<void> {
+    this.state = "stopped";
+  }
+}
