@@ -84,7 +84,7 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
   const { libraries } = await buildLlama(flavour);
   const name = libraryName("image");
   try {
-    const { objects, sources, id } = await compileStableDiffusion(flavour);
+    const { objects, sources, id } = await compileStableDiffusion();
     const self = readFileSync(import.meta.path, "utf8");
     const target = join(
       out,
@@ -105,7 +105,8 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
     return join(libraries, name);
   } catch (error) {
     if (!(error instanceof MissingCrate || error instanceof CompileError)) throw error;
-    console.log(`left out the image library: ${error.message}`);
+    // Of a compiler's many, the first.
+    console.log(`left out the image library: ${error.message.split("\n").slice(0, 2).join(" ")}`);
     return undefined;
   }
 }
@@ -113,13 +114,15 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
 /** A compiler does not take it. */
 class CompileError extends BuildError {}
 
-/** Compiles stable-diffusion.cpp and its ggml; what was compiled before is kept, also when a build was interrupted. */
-export async function compileStableDiffusion(flavour: Flavour): Promise<SdObjects> {
+/**
+ * Compiles stable-diffusion.cpp and its ggml, the same for all flavours: what is undefined there is not ours to mend. What was
+ * compiled before is kept, also when a build was interrupted.
+ */
+export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
   const sources = join(crate, "stable-diffusion.cpp");
-  const more = flavourFlags(flavour);
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
-  const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), more, ours]);
+  const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), ours]);
   const folder = join(out, "image", `sd-${id}`);
   mkdirSync(folder, { recursive: true });
   const units = (
@@ -131,7 +134,7 @@ export async function compileStableDiffusion(flavour: Flavour): Promise<SdObject
   const missing = units.filter(({ source }) => !existsSync(objectOf(source)));
   if (missing.length > 0) {
     await step("compiled stable-diffusion.cpp, for images", () =>
-      inParallel(missing, ({ source, flags }) => compileSdUnit(sources, source, objectOf(source), [...flags, ...more])),
+      inParallel(missing, ({ source, flags }) => compileSdUnit(sources, source, objectOf(source), flags)),
     );
   }
   return { objects: units.map(({ source }) => objectOf(source)), sources, id };
