@@ -13,7 +13,7 @@ const vocabularies = join(import.meta.dir, "../ffi/image/vocabularies.cpp");
 
 /** Path of the program. Takes a minute the first time. Throws BuildError when a step fails. */
 export async function buildImageDriver(): Promise<string> {
-  const { objects, sources, id } = await compileStableDiffusion("cpu");
+  const { objects, sources, id } = await compileStableDiffusion();
   const target = join(out, `driver-${fingerprint([id, readFileSync(driver, "utf8")])}`);
   if (!existsSync(target)) {
     await step("compiled the image driver", () =>

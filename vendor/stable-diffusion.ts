@@ -37,7 +37,7 @@ const GGML_FLAGS = [
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
-// It builds graphs and runs samplers: -O3 takes half as long again to compile, and makes no step faster.
+/** It builds graphs and runs samplers: more than -O1 takes half as long again to compile, and makes no step faster. */
 export const MAIN_FLAGS: readonly string[] = ["-O1", ...SD_FLAGS];
 /** What every processor of the last ten years has; ffi/image/load.cpp looks whether it is there. */
 const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
@@ -48,14 +48,20 @@ const PARTS: Readonly<Record<string, Part>> = {
     sources: ["src/*", "src/core/*", "src/extensions/*", "src/model_io/*", "src/runtime/*", "src/tokenizers/*"],
     skip: /\/(stable-diffusion|version|convert|ggml_graph_cut)\.cpp$/,
     isJoined: true,
-    flags: ["-O2", ...SD_FLAGS],
+    flags: MAIN_FLAGS,
   },
   // It includes what the others have another declaration of.
-  cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: ["-O2", ...SD_FLAGS] },
+  cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: MAIN_FLAGS },
   kernels: {
-    sources: ["ggml/src/ggml-cpu/*", `ggml/src/ggml-cpu/arch/${arch}/*`, "ggml/src/ggml-cpu/amx/*"],
+    sources: [
+      "ggml/src/ggml-cpu/*",
+      `ggml/src/ggml-cpu/arch/${arch}/*`,
+      "ggml/src/ggml-cpu/amx/*",
+      "ggml/src/ggml-cpu/llamafile/*",
+    ],
     skip: /\/(cpu-feats|hbm)\.cpp$/,
-    flags: ["-O3", "-DGGML_USE_CPU_REPACK", ...GGML_FLAGS, ...BASELINE],
+    // Llamafile's matrix products take a quarter off each image.
+    flags: ["-O3", "-DGGML_USE_CPU_REPACK", "-DGGML_USE_LLAMAFILE", ...GGML_FLAGS, ...BASELINE],
   },
   ggml: { sources: ["ggml/src/*", "thirdparty/zip.c"], skip: /ggml-opt/, flags: ["-O2", ...GGML_FLAGS] },
 };
@@ -78,7 +84,7 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
   const { libraries } = await buildLlama(flavour);
   const name = libraryName("image");
   try {
-    const { objects, sources, id } = await compileStableDiffusion(flavour);
+    const { objects, sources, id } = await compileStableDiffusion();
     const self = readFileSync(import.meta.path, "utf8");
     const target = join(
       out,
@@ -99,7 +105,8 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
     return join(libraries, name);
   } catch (error) {
     if (!(error instanceof MissingCrate || error instanceof CompileError)) throw error;
-    console.log(`left out the image library: ${error.message}`);
+    // Of a compiler's many, the first.
+    console.log(`left out the image library: ${error.message.split("\n").slice(0, 2).join(" ")}`);
     return undefined;
   }
 }
@@ -107,13 +114,15 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
 /** A compiler does not take it. */
 class CompileError extends BuildError {}
 
-/** Compiles stable-diffusion.cpp and its ggml; what was compiled before is kept, also when a build was interrupted. */
-export async function compileStableDiffusion(flavour: Flavour): Promise<SdObjects> {
+/**
+ * Compiles stable-diffusion.cpp and its ggml, the same for all flavours: what is undefined there is not ours to mend. What was
+ * compiled before is kept, also when a build was interrupted.
+ */
+export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
   const sources = join(crate, "stable-diffusion.cpp");
-  const more = flavourFlags(flavour);
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
-  const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), more, ours]);
+  const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), ours]);
   const folder = join(out, "image", `sd-${id}`);
   mkdirSync(folder, { recursive: true });
   const units = (
@@ -125,7 +134,7 @@ export async function compileStableDiffusion(flavour: Flavour): Promise<SdObject
   const missing = units.filter(({ source }) => !existsSync(objectOf(source)));
   if (missing.length > 0) {
     await step("compiled stable-diffusion.cpp, for images", () =>
-      inParallel(missing, ({ source, flags }) => compileSdUnit(sources, source, objectOf(source), [...flags, ...more])),
+      inParallel(missing, ({ source, flags }) => compileSdUnit(sources, source, objectOf(source), flags)),
     );
   }
   return { objects: units.map(({ source }) => objectOf(source)), sources, id };

@@ -4,7 +4,7 @@ import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call or an image failed, in the order of svc_image_error. */
-export const IMAGE_ERRORS = ["failed", "stopped", "no-memory"] as const;
+export const IMAGE_ERRORS = ["failed", "stopped", "no-memory", "adapter"] as const;
 export type ImageErrorCode = (typeof IMAGE_ERRORS)[number];
 
 /** A native call failed; the message is for the log. */

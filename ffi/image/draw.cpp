@@ -153,6 +153,11 @@ std::vector<uint8_t> draw(Drawing & drawing) {
     const std::unique_ptr<sd_image_t, void (*)(sd_image_t *)> images(generate_image(state.context, &params),
                                                                      [](sd_image_t * all) { free_sd_images(all, 1); });
     if (!images) throw std::runtime_error(with_complaint("the library could not draw the image"));
+    // The library draws without what does not fit.
+    for (const Adapter & adapter : drawing.adapters) {
+        if (was_applied(state.context, adapter.path)) continue;
+        throw Failure(SVC_IMAGE_ERROR_ADAPTER, "nothing in the adapter " + adapter.path + " fits the model");
+    }
     return pixels_of(images.get()[0]);
 }
 

@@ -24,9 +24,12 @@ const char * without_place(const char * text) {
 void on_log(sd_log_level_t level, const char * text, void *) {
     if (!text) return;
     if (is_loaded() && (level < SD_LOG_WARN || is_stopped(nullptr))) return;
+    text = without_place(text);
+    // A line for each, with every image; how many there are comes after them.
+    if (std::strncmp(text, "unused lora tensor", 18) == 0) return;
     static constexpr ggml_log_level LEVELS[] = {GGML_LOG_LEVEL_DEBUG, GGML_LOG_LEVEL_INFO, GGML_LOG_LEVEL_WARN,
                                                 GGML_LOG_LEVEL_ERROR};
-    keep_log_line(LEVELS[level], without_place(text));
+    keep_log_line(LEVELS[level], text);
 }
 
 // Of tensors that were read; while an image is drawn, of tiles.

@@ -13,10 +13,15 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 1
+#define SVC_ABI_VERSION 2
 
-// Code of a failure: nobody would act upon it; it was stopped; there is not enough memory.
-enum svc_image_error { SVC_IMAGE_ERROR_FAILED, SVC_IMAGE_ERROR_STOPPED, SVC_IMAGE_ERROR_NO_MEMORY };
+// Code of a failure: nobody would act upon it; it was stopped; there is not enough memory; an adapter does not fit the model.
+enum svc_image_error {
+    SVC_IMAGE_ERROR_FAILED,
+    SVC_IMAGE_ERROR_STOPPED,
+    SVC_IMAGE_ERROR_NO_MEMORY,
+    SVC_IMAGE_ERROR_ADAPTER
+};
 
 // Starts loading a model on a native thread. `config` is JSON: {path, vae?, textEncoders: paths, taesd?, threads, mmap: bool,
 // flashAttention: bool}. What each file holds is found from its tensors. 0, or negative.

@@ -1,6 +1,6 @@
 // The image library with svc-draw, and the few moves that tests of drawing are made of.
 
-import { afterAll, afterEach, beforeAll } from "bun:test";
+import { afterAll, beforeAll } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,15 +24,17 @@ export interface ImageRig {
   readonly folder: string;
 }
 
-/** Opens the library before the first test of a file, and unloads what a test has loaded. */
+/** Opens the library before the first test of a file, and unloads what tests have loaded after the last. */
 export function imageRig(): ImageRig {
   const folder = mkdtempSync(join(tmpdir(), "svc-image-"));
   let library: ImageLibrary | undefined;
   beforeAll(() => {
     if (isBuilt) library = openImageLibrary(libraries);
   });
-  afterEach(() => library?.unload());
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => {
+    library?.unload();
+    rmSync(folder, { recursive: true, force: true });
+  });
   return {
     folder,
     get library() {
@@ -42,8 +44,9 @@ export function imageRig(): ImageRig {
   };
 }
 
-/** Loads a model to the end, svc-draw where nothing else is said; resolves with the failure, or undefined. */
+/** Loads a model to the end, svc-draw where nothing else is said, in place of another; resolves with the failure, or undefined. */
 export async function load({ library }: ImageRig, changes: Partial<ImageConfig> = {}): Promise<string | undefined> {
+  library.unload();
   const { model, textEncoder, taesd } = DRAW;
   const parts = { path: model, textEncoders: [textEncoder], taesd };
   // Two would wait for each other at every operation when another process has a core.

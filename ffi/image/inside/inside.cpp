@@ -91,6 +91,13 @@ bool read_weights(sd_ctx_t * context) {
 
 void set_threads(sd_ctx_t * context, int32_t threads) { context->sd->n_threads = threads; }
 
+bool was_applied(const sd_ctx_t * context, const std::string & path) {
+    for (const auto & adapter : context->sd->runtime_lora_models) {
+        if (adapter->file_path == path && !adapter->applied_lora_tensors.empty()) return true;
+    }
+    return false;
+}
+
 void tidy(sd_ctx_t * context) {
     StableDiffusionGGML & sd = *context->sd;
     if (sd.cond_stage_model) sd.cond_stage_model->runner_done();

@@ -34,6 +34,9 @@ bool read_weights(sd_ctx_t * context);
 
 void set_threads(sd_ctx_t * context, int32_t threads);
 
+// Whether the adapter in this file changed anything of the image that was drawn last.
+bool was_applied(const sd_ctx_t * context, const std::string & path);
+
 // Frees what a computation held that was broken off by an exception.
 void tidy(sd_ctx_t * context);
 

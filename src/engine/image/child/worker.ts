@@ -123,6 +123,11 @@ export class ImageWorker {
       return;
     }
     this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
+    if (error instanceof ImageError && error.code === "adapter") {
+      const message = "'lora' must be made for the model: nothing in one of them fits it.";
+      this.send({ type: "rejected", key, code: "invalid_value", message, param: "lora" });
+      return;
+    }
     if (error instanceof ImageError && error.code === "no-memory") {
       const message = "There is not enough memory to draw an image of this size.";
       this.send({ type: "rejected", key, code: "engine_unavailable", message });
