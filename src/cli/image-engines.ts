@@ -48,7 +48,10 @@ export function readImageFiles(config: Config): ImageFiles {
 
 /** One engine a model, loaded on first use; without one the embedded model draws. None where the build left the library out. */
 export function imageEngines(files: ImageFiles, config: Config, launch: Launch, native: NativeFiles): ImageEngine[] {
-  if (!existsSync(join(native.libraries, fileName("image")))) return [];
+  if (!existsSync(join(native.libraries, fileName("image")))) {
+    if (files.models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
+    return [];
+  }
   const engine = (id: string, created: number, parts: Parts) =>
     new ImageEngine({
       engine: { ...computeOptions(config, native), name: id, ...parts },
