@@ -8,14 +8,27 @@ interface Turn {
 
 export class Turns<Job extends Turn> {
   private jobs: readonly Job[] = [];
-
-  /** Whether there is nobody to take a turn. */
-  get areOver(): boolean {
-    return this.jobs.every(({ isHeld }) => isHeld === true);
-  }
+  private wake: () => void = () => {};
 
   add(job: Job): void {
     this.jobs = [...this.jobs, job];
+    this.wake();
+  }
+
+  /** Passes the job's turns to the others until it is held no longer. */
+  hold(job: Job | undefined, held: boolean): void {
+    if (job) job.isHeld = held;
+    this.wake();
+  }
+
+  /** Has turns taken for ever, each by a call of `step`, as long as there is a job for it. */
+  async run(step: () => Promise<void>): Promise<never> {
+    for (;;) {
+      if (this.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
+      // Messages that came meanwhile are read here.
+      await new Promise(setImmediate);
+      await step();
+    }
   }
 
   has(job: Job): boolean {
@@ -39,5 +52,10 @@ export class Turns<Job extends Turn> {
     const isSame = ({ client }: Job) => client !== undefined && client === job.client;
     this.jobs = [...rest.filter((other) => !isSame(other)), ...rest.filter(isSame), job];
     return job;
+  }
+
+  /** Whether there is nobody to take a turn. */
+  private get areOver(): boolean {
+    return this.jobs.every(({ isHeld }) => isHeld === true);
   }
 }

@@ -1,8 +1,8 @@
 // The loop of an embedding engine: inputs of all requests become batches, results become answers.
 
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
-import { SvcError } from "../../../domain/errors.ts";
 import type { JobKey } from "../../process/protocol.ts";
+import { refusalOf } from "../../process/refusal.ts";
 import type { EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
 import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";
@@ -96,13 +96,7 @@ export class EmbeddingWorker {
   }
 
   private reject(key: number, error: unknown): void {
-    if (error instanceof SvcError) {
-      const { code, message, details } = error;
-      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
-      return;
-    }
-    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
     const message = "The model could not compute this request; the log has the details.";
-    this.send({ type: "rejected", key, code: "internal_error", message });
+    for (const refusal of refusalOf(key, error, message)) this.send(refusal);
   }
 }

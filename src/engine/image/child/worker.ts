@@ -5,6 +5,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
+import { refusalOf } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
@@ -21,7 +22,6 @@ export class ImageWorker {
   private current: JobKey | undefined;
   /** What the last request with images is made from. */
   private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
-  private wake: () => void = () => {};
 
   constructor(
     private readonly tools: Tools,
@@ -36,7 +36,6 @@ export class ImageWorker {
         if (!this.coming.delete(key)) return;
         this.turns.add({ ...job, ...request });
         this.send({ type: "accepted", key, event: { type: "accepted" } });
-        this.wake();
       },
       (error: unknown) => {
         if (this.coming.delete(key)) this.refuse(key, error);
@@ -52,13 +51,8 @@ export class ImageWorker {
   }
 
   /** Computes for ever. */
-  async run(): Promise<never> {
-    for (;;) {
-      if (this.turns.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Messages that came meanwhile are read here.
-      await new Promise(setImmediate);
-      await this.step();
-    }
+  run(): Promise<never> {
+    return this.turns.run(() => this.step());
   }
 
   /** Takes one turn. */
@@ -113,28 +107,25 @@ export class ImageWorker {
   }
 
   private refuse(key: JobKey, error: unknown): void {
-    if (error instanceof SvcError) {
-      const { code, message, details } = error;
-      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
-      return;
-    }
-    if (error instanceof ImageError && error.code === "stopped") {
-      this.send({ type: "rejected", key, code: "request_cancelled", message: "The image is not wanted any more." });
-      return;
-    }
-    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
-    if (error instanceof ImageError && error.code === "adapter") {
-      const message = "'lora' must be made for the model: nothing in one of them fits it.";
-      this.send({ type: "rejected", key, code: "invalid_value", message, param: "lora" });
-      return;
-    }
-    if (error instanceof ImageError && error.code === "no-memory") {
-      const message = "There is not enough memory to draw an image of this size.";
-      this.send({ type: "rejected", key, code: "engine_unavailable", message });
-      return;
-    }
     const message = "The image could not be drawn; the log has the details.";
-    this.send({ type: "rejected", key, code: "internal_error", message });
+    for (const refusal of refusalOf(key, error instanceof ImageError ? known(error) : error, message))
+      this.send(refusal);
+  }
+}
+
+/** What the library ends a job with, as clients are to hear of it. */
+function known(error: ImageError): Error {
+  switch (error.code) {
+    case "stopped":
+      return new SvcError("request_cancelled", "The image is not wanted any more.");
+    case "adapter":
+      return new SvcError("invalid_value", "'lora' must be made for the model: nothing in one of them fits it.", {
+        param: "lora",
+      });
+    case "no-memory":
+      return new SvcError("engine_unavailable", "There is not enough memory to draw an image of this size.");
+    default:
+      return error;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { SvcError } from "../../../domain/errors.ts";
 import type { JobKey } from "../../process/protocol.ts";
+import { refusalOf } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromRecognizer, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
@@ -13,7 +14,6 @@ interface QueuedJob extends PageJob {
 
 export class RecognitionWorker {
   private readonly turns = new Turns<QueuedJob>();
-  private wake: () => void = () => {};
 
   constructor(
     private readonly reader: Pick<PageReader, "count" | "read" | "close">,
@@ -24,7 +24,6 @@ export class RecognitionWorker {
   submit(key: JobKey, job: PageJob): void {
     this.turns.add({ ...job, key });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
-    this.wake();
   }
 
   cancel(key: JobKey): void {
@@ -33,13 +32,8 @@ export class RecognitionWorker {
   }
 
   /** Computes for ever. */
-  async run(): Promise<never> {
-    for (;;) {
-      if (this.turns.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Messages that came meanwhile are read here.
-      await new Promise(setImmediate);
-      await this.step();
-    }
+  run(): Promise<never> {
+    return this.turns.run(() => this.step());
   }
 
   /** Takes one turn. */
@@ -70,23 +64,16 @@ export class RecognitionWorker {
 
   /** Whoever stopped it hears that it has ended. */
   private refuse({ key, document: { field }, page }: QueuedJob, error: unknown): void {
-    if (error instanceof SvcError) {
-      const { code, message, details } = error;
-      this.send({ type: "rejected", key, code, message, ...(details.param !== undefined && { param: details.param }) });
-      return;
-    }
-    if (error instanceof TooLong) {
-      const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
-      const message = `'${field}' must have pages that are read in ${limit}; page ${page?.number ?? 1} takes longer.`;
-      this.send({ type: "rejected", key, code: "unprocessable_media", message, param: field });
-      return;
-    }
-    if (error instanceof Stopped) {
-      this.send({ type: "rejected", key, code: "request_cancelled", message: "The page is not wanted any more." });
-      return;
-    }
-    this.send({ type: "log", level: "error", text: error instanceof Error ? error.message : String(error) });
     const message = "The page could not be read; the log has the details.";
-    this.send({ type: "rejected", key, code: "internal_error", message });
+    for (const refusal of refusalOf(key, known(error, field, page?.number ?? 1), message)) this.send(refusal);
   }
+}
+
+/** What ended a page on purpose, as clients are to hear of it. */
+function known(error: unknown, field: string, page: number): unknown {
+  if (error instanceof Stopped) return new SvcError("request_cancelled", "The page is not wanted any more.");
+  if (!(error instanceof TooLong)) return error;
+  const limit = `${LONGEST_PAGE_MS / 1000} s of computing`;
+  const message = `'${field}' must have pages that are read in ${limit}; page ${page} takes longer.`;
+  return new SvcError("unprocessable_media", message, { param: field });
 }

@@ -54,7 +54,6 @@ const isWhole = ({ work }: QueuedJob): boolean => FORMATS[work.format].isWhole =
 
 export class SpeechWorker {
   private readonly turns = new Turns<QueuedJob>();
-  private wake: () => void = () => {};
 
   constructor(
     private readonly speaker: Speaker,
@@ -67,7 +66,6 @@ export class SpeechWorker {
     const ended = new AbortController();
     this.turns.add({ key, work, ...own, ended, sentences, pieces: [], samples: 0, phonemes: 0, isHeld: false });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
-    this.wake();
   }
 
   cancel(key: JobKey): void {
@@ -78,19 +76,12 @@ export class SpeechWorker {
 
   /** Leaves a job until it is held no longer. */
   hold(key: JobKey, held: boolean): void {
-    const job = this.find(key);
-    if (job) job.isHeld = held;
-    this.wake();
+    this.turns.hold(this.find(key), held);
   }
 
   /** Computes for ever. */
-  async run(): Promise<never> {
-    for (;;) {
-      if (this.turns.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Messages that came meanwhile are read here.
-      await new Promise(setImmediate);
-      await this.step();
-    }
+  run(): Promise<never> {
+    return this.turns.run(() => this.step());
   }
 
   /** Takes one turn. */

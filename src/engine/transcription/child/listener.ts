@@ -6,7 +6,7 @@ import type { SoundTools } from "../../../audio/decode/tools.ts";
 import type { Heard, ListeningWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { FromRecogniser } from "../protocol.ts";
-import { refusalOf } from "./refusal.ts";
+import { refusalOf } from "../../process/refusal.ts";
 
 /** Whatever threshold its client has chosen. */
 const LIKELY = 0.5;

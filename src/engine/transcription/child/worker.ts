@@ -10,7 +10,7 @@ import type { FromRecogniser } from "../protocol.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
-import { refusalOf } from "./refusal.ts";
+import { refusalOf } from "../../process/refusal.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
 /** Samples of a stretch while others may come: what runs is not interrupted, and so they wait for no more than this. */

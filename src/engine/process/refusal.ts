@@ -1,11 +1,10 @@
-// What is told of a job that failed.
+// What is reported of a job that failed.
 
-import { SvcError } from "../../../domain/errors.ts";
-import type { JobKey } from "../../process/protocol.ts";
-import type { FromRecogniser } from "../protocol.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { FromEngine, JobKey } from "./protocol.ts";
 
 /** The refusal of a job: an SvcError as it is, of anything else `message`, and the log has the rest. */
-export function refusalOf(key: JobKey, error: unknown, message: string): FromRecogniser[] {
+export function refusalOf(key: JobKey, error: unknown, message: string): FromEngine<never, never>[] {
   if (error instanceof SvcError) {
     const { param } = error.details;
     const { code } = error;
