@@ -128,8 +128,10 @@ async function samplingChecks({ client, endless, OpenAI }: Sdk): Promise<void> {
       const request = { ...story, model: "any", seed, max_tokens: 12 };
       return (await endless.chat.completions.create(request)).choices.map(({ message }) => message.content);
     };
+    // As in openai.ts, the first answer shall not be compared.
+    const other = await draw(8);
     const first = await draw(7);
     same(await draw(7), first);
-    ok(!Bun.deepEquals(await draw(8), first), "two seeds gave the same");
+    ok(!Bun.deepEquals(other, first), "two seeds gave the same");
   });
 }
