@@ -136,14 +136,21 @@ async function main(): Promise<void> {
   ]);
   const models = [embeddingModel, ...voice, english];
   // Text must not wait for these: they take longer than all the rest. Who had them once keeps them.
-  const isWhole = target === "media" || target === "all";
-  if (isWhole || existsSync(join(out, "media"))) {
-    await buildMedia(flavour);
-    await buildAudio(flavour);
-    await buildWhisper(flavour);
-    models.push(await buildWhisperBase(), await buildSileroVad());
-  }
-  if (isWhole || existsSync(join(out, "image"))) await buildImage(flavour);
+  const isWanted = (folder: string) => target === "media" || target === "all" || existsSync(join(out, folder));
+  const media = () =>
+    Promise.all([
+      buildWhisperBase(),
+      buildSileroVad(),
+      buildMedia(flavour),
+      buildAudio(flavour),
+      buildWhisper(flavour),
+    ]);
+  // What takes longest begins first.
+  const [, made = []] = await Promise.all([
+    isWanted("image") ? buildImage(flavour) : undefined,
+    isWanted("media") ? media() : undefined,
+  ]);
+  models.push(...made.slice(0, 2));
   if (target === "all") await buildBinary(libraries, models);
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");

@@ -54,11 +54,22 @@ export async function step<T>(what: string, work: () => Promise<T>): Promise<T> 
   return result;
 }
 
-/** One compiler a core: each needs up to a gigabyte. */
+let freeCores = availableParallelism();
+const waiting: (() => void)[] = [];
+
+/** Works at items beside each other, one a core whoever calls this: a compiler needs up to a gigabyte. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+  await Promise.all(
+    items.map(async (item) => {
+      if (freeCores > 0) freeCores--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        await work(item);
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else freeCores++;
+      }
+    }),
+  );
 }
