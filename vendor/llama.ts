@@ -49,7 +49,9 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
         for (const name of names) place(join(from, name), temporary);
         // `src`: see ffi/llama/chunk.cpp.
-        const includes = ["include", "ggml/include", "common", "src"].map((folder) => join(sources, folder));
+        const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
+          join(sources, folder),
+        );
         await compileShim(
           { name: "llama", includes, parts: linkedLibraries(temporary), flags: flavourFlags(flavour) },
           temporary,

@@ -20,14 +20,23 @@ export class LlamaError extends NativeError<LlamaErrorCode> {
   override readonly name = "LlamaError";
 }
 
+/**
+ * How sequences lie in the KV cache: all in one piece of memory; each in a share of its own, all equal; or each in a region
+ * of its own, which takes memory as it is filled.
+ */
+export type KvLayout = "unified" | "streams" | "paged";
+
 /** See svc_load_start in shim.h. */
 export interface LoadConfig {
   readonly path: string;
   readonly context: number;
   readonly parallel: number;
-  /** Sequence ids wanted, at least `parallel`; in the stream layout, and of some models, it is `parallel`. */
+  /** Sequence ids wanted, at least `parallel`; with `streams`, and of some models, it is `parallel`. */
   readonly sequences: number;
-  readonly unified: boolean;
+  /** How sequences lie in the KV cache. Where `paged` is not to be had, it is `unified`. */
+  readonly layout: KvLayout;
+  /** Most cells of a paged sequence. */
+  readonly region: number;
   readonly batch: number;
   readonly microBatch: number;
   readonly threads: number;
@@ -64,8 +73,10 @@ export interface ModelDescription {
 
 /** See svc_model_info in shim.h. */
 export interface LoadedModel extends ModelDescription {
+  /** Cells that sequences may fill together. */
   readonly context: number;
   readonly contextPerSequence: number;
+  readonly layout: KvLayout;
   /** Sequence ids. */
   readonly sequences: number;
   readonly batch: number;
@@ -337,10 +348,13 @@ export interface Llama {
   draft(jobs: readonly DraftJob[]): Drafted | undefined;
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
-  kvCopy(from: number, to: number, length: number): void;
+  /** Gives back the memory of a paged sequence's cells but the first `cells`, which hold all its tokens. */
+  kvGiveBack(sequence: number, cells: number): void;
+  /** Makes the first `length` positions of one sequence, in so many cells, all of another. */
+  kvCopy(from: number, to: number, length: number, cells: number): void;
   /**
    * What a sequence holds at positions [from, to), to be restored later; `to` below 0 is to the end. Undefined when that is
-   * nothing or cannot be saved; in the stream layout, parts cannot.
+   * nothing or cannot be saved; parts can in the unified layout only.
    */
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined;
   /** Makes what was saved, part by part, all of a sequence. False when that is not possible: it is empty then. */

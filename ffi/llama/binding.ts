@@ -221,8 +221,12 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return this.native.svc_kv_remove(sequence, from, to) === 1;
   }
 
-  kvCopy(from: number, to: number, length: number): void {
-    this.check(this.native.svc_kv_copy(from, to, length), "copy a sequence");
+  kvGiveBack(sequence: number, cells: number): void {
+    this.native.svc_kv_give_back(sequence, cells);
+  }
+
+  kvCopy(from: number, to: number, length: number, cells: number): void {
+    this.check(this.native.svc_kv_copy(from, to, length, cells), "copy a sequence");
   }
 
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {

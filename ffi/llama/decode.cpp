@@ -1,6 +1,7 @@
 // The step: batch, compute, sample; and the KV cache around it.
 
 #include "compute-threads.hpp"
+#include "paged-memory.hpp"
 #include "sampler.hpp"
 #include "workers.hpp"
 
@@ -134,7 +135,7 @@ bool can_save_parts() {
 // Streams are copied at the next decode; whoever reads or writes cells before that would find, or spoil, what is to be
 // copied. The call is virtual: no symbol that the libraries would have to export.
 void finish_copies() {
-    if (state.unified) return;
+    if (state.layout == Layout::unified) return;
     const llama_memory_context_ptr update = llama_get_memory(state.context)->init_update(state.context, false);
     if (update->get_status() == LLAMA_MEMORY_STATUS_SUCCESS) update->apply();
 }
@@ -228,23 +229,33 @@ int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, in
 int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     return guarded<int32_t>(0, [&] {
         if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max) return 0;
-        return llama_memory_seq_rm(llama_get_memory(state.context), sequence, from, to) ? 1 : 0;
+        if (!llama_memory_seq_rm(llama_get_memory(state.context), sequence, from, to)) return 0;
+        if (from <= 0 && to < 0) give_back(state.context, sequence, 0);
+        return 1;
     });
 }
 
-int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length) {
+void svc_kv_give_back(int32_t sequence, int32_t cells) {
+    if (is_loaded() && sequence >= 0 && sequence < state.n_seq_max && cells >= 0) give_back(state.context, sequence, cells);
+}
+
+int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
         if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return fail("a sequence id is out of range");
         if (from == to || length < 1) return fail("there is nothing to copy");
         llama_memory_t memory = llama_get_memory(state.context);
         llama_memory_seq_rm(memory, to, -1, -1);
-        if (state.unified) {
+        if (state.layout == Layout::unified) {
             llama_memory_seq_cp(memory, from, to, 0, length);
             return 0;
         }
-        // Streams copy whole sequences only, and at the next decode.
+        // Regions are copied as whole sequences only, and at the next decode.
         llama_memory_seq_cp(memory, from, to, -1, -1);
+        if (state.layout == Layout::paged) {
+            const CopiedCells only(cells);
+            finish_copies();
+        }
         return llama_memory_seq_rm(memory, to, length, -1) ? 0 : fail("this model's sequences cannot be trimmed");
     });
 }

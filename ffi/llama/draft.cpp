@@ -2,6 +2,7 @@
 
 #include "compute-threads.hpp"
 #include "draft.hpp"
+#include "paged-memory.hpp"
 #include "sampler.hpp"
 
 #include <algorithm>
@@ -122,7 +123,10 @@ llama_context * load_draft(const common_json & config, llama_model_params like, 
     const std::string reason = difference(state.vocab, draft.vocab);
     if (!reason.empty()) throw std::runtime_error("the draft model " + path + " does not have the model's vocabulary: " + reason);
     context_like.n_outputs_max = context_like.n_seq_max;
-    draft.context = llama_init_from_model(draft.model, context_like);
+    const auto create = state.layout == Layout::paged ? create_paged_context : [](llama_model * model, const llama_context_params & params) {
+        return llama_init_from_model(model, params);
+    };
+    draft.context = create(draft.model, context_like);
     if (!draft.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context for the draft model " + path));
     draft.batch = llama_batch_init(state.n_batch, 0, 1);
     return draft.context;
@@ -154,6 +158,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
         common_batch_clear(draft.batch);
         for (Job & job : jobs) {
             llama_memory_seq_rm(memory, job.sequence, job.position, -1);
+            if (job.position == 0) give_back(draft.context, job.sequence, 0);
             if (!knows(job)) {
                 *job.drafted = -1;
                 continue;

@@ -124,7 +124,8 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
         common_json info = describe_model();
-        info["context"] = llama_n_ctx(state.context);
+        info["context"] = state.n_cells;
+        info["layout"] = state.layout == Layout::unified ? "unified" : state.layout == Layout::streams ? "streams" : "paged";
         info["contextPerSequence"] = llama_n_ctx_seq(state.context);
         info["sequences"] = state.n_seq_max;
         info["batch"] = state.n_batch;

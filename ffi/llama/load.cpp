@@ -4,6 +4,7 @@
 #include "chat-template.hpp"
 #include "compute-threads.hpp"
 #include "draft.hpp"
+#include "paged-memory.hpp"
 
 #include "../common/flash-attention.hpp"
 
@@ -54,50 +55,72 @@ void load_model(const common_json & config) {
 // Rows for guessed tokens in a batch.
 constexpr uint32_t GUESSES = 64;
 
-// A unified cache has cheap sequences, so that finished requests can stay in it. Recurrent models pay for each one, and
-// so do those with sliding windows.
-int sequences(const common_json & config) {
+Layout layout_named(const std::string & name) {
+    if (name == "unified") return Layout::unified;
+    if (name == "streams") return Layout::streams;
+    if (name == "paged") return Layout::paged;
+    throw std::runtime_error("unknown layout of the KV cache " + name);
+}
+
+// Whether regions can be paged: each token's cell lies behind the one before, as numbers of its own.
+bool can_page_cache(const common_json & config) {
+    return can_page() && !uses_gpu() && can_remove_partial() && config.at("flashAttention").get<std::string>() != "off";
+}
+
+// Unified and paged caches have cheap sequences, so that finished requests can stay in them. Recurrent models pay for each
+// one, and so do those with sliding windows.
+int sequences(const common_json & config, Layout layout) {
     const int parallel = config.at("parallel").get<int>();
-    if (!config.at("unified").get<bool>() || !can_remove_partial()) return parallel;
+    if (layout == Layout::streams || !can_remove_partial()) return parallel;
     return std::max(parallel, config.at("sequences").get<int>());
 }
 
 // One more in a unified cache, for parts of others (see svc_kv_save_begin).
-uint32_t parts(const common_json & config) {
-    return config.at("unified").get<bool>() && can_remove_partial() ? 1u : 0u;
-}
+uint32_t parts(Layout layout) { return layout == Layout::unified && can_remove_partial() ? 1u : 0u; }
 
-llama_context_params context_params(const common_json & config) {
+llama_context_params context_params(const common_json & config, Layout layout) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = static_cast<uint32_t>(config.at("context").get<int>());
+    const auto ids = static_cast<uint32_t>(sequences(config, layout)) + parts(layout);
+    params.n_ctx = layout == Layout::paged ? config.at("region").get<uint32_t>() * ids : config.at("context").get<uint32_t>();
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
-    params.n_seq_max = static_cast<uint32_t>(sequences(config)) + parts(config);
+    params.n_seq_max = ids;
     // One sampled row a sequence, and guesses: without this, buffers are reserved for the logits of whole batches.
     const auto outputs = config.at("parallel").get<uint32_t>() + GUESSES;
     params.n_outputs_max = std::max(params.n_seq_max, std::min(outputs, params.n_batch));
     params.n_threads = params.n_threads_batch = state.threads;
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
     params.type_k = params.type_v = kv_type(config.at("kvType").get<std::string>());
-    params.kv_unified = config.at("unified").get<bool>();
+    params.kv_unified = layout == Layout::unified;
     params.swa_full = false;
     params.no_perf = true;
     return params;
 }
 
+// Where a paged cache is asked for and cannot be had, it is a unified one.
 llama_context_params create_context(const common_json & config) {
-    llama_context_params params = context_params(config);
-    params.abort_callback = abort_requested;
-    state.context = llama_init_from_model(state.model, params);
+    state.layout = layout_named(config.at("layout").get<std::string>());
+    llama_context_params params;
+    if (state.layout == Layout::paged) {
+        params = context_params(config, state.layout);
+        params.abort_callback = abort_requested;
+        if (can_page_cache(config)) state.context = create_paged_context(state.model, params);
+        if (!state.context) state.layout = Layout::unified;
+    }
+    if (!state.context) {
+        params = context_params(config, state.layout);
+        params.abort_callback = abort_requested;
+        state.context = llama_init_from_model(state.model, params);
+    }
     if (!state.context) {
         throw std::runtime_error(with_complaint("llama.cpp cannot create a context of " + std::to_string(params.n_ctx) +
                                                 " tokens (is there enough memory?)"));
     }
     if (!llama_get_memory(state.context)) throw std::runtime_error("this model cannot generate text");
     state.n_batch = static_cast<int32_t>(llama_n_batch(state.context));
-    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts(config));
+    state.n_seq_max = static_cast<int32_t>(llama_n_seq_max(state.context) - parts(state.layout));
+    state.n_cells = state.layout == Layout::paged ? config.at("context").get<int>() : static_cast<int32_t>(params.n_ctx);
     state.n_outputs = static_cast<int32_t>(params.n_outputs_max);
-    state.unified = params.kv_unified;
     return params;
 }
 
@@ -133,7 +156,7 @@ void load(const common_json & config) {
     const bool warms_up = config.at("warmup").get<bool>();
     if (warms_up) warm_up(state.context);
     if (!config.contains("draft")) return;
-    llama_context * draft = load_draft(config.at("draft"), model_params(config), context_params(config));
+    llama_context * draft = load_draft(config.at("draft"), model_params(config), params);
     if (warms_up) warm_up(draft);
 }
 

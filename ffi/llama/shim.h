@@ -37,8 +37,8 @@ SVC_API int32_t svc_init(const char * backend_dir);
 
 // ---- model and context ----
 
-// Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, unified, batch, microBatch, threads,
-// gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
+// Starts loading on a native thread. `config` is JSON: {path, context, parallel, sequences, layout ("unified"|"streams"|
+// "paged": where that is not to be had, unified), region (most cells of a paged sequence), batch, microBatch, threads, gpuLayers (-1 all), flashAttention ("auto"|"on"|"off"), kvType ("f16"|"q8_0"|…), mmap, mlock, warmup, chatTemplate
 // (Jinja source in place of the model's own, or ""), adapters: [paths of LoRA files], draft?: {path, pMin}: a model that
 // guesses for this one, see svc_draft}. 0, or negative.
 // For vectors instead of text: {path, embedding: "embed"|"rank", batch (tokens that are computed at once, also the longest
@@ -192,9 +192,12 @@ SVC_API int32_t svc_adapters_set(const int32_t * ids, const float * scales, int3
 
 // Forgets positions [from, to) of a sequence; to < 0 means to the end. 1 done, 0 not possible for this model.
 SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
-// Makes `to` share (unified) or copy (streams: the whole sequence, trimmed to `length`) the first `length` positions of
-// `from`, in place of what it held. 0, or negative.
-SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length);
+// Gives back the memory of a paged sequence's cells but the first `cells`, which hold all its tokens. (That of a sequence
+// that svc_kv_remove empties is given back with it.)
+SVC_API void svc_kv_give_back(int32_t sequence, int32_t cells);
+// Makes `to` share (unified) or copy (else; `cells`: how many cells these take) the first `length` positions of `from`, in
+// place of what it held. 0, or negative.
+SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells);
 // Chooses positions [from, to) of a sequence (to < 0: to the end; in the stream layout only all of them can be) and
 // returns the bytes that saving them takes; 0 when that is not possible.
 SVC_API double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to);

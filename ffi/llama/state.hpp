@@ -22,6 +22,10 @@
 
 namespace svc {
 
+// How sequences lie in the KV cache: all in one piece of memory; each in a share of its own, all equal; or each in a region of
+// its own, which takes memory as it is filled (see paged-memory.hpp).
+enum class Layout { unified, streams, paged };
+
 struct State {
     llama_model * model = nullptr;
     llama_context * context = nullptr;
@@ -38,7 +42,9 @@ struct State {
     int32_t threads = 1;
     // Rows of a chunk that can be paused; 0 where none can.
     int32_t chunk_rows = 0;
-    bool unified = true;
+    Layout layout = Layout::unified;
+    // Cells that sequences may fill together.
+    int32_t n_cells = 0;
     bool has_chat_template = false;
     bool offloads = false;
 };

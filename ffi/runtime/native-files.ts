@@ -1,7 +1,7 @@
 // Where the native libraries and the embedded models are: the build folder when run from source, a cache folder that is
 // filled once when run from the compiled binary.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { embedded } from "./embedded.ts";
 import { extract } from "./extract.ts";
@@ -59,6 +59,10 @@ function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => strin
     Record<keyof typeof OPTIONAL, string>
   >;
 }
+
+/** Whether the libraries in this folder compute on GPUs, too. */
+export const hasGpuBackend = (libraries: string): boolean =>
+  readdirSync(libraries).some((name) => /^libggml-(?!base|cpu|blas)/.test(name));
 
 /** The set that `npm run build:native` made last. */
 export function developmentLibraries(): string {

@@ -58,7 +58,7 @@ function contextText(
   { kvMode, note }: Runtime["context"],
 ): string {
   const limit = maxModelLen < context ? `, at most ${maxModelLen} each` : "";
-  const mode = kvMode === "streams" ? "fixed shares" : "divided freely";
+  const mode = kvMode === "streams" ? "fixed shares" : kvMode === "paged" ? "paged" : "divided freely";
   return `${context} tokens for up to ${parallel} requests at once, ${mode}${limit}${note ? ` (${note})` : ""}`;
 }
 

@@ -1,6 +1,6 @@
 // The engines that a Config asks for. None is started here.
 
-import { nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
+import { hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { availableMemory, physicalCores } from "../config/memory.ts";
@@ -189,6 +189,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     kvType: config.kvType,
     kvMode: config.kvMode,
     parallel: config.parallel,
+    canPage: canPage(config, native),
     ...(config.ctx !== undefined && { requested: config.ctx }),
     availableBytes: availableMemory() - adapters.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(draft && { draft }),
@@ -221,6 +222,12 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
     ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
   };
   return { id, file, modelGiven: given !== undefined, context, adapters, options };
+}
+
+/** Whether memory of the KV cache can be taken as it is filled: where it is the host's, and values lie as keys do. */
+function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
+  const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
+  return onHost && flashAttention !== "off" && process.platform !== "win32";
 }
 
 /** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */

@@ -26,6 +26,8 @@ export interface ModelFile {
   /** Values a head stores for one token. */
   readonly keyLength: number;
   readonly valueLength: number;
+  /** Tokens that some layers look back; 0: all look back to the beginning. */
+  readonly slidingWindow: number;
   readonly embedding: number;
   /** Tokens in the vocabulary; 0 when the file does not say. */
   readonly vocabulary: number;
@@ -92,6 +94,7 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
     kvHeads: facts.perLayer("attention.head_count_kv", layers, Math.max(0, ...heads)),
     keyLength: facts.count("attention.key_length", headLength),
     valueLength: facts.count("attention.value_length", headLength),
+    slidingWindow: facts.count("attention.sliding_window", 0),
     embedding,
     vocabulary: lengthOf(header.metadata.get("tokenizer.ggml.tokens")),
     fileBytes: parts.reduce((sum, part) => sum + part.fileBytes, 0),

@@ -18,10 +18,10 @@ test("a copy of what could not be restored is lost with it", () => {
   const kv = new KvCommands(llama, host, clock);
   kv.run([{ type: "offload", sequence: 4, hostId: 9, from: 0, to: -1 }]);
   const lost = kv.run([
-    { type: "copy", from: 0, to: 3, position: 7 },
+    { type: "copy", from: 0, to: 3, position: 7, cells: 7 },
     { type: "restore", sequence: 0, hostId: 9 },
-    { type: "copy", from: 0, to: 1, position: 7 },
-    { type: "copy", from: 1, to: 2, position: 7 },
+    { type: "copy", from: 0, to: 1, position: 7, cells: 7 },
+    { type: "copy", from: 1, to: 2, position: 7, cells: 7 },
   ]);
   expect(lost.map(({ sequence, hostId }) => [sequence, hostId])).toEqual([
     [0, 9],
@@ -29,7 +29,7 @@ test("a copy of what could not be restored is lost with it", () => {
     [2, 9],
   ]);
   expect(calls).toEqual(["copy 0 3", "remove 0", "remove 1", "remove 2"]);
-  expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7 }])).toEqual([]);
+  expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual([]);
 });
 
 test("what no array can hold is not offloaded: it is lost, and nothing else", () => {

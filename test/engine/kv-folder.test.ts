@@ -250,12 +250,11 @@ test("the fingerprint is another wherever the bytes would be", () => {
   const identity = { hash: "a", ropeByContext: false };
   const options = {
     kvType: "f16",
-    kvMode: "unified",
     flashAttention: "auto",
     gpuLayers: -1,
     kvDir: { path: "/a", limitBytes: 1, model: identity, adapterHashes: [] },
   } as const;
-  const model = { sequences: 4, contextPerSequence: 1024 };
+  const model = { layout: "unified", sequences: 4, contextPerSequence: 1024 } as const;
   const hex = (changes: object = {}, loaded: object = {}, version = "1") =>
     Buffer.from(kvFingerprint({ ...options, ...changes }, { ...model, ...loaded }, version)).toString("hex");
   const dir = (changes: object) => ({ kvDir: { ...options.kvDir, ...changes } });
@@ -267,8 +266,9 @@ test("the fingerprint is another wherever the bytes would be", () => {
     hex({ kvType: "q8_0" }),
     hex({ flashAttention: "off" }),
     hex({ gpuLayers: 0 }),
-    hex({ kvMode: "streams" }),
-    hex({ kvMode: "streams" }, { sequences: 8 }),
+    hex({}, { layout: "streams" }),
+    hex({}, { layout: "paged" }),
+    hex({}, { layout: "streams", sequences: 8 }),
     hex(dir({ model: { ...identity, hash: "b" } })),
     hex(dir({ projector: identity })),
     hex(dir({ model: { ...identity, ropeByContext: true } })),

@@ -8,10 +8,18 @@ const model: ContextNeeds["model"] = {
   kvHeads: Array.from({ length: 32 }, () => 8),
   keyLength: 128,
   valueLength: 128,
+  slidingWindow: 0,
   vocabulary: 128_000,
   tensorBytes: 5 * GIB,
 };
-const needs: ContextNeeds = { model, kvType: "f16", kvMode: "unified", parallel: 4, availableBytes: 64 * GIB };
+const needs: ContextNeeds = {
+  model,
+  kvType: "f16",
+  kvMode: "unified",
+  parallel: 4,
+  canPage: false,
+  availableBytes: 64 * GIB,
+};
 
 describe("memory of the KV cache", () => {
   test("is keys and values of every head of every layer", () => {
@@ -93,6 +101,28 @@ describe("with --ctx", () => {
 
   test("with streams every request has its share", () => {
     expect(chooseContext({ ...needs, kvMode: "streams", requested: 8192 }).maxModelLen).toBe(2048);
+  });
+});
+
+describe("paged", () => {
+  const paged: ContextNeeds = { ...needs, kvMode: "auto", canPage: true, parallel: 32 };
+
+  test("is what it is by default where that is possible: memory is taken as it is filled, so that the limit is larger", () => {
+    expect(chooseContext(paged)).toMatchObject({ kvMode: "paged", context: 65_536, maxModelLen: 32_768 });
+    expect(chooseContext({ ...paged, availableBytes: 7 * GIB }).context).toBeLessThan(8192);
+  });
+
+  test("--ctx is what requests take together, and one alone may", () => {
+    expect(chooseContext({ ...paged, requested: 8192 })).toMatchObject({ context: 8192, maxModelLen: 8192 });
+  });
+
+  test("not for a sliding window, nor where a layer keeps no keys and values", () => {
+    for (const change of [{ slidingWindow: 1024 }, { kvHeads: [0, 8, 0, 8] }, { kvHeads: [] }]) {
+      const other = { ...paged, model: { ...model, ...change } };
+      expect(chooseContext(other).kvMode).not.toBe("paged");
+      const { kvMode, note } = chooseContext({ ...other, kvMode: "paged" });
+      expect([kvMode, note]).toEqual(["unified", expect.stringContaining("paged cache is not possible")]);
+    }
   });
 });
 

@@ -51,8 +51,9 @@ test("planning for other adapters does not fill the log", async () => {
   expect(llama.drainLog()).toEqual([]);
 });
 
-test.each([true, false])("a chunk keeps its adapters while steps compute with others; unified: %p", async (unified) => {
-  await load(llama, { adapters: files, unified });
+const LAYOUTS = ["unified", "streams", "paged"] as const;
+test.each(LAYOUTS)("a chunk keeps its adapters while steps compute with others; %s KV cache", async (layout) => {
+  await load(llama, { adapters: files, layout });
   const prompt = tokenize(llama, "Once upon a time there was a small dog, and its home was near the sea. ".repeat(9));
   const [head, last] = [prompt.slice(0, llama.model().chunk), prompt.slice(llama.model().chunk)];
   /** What sequence 1 says when its prompt begins as `compute` has it. */

@@ -17,17 +17,14 @@ interface Answer {
 /** No time at all: the computation pauses wherever it can. */
 const SHORTEST = 0;
 
-describe.each([
-  ["unified", true],
-  ["streams", false],
-] as const)("%s KV cache", (_, unified) => {
+describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) => {
   let llama: NativeLlama;
   let prompt: Int32Array;
   let expected: Answer;
 
   beforeAll(async () => {
     llama = library();
-    await load(llama, { unified, parallel: 4, context: 2048 });
+    await load(llama, { layout, parallel: 4, context: 2048 });
     prompt = tokenize(llama, "Once upon a time there was a small dog, and its home was near the sea. ".repeat(20));
     prompt = prompt.subarray(0, 300);
     // In the same chunks, because batches of other shapes move sums.
@@ -105,7 +102,7 @@ describe.each([
     computeInSlices(1, () => {
       if (pauses++ % 3 > 0) return;
       decode(llama, prefill(other, 0));
-      llama.kvCopy(0, 2, other.length - 2);
+      llama.kvCopy(0, 2, other.length - 2, other.length - 2);
       const saved = llama.kvSave(2, 0, -1);
       llama.kvRemove(2, 0, -1);
       expect(saved && llama.kvRestore(3, [saved])).toBe(true);
@@ -183,7 +180,7 @@ describe.each([
     chunkBegin(llama, prefill(prompt.subarray(0, 100), 1));
     expect(llama.chunkResume(ANY_OWNER, SHORTEST)).toBe("paused");
     llama.unload();
-    expect(await load(llama, { unified, parallel: 4, context: 2048 })).toBeUndefined();
+    expect(await load(llama, { layout, parallel: 4, context: 2048 })).toBeUndefined();
     computeInSlices(1, () => {});
     expect(answers(1, last(1))).toEqual(expected);
   });

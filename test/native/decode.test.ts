@@ -10,15 +10,12 @@ const CAPITAL = "What is the capital of France?";
 const SUM = "What is 12 + 30?";
 const STORY = "Tell me a short story.";
 
-describe.each([
-  ["unified", true],
-  ["streams", false],
-] as const)("%s KV cache", (_, unified) => {
+describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) => {
   let llama: NativeLlama;
 
   beforeAll(async () => {
     llama = library();
-    await load(llama, { unified, parallel: 8, context: 4096 });
+    await load(llama, { layout, parallel: 8, context: 4096 });
   });
   afterAll(() => llama.unload());
 
@@ -116,7 +113,7 @@ describe.each([
     const slot = sampler(llama);
     const split = tokens.length - 3;
     decode(llama, prefill(tokens.subarray(0, tokens.length - 1), 1));
-    llama.kvCopy(1, 5, split);
+    llama.kvCopy(1, 5, split, split);
     expect(llama.kvRemove(1, 0, -1)).toBe(true);
     // The copy holds exactly `split` positions: its next one is accepted, and no other would be.
     const out = [decode(llama, prefill(tokens.subarray(split), 5, slot, split))].flat();
@@ -134,7 +131,7 @@ describe.each([
     llama.kvClear();
     decode(llama, [...prefill(story.subarray(0, -1), 1), ...prefill(other, 2)]);
     const saved = llama.kvSave(2, 0, -1) ?? new Uint8Array();
-    llama.kvCopy(1, 0, story.length - 1);
+    llama.kvCopy(1, 0, story.length - 1, story.length - 1);
     const copied = llama.kvSave(0, 0, -1) ?? new Uint8Array();
     expect(llama.kvRemove(1, 0, -1)).toBe(true);
     expect(llama.kvRestore(1, [saved])).toBe(true);
@@ -149,11 +146,11 @@ describe.each([
   test("a copy replaces what the sequence held", () => {
     llama.kvClear();
     decode(llama, [...prefill([20, 21, 22], 0), ...prefill([30, 31, 32, 33], 1)]);
-    llama.kvCopy(0, 1, 2);
+    llama.kvCopy(0, 1, 2, 2);
     expect(decode(llama, prefill([40], 1, undefined, 2))).toEqual([]);
-    expect(() => llama.kvCopy(0, 0, 1)).toThrow(LlamaError);
-    expect(() => llama.kvCopy(0, 1, 0)).toThrow(LlamaError);
-    expect(() => llama.kvCopy(0, 8, 1)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 0, 1, 1)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 1, 0, 0)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 8, 1, 1)).toThrow(LlamaError);
   });
 
   test("a sequence that was saved goes on where it was, also in another place", () => {
@@ -163,9 +160,9 @@ describe.each([
     decode(llama, prefill(tokens.slice(0, -1), 2));
     const whole = [llama.kvSave(2, 0, -1) ?? new Uint8Array()];
     const halves = [llama.kvSave(2, 0, 5), llama.kvSave(2, 5, -1)].filter((part) => part !== undefined);
-    expect(halves.length).toBe(unified ? 2 : 0);
+    expect(halves.length).toBe(layout === "unified" ? 2 : 0);
     llama.kvClear();
-    const saved = unified ? halves : whole;
+    const saved = layout === "unified" ? halves : whole;
     expect(llama.kvRestore(1, saved)).toBe(true);
     const slot = sampler(llama);
     const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence: 1, sampler: slot };

@@ -39,11 +39,8 @@ const job = (tokens: Int32Array, count: number, changes: Partial<DraftJob> = {})
 });
 const drafted = (jobs: readonly DraftJob[]) => llama.draft(jobs)?.tokens.map((tokens) => tokens && [...tokens]);
 
-describe.each([
-  ["unified", true],
-  ["streams", false],
-] as const)("svc-mini as its own draft model, %s KV cache", (_, unified) => {
-  const start = (pMin = 0, context = 2048) => load(llama, { unified, context, draft: { path: MODEL, pMin } });
+describe.each(["unified", "streams", "paged"] as const)("svc-mini as its own draft model, %s KV cache", (layout) => {
+  const start = (pMin = 0, context = 2048) => load(llama, { layout, context, draft: { path: MODEL, pMin } });
 
   test("writes what the model would, for several sequences at once", async () => {
     expect(await start()).toBeUndefined();

@@ -29,7 +29,8 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     context: 2048,
     parallel: 4,
     sequences: 4,
-    unified: true,
+    layout: "unified",
+    region: changes.context ?? 2048,
     batch: 512,
     microBatch: 512,
     // Two would wait for each other at every operation when another process has a core.

@@ -35,7 +35,7 @@ describe("loading", () => {
   });
 
   test("streams divide the context", async () => {
-    await load(llama, { context: 2048, parallel: 4, unified: false });
+    await load(llama, { context: 2048, parallel: 4, layout: "streams" });
     expect(llama.model()).toMatchObject({ context: 2048, contextPerSequence: 512 });
   });
 
@@ -68,7 +68,7 @@ describe("loading", () => {
     expect(() => sampler(llama)).toThrow(LlamaError);
     expect(() => tokenize(llama, "hello")).toThrow(LlamaError);
     expect(() => decode(llama, prefill([1], 0))).toThrow(LlamaError);
-    expect(() => llama.kvCopy(0, 1, 1)).toThrow(LlamaError);
+    expect(() => llama.kvCopy(0, 1, 1, 1)).toThrow(LlamaError);
     expect(llama.kvRemove(0, 0, -1)).toBe(false);
     expect(llama.piece(5).length).toBe(0);
     expect(llama.isEnd(2)).toBe(false);

@@ -22,6 +22,7 @@ export const LIMITS: SchedulerLimits = {
   reuse: true,
   canTrim: true,
   copyMs: 0,
+  copyTokenMs: 0,
   hostBytes: 0,
   tokenBytes: 1,
   offloadTokenMs: 0,
@@ -113,6 +114,8 @@ export class FakeEngine {
   readonly scheduler: Scheduler;
   readonly plans: StepPlan[] = [];
   now = 0;
+  /** How often memory behind the rest of a sequence was given back. */
+  givenBack = 0;
   /** Prompt rows computed so far. */
   prefilled = 0;
   readonly jobs = new Map<number, Job>();
@@ -343,6 +346,7 @@ export class FakeEngine {
       }
       case "trim": {
         const { sequence, position } = command;
+        this.givenBack += Number(command.cells !== undefined);
         this.cache.set(sequence, (this.cache.get(sequence) ?? []).slice(0, position));
         return true;
       }
@@ -354,6 +358,7 @@ export class FakeEngine {
         const source = this.cache.get(from) ?? [];
         if (source.length < position) fail(`a copy of ${position} tokens out of ${source.length}`);
         const kept = source.slice(0, position);
+        if (command.cells !== position) fail(`a copy of ${position} tokens in ${command.cells} cells`);
         this.cache.set(to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
         return true;
       }
@@ -482,7 +487,7 @@ export class FakeEngine {
 
   private checkCapacity(): void {
     const { layout, cells, sequences } = this.limits;
-    if (layout === "unified") {
+    if (layout !== "streams") {
       const used = this.cells + (this.chunk?.plan.rows.length ?? 0);
       if (used > cells) fail(`${used} cells used of ${cells}`);
       return;

@@ -84,6 +84,7 @@ export class FakeLlama implements Llama {
       trainedContext: this.context,
       context: this.context,
       contextPerSequence: this.context,
+      layout: "unified" as const,
       sequences: 8,
       batch: 64,
       chunk: this.chunkRows,
@@ -230,6 +231,7 @@ export class FakeLlama implements Llama {
     else this.cache.delete(sequence);
     return true;
   }
+  kvGiveBack(): void {}
   kvCopy(from: number, to: number, length: number): void {
     this.copies.push({ from, to, length });
     this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));

@@ -23,9 +23,9 @@ export const engineOptions = {
     to: (type) => (type === "8" ? "q8_0" : type === "4" ? "q4_0" : type === "16" ? "f16" : type),
     help: "Data type of the KV cache; 4, 8 and 16 mean q4_0, q8_0 and f16.",
   }),
-  kvMode: choice(["auto", "unified", "streams"], {
+  kvMode: choice(["auto", "paged", "unified", "streams"], {
     default: "auto",
-    help: "unified: requests share the whole context. streams: each of --parallel has a fixed share, which is faster at high concurrency. auto: streams where the shares are large enough, else unified.",
+    help: "How requests share the KV cache. paged: each takes memory as it grows, in a region of its own, so that others do not slow it down (CPU; Linux and macOS). unified: all in one piece. streams: each of --parallel has a fixed share. auto: paged; where that is not possible, streams if the shares are large enough, else unified.",
   }),
   prefixCache: boolean({
     default: true,

@@ -2,6 +2,7 @@
 
 import type { FileIdentity } from "../../domain/file-identity.ts";
 import type { FinishEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { KvLayout } from "../../domain/kv-layout.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { PromptLimits } from "../../domain/prompt-size.ts";
 import type { StepCounts } from "../../domain/steps.ts";
@@ -24,7 +25,8 @@ export interface EngineOptions extends ComputeOptions {
   /** Prompt tokens that may wait; one request may wait, however long. */
   readonly maxQueueTokens: number;
   readonly parallel: number;
-  readonly kvMode: "unified" | "streams";
+  /** Where a paged cache is not to be had, it is unified. */
+  readonly kvMode: KvLayout;
   /** Whether prefixes of finished requests are kept for later ones. */
   readonly prefixCache: boolean;
   /** Whether tokens are decoded speculatively: by prompt lookup, and by the draft model. */

@@ -9,6 +9,7 @@ import { DiskCache } from "./disk-cache.ts";
 import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
 import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
+import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
 import type { CachedPrefix } from "./prefix-index.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
 import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
@@ -18,8 +19,9 @@ export interface KvLimits extends HostLimits, IdLimits {
   readonly cells: number;
   /** Whether the cells of finished requests stay for later ones. */
   readonly reuse: boolean;
-  /** What copying a stream costs, in milliseconds; copying unified cells is nearly free. */
+  /** What copying a prefix takes, in milliseconds, and each token of it; unified cells are not copied. */
   readonly copyMs: number;
+  readonly copyTokenMs: number;
 }
 
 /** Tokens of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
@@ -40,7 +42,7 @@ const TRIM_GRAIN = 64;
 export class KvCache {
   readonly disk: DiskCache;
   readonly host: HostCache;
-  private readonly tree = new PrefixTree();
+  private readonly tree: PrefixTree;
   private readonly idle = new IdleSequences();
   /** Ids of running sequences, with how many requests used each before. */
   private readonly running = new Map<number, number>();
@@ -54,6 +56,7 @@ export class KvCache {
     private readonly limits: KvLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
+    this.tree = new PrefixTree(liesApart(limits.layout));
     const command = (next: KvCommand) => void this.commands.push(next);
     this.disk = new DiskCache(limits, command);
     this.host = new HostCache(limits, cost, this.disk, command);
@@ -103,7 +106,8 @@ export class KvCache {
 
   /** Whether copying so many tokens is faster than computing them. */
   copyPays(length: number): boolean {
-    return this.limits.layout === "unified" || this.cost.prefillExceeds(length, this.limits.copyMs);
+    const { layout, copyMs, copyTokenMs } = this.limits;
+    return !liesApart(layout) || this.cost.prefillExceeds(length, copyMs + length * copyTokenMs);
   }
 
   /** Gives a request a sequence id, with as many of its tokens as are cached. Throws when every sequence is running. */
@@ -154,18 +158,16 @@ export class KvCache {
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
     this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
-    // Without exclusive cells, other sequences hold all of it.
-    if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
+    if (!worth || this.tree.isCovered(id)) this.drop(id);
   }
 
   /** Evicts idle cells until so many are free; false when running requests hold too many. */
   ensureFree(needed: number, now: number): boolean {
-    if (this.limits.layout === "streams") return true;
+    if (!sharesCells(this.limits.layout)) return true;
     for (;;) {
       const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
-      // All cells are worth the same: each saves computing one token.
-      const id = this.idle.leastValuable(now, () => 1);
+      const id = this.idle.leastValuable(now, (one) => this.cellWorth(one));
       if (id === undefined) return false;
       this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
     }
@@ -204,6 +206,11 @@ export class KvCache {
     }
   }
 
+  /** What a cell of an idle sequence is worth: those that hold a token alone save computing it. */
+  private cellWorth(id: number): number {
+    return Math.max(1, this.tree.exclusive(id)) / Math.max(1, this.tree.freedBy(id));
+  }
+
   /** When the host cache is at least as large as this one, what it evicts is staler than anything that is evicted here. */
   private get canOffload(): boolean {
     return this.limits.layout === "unified" && this.host.fits(this.limits.cells);
@@ -230,7 +237,7 @@ export class KvCache {
     if (length < found.length && !canTrim) return resident;
     const gain = length - (resident?.length ?? 0);
     const worth = this.cost.prefillExceeds(gain, this.host.restoreMs(found.entry));
-    const fits = layout === "streams" || this.runningCells + found.entry.ids.length <= cells;
+    const fits = !sharesCells(layout) || this.runningCells + found.entry.ids.length <= cells;
     return gain >= FEWEST_OFFLOADED && worth && fits ? { how: "restore", length, entry: found.entry } : resident;
   }
 
@@ -252,9 +259,12 @@ export class KvCache {
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
     if (idle.length === length) return true;
+    const { layout, cells } = this.limits;
+    // A copy would have to make way for itself.
+    if (layout === "paged" && this.cells + length > cells) return true;
     if (this.ids.unused() !== undefined) return false;
     // Every id is in use, so one idle sequence must go: this one if most of it is reused or it is the next to go anyway.
-    const used = this.limits.layout === "streams" && 2 * length >= idle.length;
+    const used = liesApart(layout) && 2 * length >= idle.length;
     return used || this.ids.leastValuable(now) === idle.id;
   }
 
@@ -271,7 +281,8 @@ export class KvCache {
   private fork({ holder, length }: Resident, { media }: Sequence, now: number): number {
     this.idle.use(holder.id, now);
     const id = this.freeId(now, holder.id);
-    this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length) });
+    if (this.limits.layout === "paged") this.ensureFree(length, now);
+    this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length), cells: length });
     this.tree.fork(id, holder.id, length);
     return id;
   }
@@ -302,7 +313,7 @@ export class KvCache {
     if (this.offload(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
     const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
-    if (!this.limits.canTrim || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
+    if (!this.limits.canTrim || this.tree.freedBy(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
     this.host.cancelOffload(id);
     this.trim(id, length, positionAt(media, length));
   }
@@ -310,7 +321,7 @@ export class KvCache {
   private trim(id: number, length: number, position: number): void {
     this.evicted += this.tree.lengthOf(id) - length;
     this.tree.trim(id, length);
-    this.commands.push({ type: "trim", sequence: id, position });
+    this.commands.push({ type: "trim", sequence: id, position, cells: length });
   }
 
   /** Offloads an idle sequence if that is worth it; true if it is in the host cache now. */

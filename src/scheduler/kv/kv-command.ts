@@ -7,10 +7,16 @@ import type { HostId } from "./host-entries.ts";
 export type KvCommand =
   /** Ends the chunk that is computed in slices; its cells are empty again. */
   | { readonly type: "abandon" }
-  /** Clears a sequence from a position on. */
-  | { readonly type: "trim"; readonly sequence: number; readonly position: number }
-  /** Makes the prefix of one sequence, up to a position, all of another. */
-  | { readonly type: "copy"; readonly from: number; readonly to: number; readonly position: number }
+  /** Clears a sequence from a position on; `cells`: gives back the memory behind so many. */
+  | { readonly type: "trim"; readonly sequence: number; readonly position: number; readonly cells?: number }
+  /** Makes the prefix of one sequence, up to a position and in so many cells, all of another. */
+  | {
+      readonly type: "copy";
+      readonly from: number;
+      readonly to: number;
+      readonly position: number;
+      readonly cells: number;
+    }
   /** Appends what a sequence holds from one position to another, or to its end (-1), to an entry of the host cache. */
   | {
       readonly type: "offload";

@@ -56,9 +56,12 @@ export class PrefixTree {
   private readonly entries = new Map<number, Entry>();
   private held = 0;
 
-  /** Tokens in all runs, each run counted once. */
+  /** `apart`: each sequence has cells of its own, also for what it has in common with others. */
+  constructor(private readonly apart = false) {}
+
+  /** Cells of all sequences. */
   get cells(): number {
-    return this.held;
+    return this.apart ? this.cellsOf(() => true) : this.held;
   }
 
   has(id: number): boolean {
@@ -83,7 +86,17 @@ export class PrefixTree {
     return entry.adapterKey;
   }
 
-  /** Tokens that no other sequence holds: its removal would free them. */
+  /** Whether another sequence holds all of its tokens. */
+  isCovered(id: number): boolean {
+    return (this.entries.get(id)?.node.holders ?? 0) > 1;
+  }
+
+  /** Cells that the removal of a sequence would free. */
+  freedBy(id: number): number {
+    return this.apart ? this.lengthOf(id) : this.exclusive(id);
+  }
+
+  /** Tokens that no other sequence holds. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);
     let cells = 0;
@@ -91,8 +104,9 @@ export class PrefixTree {
     return cells;
   }
 
-  /** How many of the first `length` tokens of a sequence some chosen sequence holds too. */
+  /** How many of the cells for the first `length` tokens of a sequence are some chosen sequence's too. */
   sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
+    if (this.apart) return 0;
     for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {
       const isShared = node.start < length && holdersBelow(node).some((holder) => chosen(holder.id));
       if (isShared) return Math.min(node.end, length);
@@ -100,9 +114,13 @@ export class PrefixTree {
     return 0;
   }
 
-  /** Tokens in runs that at least one of the chosen sequences holds. */
+  /** Cells of the chosen sequences. */
   cellsOf(chosen: (id: number) => boolean): number {
     let cells = 0;
+    if (this.apart) {
+      for (const { id, length } of this.entries.values()) if (chosen(id)) cells += length;
+      return cells;
+    }
     const visit = (node: Node): boolean => {
       let held = [...node.ends].some(({ id }) => chosen(id));
       for (const child of node.children) held = visit(child) || held;

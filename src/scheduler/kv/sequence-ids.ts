@@ -2,11 +2,11 @@
 
 import { FEWEST_OFFLOADED, type HostCache } from "./host-cache.ts";
 import type { IdleSequences } from "./idle-sequences.ts";
+import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
 import type { PrefixTree } from "./prefix-tree.ts";
 
 export interface IdLimits {
-  /** Unified: all sequences share the cells, those of common prefixes too. Streams: each has a fixed number of its own. */
-  readonly layout: "unified" | "streams";
+  readonly layout: KvLayout;
   /** Sequence ids; at least as many as requests may run. */
   readonly sequences: number;
 }
@@ -40,11 +40,11 @@ export class SequenceIds {
   }
 
   /**
-   * An id next to the running ones: each gap between ids splits a step of the stream layout into one more piece. Not the id
+   * An id next to the running ones: each gap between ids splits a step into one more piece where sequences lie apart. Not the id
    * of a long sequence that cannot be offloaded.
    */
   private neighbour(except?: number): number | undefined {
-    if (this.limits.layout === "unified" || this.running.size === 0) return undefined;
+    if (!liesApart(this.limits.layout) || this.running.size === 0) return undefined;
     const cheap = (id: number) =>
       this.tree.exclusive(id) < FEWEST_OFFLOADED || this.host.affords(this.tree.lengthOf(id));
     const beside = [...this.running.keys()].flatMap((id) => [id - 1, id + 1]);

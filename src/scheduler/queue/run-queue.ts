@@ -5,6 +5,7 @@ import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting
 import type { StepCost } from "../cost/step-cost.ts";
 import { DiskPrefetch } from "../kv/disk-prefetch.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import { sharesCells } from "../../domain/kv-layout.ts";
 import type { Sequence } from "../sequence.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { victimFor, yieldingTo } from "./preemption.ts";
@@ -116,7 +117,7 @@ export class RunQueue {
 
   /** Whether the cache has enough cells for a request beside the running ones and their growth. */
   private fits(sequence: Sequence, now: number): boolean {
-    if (this.limits.layout === "streams" || this.running.length === 0) return true;
+    if (!sharesCells(this.limits.layout) || this.running.length === 0) return true;
     const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
     const { cells } = this.kv.reusable(sequence, now);
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;

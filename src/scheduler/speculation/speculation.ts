@@ -1,6 +1,7 @@
 // Speculative decoding: rows with tokens that the running streams may generate next are checked in the same step. Each is
 // still sampled, so answers do not change. Prompt lookup comes first; the draft model drafts for streams without a match.
 
+import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
 import { countDraft, noSpeculation, type SpeculationSource } from "../../domain/speculation.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import { rowOf, type PlanRow, type StepPlan } from "../plan.ts";
@@ -10,7 +11,7 @@ import { Drafts, type DraftJob, type DraftLimits } from "./drafts.ts";
 import { PromptLookup } from "./prompt-lookup.ts";
 
 export interface SpeculationLimits extends DraftLimits {
-  readonly layout: "unified" | "streams";
+  readonly layout: KvLayout;
   /** Cells of the KV cache. */
   readonly cells: number;
 }
@@ -119,9 +120,9 @@ export class Speculation {
     this.drafts.release(id);
   }
 
-  /** In the stream layout, sequences with different numbers of rows would be computed one after the other. */
+  /** Where they lie apart, sequences with different numbers of rows would be computed one after the other. */
   private get mostStreams(): number {
-    return this.limits.layout === "streams" ? 1 : Number.POSITIVE_INFINITY;
+    return liesApart(this.limits.layout) ? 1 : Number.POSITIVE_INFINITY;
   }
 
   private lookedUp(sequence: Sequence, streams: number, limit: number): Int32Array {

@@ -48,7 +48,7 @@ export function promptRows(
   const started: Key[] = [];
   for (const prompt of prompts) {
     const left = budget - rows.length;
-    // In the stream KV layout, a part of a prompt beside whole ones would take one more pass over the weights.
+    // Where sequences lie apart, a part of a prompt beside whole ones would take one more pass over the weights.
     if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
     const end = Math.min(endOf(prompt), prompt.computed + left);
     if (!prompt.started && end > prompt.computed) {

@@ -2,6 +2,7 @@
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import { sharesCells } from "../../domain/kv-layout.ts";
 import { byPlace, MULTI_STEP_MS, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
@@ -88,7 +89,7 @@ export class StepPlanner {
 
   /** Cells that no running request holds. */
   private get freeCells(): number {
-    return this.limits.layout === "unified" ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
+    return sharesCells(this.limits.layout) ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
   private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number): number {

@@ -9,6 +9,7 @@ const withDisk = { ...LIMITS, cells: 1000, hostBytes: 2000, offloadTokenMs: 0.00
 describe.each([
   ["unified", withDisk],
   ["streams", { ...withDisk, layout: "streams", cells: 2000, sequences: 2, parallel: 2 }],
+  ["paged", { ...withDisk, layout: "paged" }],
   ["whole conversations only", { ...withDisk, canTrim: false }],
 ] as const)("%s: a conversation", (_, limits) => {
   const first = (disk: FakeDisk, then: (engine: FakeEngine) => void) => {

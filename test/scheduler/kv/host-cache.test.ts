@@ -114,6 +114,7 @@ describe("the size of an entry", () => {
 describe.each([
   ["unified", withHost],
   ["streams", { ...withHost, layout: "streams", cells: 1400, sequences: 2, parallel: 2 }],
+  ["paged", { ...withHost, layout: "paged" }],
 ] as const)("%s: a conversation that was evicted from the KV cache", (_, limits) => {
   const conversation = (engine: FakeEngine) => {
     engine.add(1, 600, 20);

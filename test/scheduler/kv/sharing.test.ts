@@ -6,6 +6,7 @@ const STREAMS: SchedulerLimits = { ...LIMITS, layout: "streams", cells: 4096, se
 const LAYOUTS: [string, SchedulerLimits][] = [
   ["unified", { ...LIMITS, cells: 4096 }],
   ["streams", STREAMS],
+  ["paged", { ...LIMITS, layout: "paged", cells: 4096 }],
 ];
 
 const range = (length: number, from: number) => Array.from({ length }, (_, at) => from + at);
@@ -120,7 +121,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
         ...capacity,
         hostBytes,
         offloadTokenMs: 0.01,
-        sequences: limits.layout === "unified" ? 7 : 4,
+        sequences: limits.layout === "streams" ? 4 : 7,
       });
       engine.keepPlans = false;
       const histories = [
@@ -150,7 +151,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
       engine.run(100_000);
       for (const [key, tokens] of asked) if (!left.has(key)) expect(engine.output(key).length).toBe(tokens);
       expect(engine.scheduler.kv.runningCells).toBe(0);
-      if (limits.layout === "unified") expect(engine.scheduler.kv.idleCells).toBe(engine.cells);
+      if (limits.layout !== "streams") expect(engine.scheduler.kv.idleCells).toBe(engine.cells);
       expect([...engine.cached.values()].some((tokens) => tokens > 50)).toBe(true);
       if (hostBytes === 0) expect(engine.scheduler.kv.host.restored).toBe(0);
     },
@@ -239,6 +240,50 @@ describe("streams", () => {
     expect(ids.length).toBe(3);
     expect(Math.max(...ids) - Math.min(...ids)).toBe(2);
     engine.run();
+  });
+});
+
+describe("paged", () => {
+  const PAGED: SchedulerLimits = { ...LIMITS, layout: "paged", cells: 1024 };
+
+  test("one request may have all cells, others wait until there are enough", () => {
+    const engine = new FakeEngine(PAGED);
+    engine.add(1, 900, 40);
+    engine.step();
+    engine.add(2, 200, 5);
+    engine.step();
+    expect([engine.scheduler.runningCount, engine.scheduler.waitingCount]).toEqual([1, 1]);
+    engine.run();
+    expect([engine.output(1).length, engine.output(2).length]).toEqual([40, 5]);
+  });
+
+  test("what two have in common is held twice", () => {
+    const engine = new FakeEngine(PAGED);
+    for (const key of [1, 2]) engine.add(key, [...header, key], 30);
+    while (engine.output(2).length < 2) engine.step();
+    expect(engine.cells).toBeGreaterThan(600);
+    expect(engine.scheduler.kv.runningCells).toBe(engine.cells);
+    expect(engine.prefilled).toBe(301 + 1);
+    engine.run();
+  });
+
+  test("a prefix is moved where a copy would have to make way for itself", () => {
+    const engine = new FakeEngine(PAGED);
+    engine.add(1, [...header, ...range(400, 5000)], 2);
+    engine.run();
+    engine.add(2, [...header, ...range(400, 7000)], 2);
+    engine.run();
+    expect(engine.cached.get(2)).toBe(300);
+    expect(engine.scheduler.kv.cells).toBeLessThanOrEqual(1024);
+  });
+
+  test("memory behind what is left of a sequence is given back", () => {
+    const engine = new FakeEngine(PAGED);
+    engine.add(1, 600, 2);
+    engine.run();
+    engine.add(2, 700, 2);
+    engine.run();
+    expect(engine.givenBack).toBeGreaterThan(0);
   });
 });
 

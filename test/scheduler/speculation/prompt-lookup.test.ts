@@ -88,7 +88,7 @@ describe("a stream with prompt lookup", () => {
     return engine;
   };
 
-  test.each(["unified", "streams"] as const)("%s: says the same in fewer steps", (layout) => {
+  test.each(["unified", "streams", "paged"] as const)("%s: says the same in fewer steps", (layout) => {
     const limits = { ...LIMITS, layout, sequences: 4 };
     const [plain, speculating] = [steps(false, limits), steps(true, limits)];
     expect(speculating.output(1)).toEqual(plain.output(1));

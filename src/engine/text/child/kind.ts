@@ -23,6 +23,9 @@ import { Tracer } from "./tracer.ts";
 /** Sequences beyond those that run, for prefixes of finished requests; and llama.cpp's limit. */
 const IDLE_SEQUENCES = 64;
 const MOST_SEQUENCES = 256;
+/** What llama.cpp notes of each cell of a paged sequence, filled or not, and what idle sequences' notes may take. */
+const NOTED_BYTES = 48;
+const MOST_NOTED_BYTES = 64 * 2 ** 20;
 
 type Send = (message: FromTextEngine) => void;
 
@@ -110,6 +113,12 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
   return media;
 }
 
+function sequencesOf({ parallel, kvMode, maxModelLen }: EngineOptions): number {
+  const affordable = Math.floor(MOST_NOTED_BYTES / (NOTED_BYTES * maxModelLen));
+  const idle = kvMode === "paged" ? Math.min(IDLE_SEQUENCES, affordable) : IDLE_SEQUENCES;
+  return Math.min(parallel + idle, MOST_SEQUENCES);
+}
+
 async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlama> {
   const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft } = options;
   const llama = openLlama(options.libraries);
@@ -124,8 +133,9 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
     parallel,
     path: options.modelPath,
     context: options.context,
-    sequences: Math.min(parallel + IDLE_SEQUENCES, MOST_SEQUENCES),
-    unified: options.kvMode === "unified",
+    sequences: sequencesOf(options),
+    layout: options.kvMode,
+    region: options.maxModelLen,
     batch: options.batch,
     microBatch: options.microBatch,
     kvType: options.kvType,

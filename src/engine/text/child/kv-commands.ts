@@ -46,9 +46,11 @@ export class KvCommands {
   private carryOut(command: Exclude<KvCommand, Of<"restore">>): void {
     switch (command.type) {
       case "copy":
-        return this.llama.kvCopy(command.from, command.to, command.position);
+        return this.llama.kvCopy(command.from, command.to, command.position, command.cells);
       case "trim":
-        return void this.llama.kvRemove(command.sequence, command.position, -1);
+        this.llama.kvRemove(command.sequence, command.position, -1);
+        if (command.cells !== undefined) this.llama.kvGiveBack(command.sequence, command.cells);
+        return;
       case "abandon":
         return this.llama.chunkAbandon();
       case "offload":

@@ -12,13 +12,13 @@ const FORMAT = 2;
  * llama.cpp, the same layout of the KV cache, and the same rope where the context's size chooses it.
  */
 export function kvFingerprint(
-  options: Pick<EngineOptions, "kvType" | "kvMode" | "flashAttention" | "gpuLayers"> & {
+  options: Pick<EngineOptions, "kvType" | "flashAttention" | "gpuLayers"> & {
     readonly kvDir: NonNullable<EngineOptions["kvDir"]>;
   },
-  model: Pick<LoadedModel, "sequences" | "contextPerSequence">,
+  model: Pick<LoadedModel, "layout" | "sequences" | "contextPerSequence">,
   llamaVersion: string,
 ): Uint8Array {
-  const { kvDir, kvType, kvMode, flashAttention, gpuLayers } = options;
+  const { kvDir, kvType, flashAttention, gpuLayers } = options;
   const facts = {
     format: FORMAT,
     llama: llamaVersion,
@@ -28,7 +28,7 @@ export function kvFingerprint(
     // Without flash attention values lie transposed; "auto" depends on where the layers are.
     attention: [flashAttention, gpuLayers],
     // llama.cpp writes how many streams there are.
-    layout: kvMode === "unified" ? kvMode : [kvMode, model.sequences],
+    layout: model.layout === "unified" ? model.layout : [model.layout, model.sequences],
     context: kvDir.model.ropeByContext ? model.contextPerSequence : undefined,
   };
   return createHash("sha256").update(JSON.stringify(facts)).digest();

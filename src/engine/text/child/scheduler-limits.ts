@@ -20,7 +20,7 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     stallBudgetMs: options.stallBudgetMs,
     draftMax: options.draft?.max ?? 0,
     draftAdaptive: options.draft?.adaptive ?? true,
-    layout: options.kvMode,
+    layout: model.layout,
     cells: model.context,
     sequences: model.sequences,
     reuse: options.prefixCache,
@@ -30,6 +30,8 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     offloadTokenMs: options.kvTokenBytes / OFFLOAD_BYTES_PER_MS,
     hasDisk,
     readTokenMs: options.kvTokenBytes / READ_BYTES_PER_MS,
-    copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
+    // Streams are copied whole, paged sequences as far as they are filled.
+    copyMs: model.layout === "streams" ? (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS : 0,
+    copyTokenMs: model.layout === "paged" ? options.kvTokenBytes / COPY_BYTES_PER_MS : 0,
   };
 }
