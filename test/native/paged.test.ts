@@ -1,6 +1,6 @@
 // The paged KV cache: memory is taken as sequences are filled, and given back with them.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
@@ -19,7 +19,7 @@ let llama: NativeLlama;
 beforeAll(() => {
   llama = library();
 });
-afterAll(() => llama.unload());
+afterEach(() => llama.unload());
 
 /** Memory of this process that no file stands behind, in bytes. */
 const taken = (): number => 1024 * Number(/RssAnon:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
@@ -56,11 +56,10 @@ test.if(isLinux)("takes the memory of what it holds, and gives back that of what
   expect((full - taken()) / one).toBeGreaterThan(0.9 * (SEQUENCES - 1));
 });
 
-test("is a unified one where its cells could not be freed: of a state that is not of tokens, or without flash attention", async () => {
-  const recurrent = makeRecurrentModel(MODELS);
-  for (const change of [{ path: recurrent }, { flashAttention: "off" as const }]) {
-    expect(await load(llama, { layout: "paged", context: 1024, ...change })).toBeUndefined();
-    expect(llama.model()).toMatchObject({ layout: "unified", context: 1024 });
-    llama.unload();
-  }
+test.each([
+  ["of a state that is not of tokens", { path: makeRecurrentModel(MODELS) }],
+  ["without flash attention", { flashAttention: "off" }],
+] as const)("is a unified one where its cells could not be freed: %s", async (_, change) => {
+  expect(await load(llama, { layout: "paged", context: 1024, ...change })).toBeUndefined();
+  expect(llama.model()).toMatchObject({ layout: "unified", context: 1024 });
 });

@@ -39,7 +39,7 @@ export const layers: Layers = {
   },
   "src/scheduler/cost": { may: [], why: "costs are learned from numbers, without knowing who uses them" },
   "src/scheduler/kv": {
-    may: ["src/scheduler/common-length.ts", "src/scheduler/media-span.ts", "src/scheduler/cost"],
+    may: ["src/domain", "src/scheduler/common-length.ts", "src/scheduler/media-span.ts", "src/scheduler/cost"],
     why: "what is cached does not depend on which request runs next",
   },
   "src/scheduler/queue": {
@@ -51,7 +51,7 @@ export const layers: Layers = {
     why: "speculative tokens are added to a step, which need not know where they come from",
   },
   "src/scheduler/step": {
-    may: ["src/scheduler/plan.ts", "src/scheduler/cost"],
+    may: ["src/domain", "src/scheduler/plan.ts", "src/scheduler/cost"],
     why: "steps are planned for the requests that the queue has admitted",
   },
   "src/service": {
