@@ -250,11 +250,15 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
             llama_memory_seq_cp(memory, from, to, 0, length);
             return 0;
         }
-        // Regions are copied as whole sequences only, and at the next decode.
-        llama_memory_seq_cp(memory, from, to, -1, -1);
         if (state.layout == Layout::paged) {
-            const CopiedCells only(cells);
+            const WithoutCopies notes_only;
+            give_back(state.context, to, 0);
+            llama_memory_seq_cp(memory, from, to, -1, -1);
             finish_copies();
+            share_cells(state.context, from, to, cells);
+        } else {
+            // Whole sequences only, and at the next decode.
+            llama_memory_seq_cp(memory, from, to, -1, -1);
         }
         return llama_memory_seq_rm(memory, to, length, -1) ? 0 : fail("this model's sequences cannot be trimmed");
     });
@@ -289,6 +293,7 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
     return guarded<int32_t>(0, [&] {
         if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max || (!first && !can_save_parts())) return 0;
         finish_copies();
+        if (first) give_back(state.context, sequence, 0);
         const auto size = static_cast<size_t>(length);
         const int32_t target = first ? sequence : state.n_seq_max;
         llama_memory_t memory = llama_get_memory(state.context);

@@ -52,6 +52,9 @@ void load_model(const common_json & config) {
     }
 }
 
+// Regions of paged sequences are multiples of this, so that they are whole pages whatever the bytes of a cell.
+constexpr uint32_t REGION_CELLS = 1024;
+
 // Rows for guessed tokens in a batch.
 constexpr uint32_t GUESSES = 64;
 
@@ -62,9 +65,9 @@ Layout layout_named(const std::string & name) {
     throw std::runtime_error("unknown layout of the KV cache " + name);
 }
 
-// Whether regions can be paged: each token's cell lies behind the one before, as numbers of its own.
-bool can_page_cache(const common_json & config) {
-    return can_page() && !uses_gpu() && can_remove_partial() && config.at("flashAttention").get<std::string>() != "off";
+// Whether a sequence's cells are those of its tokens in their order, each with numbers of its own, in host memory.
+bool can_be_paged(const common_json & config) {
+    return !uses_gpu() && can_remove_partial() && config.at("flashAttention").get<std::string>() != "off";
 }
 
 // Unified and paged caches have cheap sequences, so that finished requests can stay in them. Recurrent models pay for each
@@ -81,7 +84,8 @@ uint32_t parts(Layout layout) { return layout == Layout::unified && can_remove_p
 llama_context_params context_params(const common_json & config, Layout layout) {
     llama_context_params params = llama_context_default_params();
     const auto ids = static_cast<uint32_t>(sequences(config, layout)) + parts(layout);
-    params.n_ctx = layout == Layout::paged ? config.at("region").get<uint32_t>() * ids : config.at("context").get<uint32_t>();
+    const auto region = (config.at("region").get<uint32_t>() + REGION_CELLS - 1) / REGION_CELLS * REGION_CELLS;
+    params.n_ctx = layout == Layout::paged ? region * ids : config.at("context").get<uint32_t>();
     params.n_batch = static_cast<uint32_t>(config.at("batch").get<int>());
     params.n_ubatch = static_cast<uint32_t>(config.at("microBatch").get<int>());
     params.n_seq_max = ids;
@@ -104,7 +108,7 @@ llama_context_params create_context(const common_json & config) {
     if (state.layout == Layout::paged) {
         params = context_params(config, state.layout);
         params.abort_callback = abort_requested;
-        if (can_page_cache(config)) state.context = create_paged_context(state.model, params);
+        if (can_be_paged(config)) state.context = create_paged_context(state.model, params);
         if (!state.context) state.layout = Layout::unified;
     }
     if (!state.context) {

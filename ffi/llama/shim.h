@@ -192,11 +192,11 @@ SVC_API int32_t svc_adapters_set(const int32_t * ids, const float * scales, int3
 
 // Forgets positions [from, to) of a sequence; to < 0 means to the end. 1 done, 0 not possible for this model.
 SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
-// Gives back the memory of a paged sequence's cells but the first `cells`, which hold all its tokens. (That of a sequence
-// that svc_kv_remove empties is given back with it.)
+// Gives back the memory of a paged sequence's cells but the first `cells`, which hold all its tokens. This must follow
+// each svc_kv_remove of tokens that the sequence may share with another; one that empties it does it itself.
 SVC_API void svc_kv_give_back(int32_t sequence, int32_t cells);
-// Makes `to` share (unified) or copy (else; `cells`: how many cells these take) the first `length` positions of `from`, in
-// place of what it held. 0, or negative.
+// Makes `to` share (unified and paged; `cells`: how many cells these take) or copy (streams) the first `length` positions of
+// `from`, in place of what it held. 0, or negative.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells);
 // Chooses positions [from, to) of a sequence (to < 0: to the end; in the stream layout only all of them can be) and
 // returns the bytes that saving them takes; 0 when that is not possible.

@@ -227,7 +227,7 @@ export function prepareModel(config: Config, unpacked: () => NativeFiles): Prepa
 /** Whether memory of the KV cache can be taken as it is filled: where it is the host's, and values lie as keys do. */
 function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
   const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
-  return onHost && flashAttention !== "off" && process.platform !== "win32";
+  return onHost && flashAttention !== "off" && process.platform === "linux";
 }
 
 /** Bytes of the host cache. What is restored from disk must fit, up to the longest conversation. */

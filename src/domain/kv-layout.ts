@@ -1,14 +1,14 @@
 // How sequences lie in the KV cache.
 
 /**
- * Unified: in one piece of memory, where what sequences have in common is held once. Streams: each in a share of its own,
- * all equal. Paged: each in a region of its own, which takes memory as it is filled.
+ * Unified: all in one piece of memory. Streams: each in a share of its own, all equal, also what it has in common with others.
+ * Paged: each in a region of its own, which takes memory as it is filled; what sequences have in common is held once.
  */
 export type KvLayout = "unified" | "streams" | "paged";
 
 /**
- * Each sequence's cells are its own: others' do not slow it down, what it has in common with them is held twice, and
- * llama.cpp computes sequences together only where each is the one after the last and has as many rows.
+ * Others' cells do not slow a sequence down, and llama.cpp computes sequences together only where each is the one after the
+ * last and has as many rows.
  */
 export const liesApart = (layout: KvLayout): boolean => layout !== "unified";
 

@@ -28,7 +28,7 @@ const words = (line: string) => line.split(" ");
 const svc = values.svc?.split(" ") ?? findSvc();
 const ours = (command: readonly string[], threads: number) => [
   ...command,
-  ...words(`--model ${model} --ctx 16384 --parallel 8 --threads ${threads} --kv-mode streams`),
+  ...words(`--model ${model} --ctx 16384 --parallel 8 --threads ${threads}`),
 ];
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   svc: ours(svc, 2),

@@ -8,10 +8,10 @@ import type { Scenario } from "./scenarios.ts";
 import type { LaunchPlan } from "./server-under-test.ts";
 
 /**
- * How the servers lay out the KV cache when a scenario says nothing else. llama-server's second prompt cache is off:
+ * How the servers lay out the KV cache when a scenario says nothing else: svc decides for itself. llama-server's second prompt cache is off:
  * copying finished prompts there costs time, and no prompt of these scenarios comes twice.
  */
-const USUAL = { svc: "--kv-mode streams", "llama-server": "--no-kv-unified --cache-ram 0" } as const;
+const USUAL = { svc: "", "llama-server": "--no-kv-unified --cache-ram 0" } as const;
 
 const words = (line: string) => line.split(" ").filter((word) => word !== "");
 

@@ -6,6 +6,7 @@ import type { BenchModel } from "./make-model.ts";
 import type { Measurement } from "./measurement.ts";
 import { agent } from "./rows/agent.ts";
 import { aggregate } from "./rows/aggregate.ts";
+import { bursts } from "./rows/bursts.ts";
 import { constrained } from "./rows/constrained.ts";
 import { decode } from "./rows/decode.ts";
 import { edit } from "./rows/edit.ts";
@@ -44,10 +45,21 @@ const ENGINE_ALONE = { ratio: { "llama-bench": 0.98 } } as const;
 const NO_LATER = { ratio: { "llama-server": 1 } } as const;
 const FAN_OUT: FanOut = { requests: 16, shared: 3000, tail: 40, maxTokens: 16 };
 
-/** svc as it is by default; llama-server with each request's cells apart, which computes faster. */
-const OWN_LAYOUTS = { svc: "", "llama-server": "--no-kv-unified" } as const;
+/** llama-server with each request's cells apart, which computes faster. */
+const APART = { svc: "", "llama-server": "--no-kv-unified" } as const;
+
+const BURSTS = { rounds: 8, requests: 32, promptTokens: 80, maxTokens: 128 } as const;
 
 export const SCENARIOS: readonly Scenario[] = [
+  { name: "60m-bursts", model: "60m", ctx: 32_768, parallel: 32, measurements: [bursts(BURSTS)] },
+  {
+    name: "60m-bursts-unified",
+    model: "60m",
+    ctx: 32_768,
+    parallel: 32,
+    flags: { svc: "", "llama-server": "--kv-unified" },
+    measurements: [bursts(BURSTS)],
+  },
   {
     name: "svc-mini",
     model: "svc-mini",
@@ -104,7 +116,7 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "60m",
     ctx: 65_536,
     parallel: 16,
-    flags: OWN_LAYOUTS,
+    flags: APART,
     measurements: [fanOut(FAN_OUT, { ratio: { "llama-server": 6 } }), warmFanOut(FAN_OUT, NO_LATER)],
   },
   {
@@ -128,7 +140,7 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "60m",
     ctx: 2048,
     parallel: 4,
-    flags: { svc: "--kv-mode unified", "llama-server": "--kv-unified" },
+    flags: { svc: "", "llama-server": "--kv-unified" },
     measurements: [overflow([900, 900, 900, 300])],
   },
   {

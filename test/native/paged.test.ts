@@ -1,7 +1,7 @@
 // The paged KV cache: memory is taken as sequences are filled, and given back with them.
 
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
@@ -21,8 +21,20 @@ beforeAll(() => {
 });
 afterEach(() => llama.unload());
 
-/** Memory of this process that no file stands behind, in bytes. */
-const taken = (): number => 1024 * Number(/RssAnon:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+/** Memory of the KV cache, in bytes: it is a file without a name that this process holds. */
+function taken(): number {
+  const folder = "/proc/self/fd";
+  const name = readdirSync(folder).find((one) => readLink(join(folder, one)).startsWith("/memfd:svc-kv-cache"));
+  return name === undefined ? 0 : 512 * statSync(join(folder, name)).blocks;
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 const isLinux = process.platform === "linux";
 if (!isLinux) console.warn("skipped: how much memory a paged cache takes, which is read from Linux's /proc");
@@ -36,24 +48,68 @@ test.if(isLinux)("takes the memory of what it holds, and gives back that of what
   for (let at = 0; at < TOKENS; at += 500) decode(llama, prefill(tokens.slice(at, at + 500), 0, undefined, at));
   const one = llama.kvSave(0, 0, -1)?.length ?? 0;
   expect(one).toBeGreaterThan(5 * MIB);
-  const before = taken();
-  for (let sequence = 1; sequence < SEQUENCES; sequence++) llama.kvCopy(0, sequence, TOKENS, TOKENS);
-  const full = taken();
-  expect((full - before) / one).toBeWithin(0.9 * (SEQUENCES - 1), 1.1 * (SEQUENCES - 1));
-  for (let sequence = 1; sequence < SEQUENCES; sequence++) {
-    expect(llama.kvRemove(sequence, TOKENS / 2, -1)).toBe(true);
-    llama.kvGiveBack(sequence, TOKENS / 2);
-  }
-  expect((full - taken()) / one).toBeWithin(0.4 * (SEQUENCES - 1), 0.6 * (SEQUENCES - 1));
-  // What is left goes on as if nothing had been behind it.
-  const slot = sampler(llama);
-  const next = (sequence: number, from: number) =>
-    decode(llama, prefill(tokens.slice(from, from + 5), sequence, slot, from));
-  expect(llama.kvRemove(0, TOKENS / 2, -1)).toBe(true);
-  expect(next(3, TOKENS / 2)).toEqual(next(0, TOKENS / 2));
-  llama.freeSampler(slot);
+  const alone = taken();
+  expect(alone / one).toBeWithin(0.95, 1.05);
+  // A conversation of its own, and copies that share what they have in common.
+  for (let at = 0; at < TOKENS; at += 500)
+    decode(llama, prefill(tokens.slice(at, at + 500).toReversed(), 1, undefined, at));
+  expect(taken() / one).toBeWithin(1.95, 2.05);
+  for (let sequence = 2; sequence < SEQUENCES; sequence++) llama.kvCopy(0, sequence, TOKENS - 1, TOKENS - 1);
+  expect(taken() / one).toBeWithin(1.95, 2.1);
+  // Those that share it keep it when its owner goes, and no more than that.
+  expect(llama.kvRemove(0, 0, -1)).toBe(true);
+  expect(llama.kvRemove(1, TOKENS / 2, -1)).toBe(true);
+  llama.kvGiveBack(1, TOKENS / 2);
+  expect(taken() / one).toBeWithin(1.45, 1.6);
   for (let sequence = 1; sequence < SEQUENCES; sequence++) llama.kvRemove(sequence, 0, -1);
-  expect((full - taken()) / one).toBeGreaterThan(0.9 * (SEQUENCES - 1));
+  expect(taken()).toBe(0);
+});
+
+test("sequences that share a prefix write on, and over it, without changing each other's", async () => {
+  expect(await load(llama, { layout: "paged", parallel: SEQUENCES, sequences: SEQUENCES })).toBeUndefined();
+  let state = 5;
+  const random = (below: number) => ((state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) >> 8) % below;
+  const held: number[][] = Array.from({ length: SEQUENCES }, () => []);
+  const extend = (sequence: number, by: number): void => {
+    const mine = held[sequence] ?? [];
+    const added = Array.from({ length: Math.min(by, 500 - mine.length) }, () => 20 + random(300));
+    if (added.length > 0) decode(llama, prefill(added, sequence, undefined, mine.length));
+    mine.push(...added);
+  };
+  const keep = (sequence: number, cells: number): void => {
+    llama.kvRemove(sequence, cells, -1);
+    if (cells > 0) llama.kvGiveBack(sequence, cells);
+    held[sequence] = (held[sequence] ?? []).slice(0, cells);
+  };
+  extend(0, 200);
+  for (let turn = 0; turn < 300; turn++) {
+    const [from, to] = [random(SEQUENCES), random(SEQUENCES)];
+    const mine = held[from] ?? [];
+    const what = random(4);
+    if (what === 0 && from !== to && mine.length > 0) {
+      const cells = 1 + random(mine.length);
+      llama.kvCopy(from, to, cells, cells);
+      held[to] = mine.slice(0, cells);
+    } else if (what === 1) keep(from, random(mine.length + 1));
+    else extend(from, 1 + random(60));
+  }
+  // What each says next is what it says when it is computed alone.
+  const slot = sampler(llama);
+  const next = (sequence: number, tokens: readonly number[]) => {
+    llama.kvRemove(sequence, tokens.length - 1, -1);
+    llama.kvGiveBack(sequence, tokens.length - 1);
+    const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence, sampler: slot };
+    return decode(llama, [last]);
+  };
+  const said = held.map((tokens, sequence) => (tokens.length > 1 ? next(sequence, tokens) : []));
+  expect(said.filter((one) => one.length > 0).length).toBeGreaterThan(3);
+  for (const [sequence, tokens] of held.entries()) {
+    if (tokens.length < 2) continue;
+    llama.kvClear();
+    decode(llama, prefill(tokens.slice(0, -1), 0));
+    expect(next(0, tokens)).toEqual(said[sequence] ?? []);
+  }
+  llama.freeSampler(slot);
 });
 
 test.each([

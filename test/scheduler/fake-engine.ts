@@ -22,7 +22,6 @@ export const LIMITS: SchedulerLimits = {
   reuse: true,
   canTrim: true,
   copyMs: 0,
-  copyTokenMs: 0,
   hostBytes: 0,
   tokenBytes: 1,
   offloadTokenMs: 0,
@@ -359,7 +358,7 @@ export class FakeEngine {
         if (source.length < position) fail(`a copy of ${position} tokens out of ${source.length}`);
         const kept = source.slice(0, position);
         if (command.cells !== position) fail(`a copy of ${position} tokens in ${command.cells} cells`);
-        this.cache.set(to, this.limits.layout === "unified" ? kept : kept.map((cell) => ({ ...cell })));
+        this.cache.set(to, this.limits.layout !== "streams" ? kept : kept.map((cell) => ({ ...cell })));
         return true;
       }
       case "write": {

@@ -25,7 +25,7 @@ export const engineOptions = {
   }),
   kvMode: choice(["auto", "paged", "unified", "streams"], {
     default: "auto",
-    help: "How requests share the KV cache. paged: each takes memory as it grows, in a region of its own, so that others do not slow it down (CPU; Linux and macOS). unified: all in one piece. streams: each of --parallel has a fixed share. auto: paged; where that is not possible, streams if the shares are large enough, else unified.",
+    help: "How requests share the KV cache. paged: each takes memory as it grows, in a region of its own, so that others do not slow it down (on the CPU, under Linux). unified: all in one piece. streams: each of --parallel has a fixed share. auto: paged; where that is not possible, streams if the shares are large enough, else unified.",
   }),
   prefixCache: boolean({
     default: true,

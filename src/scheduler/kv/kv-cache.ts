@@ -19,9 +19,8 @@ export interface KvLimits extends HostLimits, IdLimits {
   readonly cells: number;
   /** Whether the cells of finished requests stay for later ones. */
   readonly reuse: boolean;
-  /** What copying a prefix takes, in milliseconds, and each token of it; unified cells are not copied. */
+  /** What copying a sequence costs, in milliseconds; sharing it is nearly free. */
   readonly copyMs: number;
-  readonly copyTokenMs: number;
 }
 
 /** Tokens of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
@@ -42,7 +41,7 @@ const TRIM_GRAIN = 64;
 export class KvCache {
   readonly disk: DiskCache;
   readonly host: HostCache;
-  private readonly tree: PrefixTree;
+  private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
   /** Ids of running sequences, with how many requests used each before. */
   private readonly running = new Map<number, number>();
@@ -56,7 +55,6 @@ export class KvCache {
     private readonly limits: KvLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
-    this.tree = new PrefixTree(liesApart(limits.layout));
     const command = (next: KvCommand) => void this.commands.push(next);
     this.disk = new DiskCache(limits, command);
     this.host = new HostCache(limits, cost, this.disk, command);
@@ -106,8 +104,7 @@ export class KvCache {
 
   /** Whether copying so many tokens is faster than computing them. */
   copyPays(length: number): boolean {
-    const { layout, copyMs, copyTokenMs } = this.limits;
-    return !liesApart(layout) || this.cost.prefillExceeds(length, copyMs + length * copyTokenMs);
+    return this.limits.layout !== "streams" || this.cost.prefillExceeds(length, this.limits.copyMs);
   }
 
   /** Gives a request a sequence id, with as many of its tokens as are cached. Throws when every sequence is running. */
@@ -158,7 +155,8 @@ export class KvCache {
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
     this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
-    if (!worth || this.tree.isCovered(id)) this.drop(id);
+    // Without exclusive cells, other sequences hold all of it.
+    if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
 
   /** Evicts idle cells until so many are free; false when running requests hold too many. */
@@ -167,7 +165,8 @@ export class KvCache {
     for (;;) {
       const missing = this.cells + needed - this.limits.cells;
       if (missing <= 0) return true;
-      const id = this.idle.leastValuable(now, (one) => this.cellWorth(one));
+      // All cells are worth the same: each saves computing one token.
+      const id = this.idle.leastValuable(now, () => 1);
       if (id === undefined) return false;
       this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
     }
@@ -204,11 +203,6 @@ export class KvCache {
       this.drop(best[0]);
       if (writes) return true;
     }
-  }
-
-  /** What a cell of an idle sequence is worth: those that hold a token alone save computing it. */
-  private cellWorth(id: number): number {
-    return Math.max(1, this.tree.exclusive(id)) / Math.max(1, this.tree.freedBy(id));
   }
 
   /** When the host cache is at least as large as this one, what it evicts is staler than anything that is evicted here. */
@@ -259,12 +253,9 @@ export class KvCache {
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
     if (idle.length === length) return true;
-    const { layout, cells } = this.limits;
-    // A copy would have to make way for itself.
-    if (layout === "paged" && this.cells + length > cells) return true;
     if (this.ids.unused() !== undefined) return false;
     // Every id is in use, so one idle sequence must go: this one if most of it is reused or it is the next to go anyway.
-    const used = liesApart(layout) && 2 * length >= idle.length;
+    const used = liesApart(this.limits.layout) && 2 * length >= idle.length;
     return used || this.ids.leastValuable(now) === idle.id;
   }
 
@@ -281,7 +272,6 @@ export class KvCache {
   private fork({ holder, length }: Resident, { media }: Sequence, now: number): number {
     this.idle.use(holder.id, now);
     const id = this.freeId(now, holder.id);
-    if (this.limits.layout === "paged") this.ensureFree(length, now);
     this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length), cells: length });
     this.tree.fork(id, holder.id, length);
     return id;
@@ -313,7 +303,7 @@ export class KvCache {
     if (this.offload(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
     const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
-    if (!this.limits.canTrim || this.tree.freedBy(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
+    if (!this.limits.canTrim || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
     this.host.cancelOffload(id);
     this.trim(id, length, positionAt(media, length));
   }

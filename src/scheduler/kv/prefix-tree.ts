@@ -56,12 +56,9 @@ export class PrefixTree {
   private readonly entries = new Map<number, Entry>();
   private held = 0;
 
-  /** `apart`: each sequence has cells of its own, also for what it has in common with others. */
-  constructor(private readonly apart = false) {}
-
-  /** Cells of all sequences. */
+  /** Tokens in all runs, each run counted once. */
   get cells(): number {
-    return this.apart ? this.cellsOf(() => true) : this.held;
+    return this.held;
   }
 
   has(id: number): boolean {
@@ -86,17 +83,7 @@ export class PrefixTree {
     return entry.adapterKey;
   }
 
-  /** Whether another sequence holds all of its tokens. */
-  isCovered(id: number): boolean {
-    return (this.entries.get(id)?.node.holders ?? 0) > 1;
-  }
-
-  /** Cells that the removal of a sequence would free. */
-  freedBy(id: number): number {
-    return this.apart ? this.lengthOf(id) : this.exclusive(id);
-  }
-
-  /** Tokens that no other sequence holds. */
+  /** Tokens that no other sequence holds: its removal would free them. */
   exclusive(id: number): number {
     const entry = this.entries.get(id);
     let cells = 0;
@@ -104,9 +91,8 @@ export class PrefixTree {
     return cells;
   }
 
-  /** How many of the cells for the first `length` tokens of a sequence are some chosen sequence's too. */
+  /** How many of the first `length` tokens of a sequence some chosen sequence holds too. */
   sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
-    if (this.apart) return 0;
     for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {
       const isShared = node.start < length && holdersBelow(node).some((holder) => chosen(holder.id));
       if (isShared) return Math.min(node.end, length);
@@ -114,13 +100,9 @@ export class PrefixTree {
     return 0;
   }
 
-  /** Cells of the chosen sequences. */
+  /** Tokens in runs that at least one of the chosen sequences holds. */
   cellsOf(chosen: (id: number) => boolean): number {
     let cells = 0;
-    if (this.apart) {
-      for (const { id, length } of this.entries.values()) if (chosen(id)) cells += length;
-      return cells;
-    }
     const visit = (node: Node): boolean => {
       let held = [...node.ends].some(({ id }) => chosen(id));
       for (const child of node.children) held = visit(child) || held;

@@ -30,8 +30,6 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     offloadTokenMs: options.kvTokenBytes / OFFLOAD_BYTES_PER_MS,
     hasDisk,
     readTokenMs: options.kvTokenBytes / READ_BYTES_PER_MS,
-    // Streams are copied whole, paged sequences as far as they are filled.
-    copyMs: model.layout === "streams" ? (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS : 0,
-    copyTokenMs: model.layout === "paged" ? options.kvTokenBytes / COPY_BYTES_PER_MS : 0,
+    copyMs: (model.contextPerSequence * options.kvTokenBytes) / COPY_BYTES_PER_MS,
   };
 }

@@ -1,6 +1,6 @@
 """A plain client in another language: bursts of unrelated short prompts, all at once, streamed, round after round.
 
-python3 burst-client.py PORT ROUNDS REQUESTS PROMPT_TOKENS OUTPUT_TOKENS
+python3 bursts.py PORT ROUNDS REQUESTS PROMPT_TOKENS OUTPUT_TOKENS
 Prints a JSON object a round: tokens a second end to end, the slowest first token and the 99th percentile of the
 pauses between pieces of text, in seconds, and how many pieces and tokens there were.
 """
