@@ -8,7 +8,8 @@ import { exitCodes } from "./exit-codes.ts";
 const WIDTH = 100;
 const INDENT = 34;
 
-const USAGE = [
+/** The calls of the program, for the help and the docs. */
+export const commands = [
   { call: "svc [options] [model.gguf]", help: "serve" },
   { call: "svc serve [options]", help: "serve, whatever is on standard input" },
   { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
@@ -51,7 +52,7 @@ export function helpText(): string {
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `  ${code}  ${meaning}`);
   return `svc ${version}: local AI models behind one HTTP server
 
-${USAGE.map(({ call, help }, index) => `${index === 0 ? "Usage:" : "      "} ${call.padEnd(29)} ${help}`).join("\n")}
+${commands.map(({ call, help }, index) => `${index === 0 ? "Usage:" : "      "} ${call.padEnd(29)} ${help}`).join("\n")}
 
 ${groups.join("\n\n")}
 
@@ -85,21 +86,12 @@ export function helpJson(): string {
   const document = {
     name: "svc",
     version,
-    usage: USAGE,
+    usage: commands,
     precedence: PRECEDENCE,
     options: described,
     exit_codes: Object.values(exitCodes),
   };
   return JSON.stringify(document, undefined, 2);
-}
-
-/** The options as Markdown tables, one a group, for the README. */
-export function optionsMarkdown(): string {
-  const table = (group: Option["group"]) => {
-    const rows = options.filter((option) => option.group === group).map(markdownRow);
-    return `**${group}**\n\n| option | default | meaning |\n| --- | --- | --- |\n${rows.join("\n")}`;
-  };
-  return optionGroups.map(table).join("\n\n");
 }
 
 /** The option's spellings: `-p, --port NUMBER`. */
@@ -123,15 +115,6 @@ function optionHelp(option: Option): string {
     spelling(option),
     `${option.help}${fallback === "" ? "" : ` [${fallback}]`} {${environmentName(option)}}`,
   );
-}
-
-function markdownRow(option: Option): string {
-  const cells = [
-    `\`${spelling(option).trim()}\``,
-    defaultText(option),
-    `${option.help} \`${environmentName(option)}\``,
-  ];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 function placeholder(option: Option): string {

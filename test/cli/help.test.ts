@@ -1,22 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { helpJson, helpText } from "../../src/cli/help.ts";
 import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 
-const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text();
-
 describe.each(options.map((option) => [option.name, option] as const))("--%s", (name, option) => {
-  test("is in the help and the README, with every spelling and its environment variable", () => {
+  test("is in the help, with every spelling and its environment variable", () => {
     const spellings = (option.aliases ?? []).map((alias) => (alias.length === 1 ? `-${alias}, ` : `--${alias}`));
     const named = option.type === "boolean" && option.default ? `--[no-]${name}` : `--${name}`;
     for (const spelling of [named, ...spellings]) {
       expect(helpText()).toContain(spelling);
-      expect(readme).toContain(spelling);
     }
     expect(helpText()).toContain(`{${environmentName(option)}}`);
-    expect(readme).toContain(`\`${environmentName(option)}\``);
   });
 });
 
