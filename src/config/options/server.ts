@@ -70,7 +70,7 @@ export const serverOptions = {
   }),
   mediaFetchPrivate: boolean({
     default: false,
-    help: "Fetch images from loopback and private addresses, too; without it only public addresses are asked.",
+    help: "Fetch images from loopback and private addresses, too; without it only public addresses are fetched.",
   }),
   maxAudioMinutes: number(0.1, 10_080, {
     default: 480,
