@@ -1,7 +1,8 @@
 // Pages of the options table: options, environment, exit codes, the example of a config file, the man page.
 
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { commands, defaultText, spelling } from "../../src/cli/help.ts";
+import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "../../src/cli/commands.ts";
+import { defaultText, plainCalls, spelling } from "../../src/cli/help.ts";
 import { environmentName, optionGroups, type Option } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 import { page, table } from "./table.ts";
@@ -20,7 +21,8 @@ export function optionsPage(): string {
     return `## ${group}\n\n${table(["option", "default", "meaning"], rows)}`;
   });
   const precedence = `Each option can be set in four places; the first that has it wins: **command line**, **environment** (the name at the
-end of each row), **config file**, default. \`svc --help\` prints this table, \`svc --help-json\` gives it to programs.
+end of each row), **config file**, default. \`svc --help\` prints the usual ones, \`svc --help-all\` all of them, \`svc COMMAND --help\` those
+of a command, \`svc --help-json\` gives them to programs.
 
 The config file is TOML with the long names as keys: the one that \`--config\` names, else \`~/.config/svc/config.toml\` if it
 exists. An unknown key is an error. Relative paths in it start at its own folder. [An example with all keys](config.example.toml).
@@ -35,11 +37,19 @@ stop = ["</answer>"]
 Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and their flags can be repeated. Switches have a
 \`--no-\` form. Times are in seconds unless the row says otherwise.`;
   const calls = table(
-    ["command", "what it does"],
-    commands.map(({ call, help }) => [code(call), help]),
+    ["command", "what it does", "its own options"],
+    [
+      ...plainCalls.map(({ call, help }) => [code(call), help, ""]),
+      ...commandNames.map((name) => [code(callOf(name)), commandOf(name).help, ownFlags(name)]),
+    ],
   );
-  return page("Options", precedence, `## Commands\n\n${calls}`, ...groups);
+  const shells = `\`source <(svc completion bash)\` completes commands and options in bash; \`svc completion zsh > ~/.zfunc/_svc\` and
+\`svc completion fish > ~/.config/fish/completions/svc.fish\` do in zsh and fish.`;
+  return page("Options", precedence, `## Commands\n\n${calls}\n\n${shells}`, ...groups);
 }
+
+const ownFlags = (name: CommandName): string =>
+  (commandOf(name).flags ?? []).map((flag) => `${code(flagSpelling(flag).trim())} ${flag.help}`).join(" ");
 
 /** Variables that are no options of svc's own, and what they do. */
 export const otherVariables: readonly (readonly [name: string, meaning: string])[] = [
@@ -146,7 +156,8 @@ svc \\- local AI models behind one HTTP server
 .B svc
 [options] [model.gguf]
 .SH COMMANDS
-${commands.map(({ call, help }) => entry(call, help)).join("\n")}
+${plainCalls.map(({ call, help }) => entry(call, help)).join("\n")}
+${commandNames.map((name) => entry(callOf(name), `${commandOf(name).help} ${ownFlags(name).replaceAll("`", "")}`)).join("\n")}
 .SH OPTIONS
 Precedence: command line, environment, config file, default.
 ${groups.join("\n")}

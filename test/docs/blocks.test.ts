@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArguments } from "../../src/cli/arguments.ts";
+import { commandNames } from "../../src/cli/commands.ts";
 import type { Config } from "../../src/config/config.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
@@ -70,7 +71,6 @@ curl() {
   while [ $# -gt 0 ]; do
     case "$1" in
       --json) args+=(-H 'Content-Type: application/json' --data-binary "$2"); shift 2 ;;
-      --retry*) shift 1; case "$1" in [0-9]*) shift ;; esac ;;
       *) args+=("\${1//${ADDRESS}/${address}}"); shift ;;
     esac
   done
@@ -169,7 +169,7 @@ test("every option that the pages name is one", () => {
   const others = ["--json", "--flavour", "--rows", "--scenarios", "--no"];
   const isKnown = (name: string): boolean =>
     others.includes(name) ||
-    [[], ["transcribe"], ["say"], ["ocr"], ["draw"]].some((command) => {
+    [[], ...commandNames.map((command) => [command])].some((command) => {
       try {
         parseArguments([...command, name, "1"]);
         return true;

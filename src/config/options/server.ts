@@ -14,6 +14,10 @@ export const serverOptions = {
     help: "Address to listen on. Any address but loopback exposes the server: give out API keys.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  readyFile: path({
+    placeholder: "FILE",
+    help: "File to write the server's address to once it is ready; it is removed when the server stops.",
+  }),
   apiKeys: list({
     name: "api-key",
     secret: true,
