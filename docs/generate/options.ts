@@ -131,15 +131,22 @@ const typeOf = ({ type, choices, minimum, maximum }: Option): string => {
   return `${type}, ${minimum} to ${maximum}`;
 };
 
-/** Text of roff: backslashes and dots at the start of a line mean something there. */
+/** Text as roff, in which backslashes, quotes and dots at the start of a line mean something, and all is ASCII. */
 const roff = (text: string) =>
   text
-    .replaceAll("\\", "\\\\")
+    .replaceAll("\\", "\\e")
     .replaceAll("-", "\\-")
-    .replaceAll(/^([.'])/gm, "\\&$1");
+    .replaceAll('"', "\\(dq")
+    .replaceAll(/^([.'])/gm, "\\&$1")
+    .replaceAll(/[^ -~\n]/g, (letter) => `\\[u${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 
 export function manPage(): string {
   const entry = (term: string, text: string) => `.TP\n.B ${roff(term)}\n${roff(text)}`;
+  const command = (name: CommandName) => {
+    const { help, flags = [] } = commandOf(name);
+    const own = flags.map((flag) => entry(flagSpelling(flag).trim(), flag.help));
+    return [entry(callOf(name), help), ...(own.length === 0 ? [] : [".RS", ...own, ".RE"])].join("\n");
+  };
   const groups = optionGroups.map((group) => {
     const rows = options.filter((option) => option.group === group);
     const entries = rows.map((option) => {
@@ -157,7 +164,7 @@ svc \\- local AI models behind one HTTP server
 [options] [model.gguf]
 .SH COMMANDS
 ${plainCalls.map(({ call, help }) => entry(call, help)).join("\n")}
-${commandNames.map((name) => entry(callOf(name), `${commandOf(name).help} ${ownFlags(name).replaceAll("`", "")}`)).join("\n")}
+${commandNames.map(command).join("\n")}
 .SH OPTIONS
 Precedence: command line, environment, config file, default.
 ${groups.join("\n")}

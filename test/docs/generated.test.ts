@@ -22,6 +22,18 @@ test.each([...pages])("%s is not stale: `bun build.ts docs` writes it", async (n
   expect(isCurrent).toBeTrue();
 });
 
+const groff = Bun.which("groff");
+if (groff === null) console.log("svc.1 is not formatted: groff is not installed");
+test.skipIf(groff === null)("the man page is formatted without a warning", async () => {
+  const run = Bun.spawn(["groff", "-man", "-Tutf8", "-ww", join(REFERENCE, "svc.1")], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  expect(err).toBe("");
+  expect(Bun.stripANSI(out).replaceAll(/.[\b]/g, "")).toContain('svc -s "prompt" [options]');
+});
+
 /** String literals of the sources that look like this. */
 async function literals(pattern: RegExp): Promise<string[]> {
   const found = new Set<string>();
