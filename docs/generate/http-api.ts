@@ -90,7 +90,7 @@ function operationText(route: string, described: Described, known: Map<string, s
 function bodyText(title: string, schema: unknown, known: Map<string, string>, owner: string): string {
   const key = JSON.stringify(schema);
   const same = known.get(key);
-  if (same !== undefined) return `**${title}**: as of ${same.replace(/((?:GET|POST|DELETE) \S+)/, "`$1`")}.`;
+  if (same !== undefined) return `**${title}**: the same as ${same.replace(/((?:GET|POST|DELETE) \S+)/, "`$1`")}.`;
   const rows = fieldsOf(schema as Schema, known);
   known.set(key, owner);
   if (rows.length === 0) return `**${title}**`;
