@@ -63,7 +63,7 @@ function overridesOf(args: readonly string[], folder: string): Partial<Config> {
 
 /** `svc` takes note of its arguments, `curl` goes to the test's server and takes note of failures. */
 const preamble = (address: string) => `
-svc() { printf '%s\\0' "$@" >> calls.bin; printf '\\036' >> calls.bin; }
+svc() { printf '%s\\0' "$@" $'\\036' >> calls.bin; }
 ${STAND_INS.map((name) => `${name}() { :; }`).join("\n")}
 ${NEVER.map((name) => `${name}() { echo "${name} is not for tests" >> failures.txt; }`).join("\n")}
 curl() {
@@ -94,7 +94,7 @@ async function runShell({ code }: Block, definitions: string, args: readonly str
   expect((await failures.exists()) ? `${await failures.text()}${output}${errors}` : "").toBe("");
   expect(errors).not.toMatch(/command not found|syntax error/);
   const calls = Bun.file(join(folder, "calls.bin"));
-  for (const call of (await calls.exists()) ? (await calls.text()).split("\u001e").slice(0, -1) : []) {
+  for (const call of (await calls.exists()) ? (await calls.text()).split("\u001e\0").slice(0, -1) : []) {
     const args = call.split("\0").slice(0, -1);
     // Throws, and names what it does not know.
     configOf(args, folder);
