@@ -23,7 +23,8 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   native   the native libraries, the embedding model, the voice and the data for text recognition, for runs from source
   media    native, the libraries for images and sound, and the models for speech to text (two minutes, once)
   all      dist/svc, the one executable
-  bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)`;
+  bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, and Kokoro (some minutes, once)
+  docs     docs/reference, from the code; needs no library`;
 
 const out = join(import.meta.dir, "vendor/.build");
 const executable = join(import.meta.dir, "dist/svc");
@@ -114,7 +115,7 @@ function readArguments(): { target: string; flavour: Flavour } | undefined {
     const usual = process.platform === "darwin" && process.arch === "arm64" ? "metal" : "cpu";
     const flavour = flavours.find((name) => name === (values.flavour ?? usual));
     const [target = "", ...rest] = positionals;
-    const isKnown = ["native", "media", "all", "bench"].includes(target) && rest.length === 0;
+    const isKnown = ["native", "media", "all", "bench", "docs"].includes(target) && rest.length === 0;
     return isKnown && flavour ? { target, flavour } : undefined;
   } catch {
     return undefined;
@@ -128,6 +129,11 @@ async function main(): Promise<void> {
     process.exit(2);
   }
   const { target, flavour } = given;
+  if (target === "docs") {
+    const { writePages } = await import("./docs/generate/pages.ts");
+    await step("wrote docs/reference", writePages);
+    return;
+  }
   const [{ libraries, sources }, embeddingModel, voice, english] = await Promise.all([
     buildLlama(flavour),
     buildAllMinilm(),

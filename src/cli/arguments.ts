@@ -1,151 +1,118 @@
-// The command line: GNU style long and short options, made from the options table.
+// The command line: GNU style long and short options, made from the tables of options and of commands.
 
+import { nearest } from "../config/nearest.ts";
 import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
+import { commandNames, commandOf, type CommandName, type Flag } from "./commands.ts";
 
-export type Action = "serve" | "help" | "help-json" | "version" | "self-test" | "models" | StoreCommand | FileCommand;
-
-/** Commands on downloaded models. */
-export type StoreCommand = "pull" | "list" | "rm";
-
-/** Commands on recordings, pictures, texts and descriptions. */
-export type FileCommand = "transcribe" | "say" | "ocr" | "draw";
+/** What is printed without anything being done. */
+export type Information = "help" | "help-all" | "help-json" | "version";
 
 export interface CommandLine {
-  readonly action: Action;
+  /** What to do: `serve` is also answering once. */
+  readonly action: CommandName | Information;
+  /** The command that was named; help is about it. */
+  readonly command?: CommandName;
   /** `svc serve`: standard input is no prompt, whatever is in it. */
   readonly explicitServe: boolean;
   readonly values: Values;
-  /** The model that `pull` and `rm` are about. */
-  readonly operand?: string;
-  /** `svc list --json`, `svc models --json`, `svc say --voices --json`. */
-  readonly json: boolean;
-  /** The files of `transcribe` and `ocr`, the words of `say` and `draw`. */
+  /** The files, words or names that a command is about. */
   readonly operands: readonly string[];
-  /** Options of these that are no options of the server; `true` where they take no value. */
+  /** Options of the command itself; `true` where they take no value. */
   readonly flags: Readonly<Record<string, string | true>>;
 }
 
-/** Options that a command has for itself, with their short forms; `true`: with a value. */
-const OWN_FLAGS: Readonly<Record<FileCommand, Readonly<Record<string, boolean>>>> = {
-  transcribe: { "--format": true, "--language": true, "--translate": false, "--output": true },
-  say: { "--format": true, "--voice": true, "--voices": false, "--locale": true, "--speed": true, "--output": true },
-  ocr: { "--format": true, "--language": true, "--pages": true, "--output": true },
-  draw: { "--format": true, "--size": true, "--seed": true, "--steps": true, "--count": true, "--output": true },
-};
-const SHORT_FLAGS: Readonly<Record<string, string>> = { "-o": "--output", "-n": "--count" };
-
-const ACTIONS: Readonly<Record<string, Action>> = {
+const INFORMATION: Readonly<Record<string, Information>> = {
   "--help": "help",
   "-h": "help",
+  "--help-all": "help-all",
   "--help-json": "help-json",
   "--version": "version",
   "-V": "version",
 };
 
 /** What people type who come from other programs. */
-const WORDS: Readonly<Record<string, Action>> = { help: "help", version: "version" };
+const WORDS: Readonly<Record<string, Information>> = { help: "help", version: "version" };
 
-const JSON_IS_OF = "--json belongs to svc list, svc models and svc say --voices.";
+/** A single answer takes it, too. */
+const JSON_FLAG: Flag = { name: "json", help: "" };
 
-const FILE_COMMANDS: readonly FileCommand[] = ["transcribe", "say", "ocr", "draw"];
-const STORE_COMMANDS: readonly StoreCommand[] = ["pull", "list", "rm"];
+const isCommand = (word: string | undefined): word is CommandName => commandNames.some((name) => name === word);
 
 /**
- * Reads the arguments. `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`, `--` ends options;
- * one positional argument is the model file. Throws UsageError.
+ * Reads the arguments. `--name value`, `--name=value`, `-n value`, `-nvalue`, `--flag`, `--no-flag`, `--` ends options; without a
+ * command, one positional argument is the model file. Throws UsageError.
  */
 export function parseArguments(args: readonly string[]): CommandLine {
-  let action: Action = "serve";
+  let information: Information | undefined;
+  let command: CommandName | undefined;
   const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
-  let json = false;
   const flags: Record<string, string | true> = {};
   const queue = [...args];
-  let own: FileCommand | undefined;
   while (queue.length > 0) {
     const argument = queue.shift() as string;
-    if (own && readFlag(OWN_FLAGS[own], argument, queue, flags)) continue;
-    if (ACTIONS[argument]) action = ACTIONS[argument];
-    else if (argument === "--json") json = true;
+    const own = command === undefined ? [JSON_FLAG] : flagsOf(command);
+    if (readFlag(own, argument, queue, flags)) continue;
+    if (INFORMATION[argument]) information = INFORMATION[argument];
     else if (argument === "--") positionals.push(...queue.splice(0));
-    else if (argument.startsWith("--")) readLong(argument, queue, values);
+    else if (argument.startsWith("--")) readLong(argument, queue, values, own);
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
-    else {
-      if (positionals.length === 0) own = FILE_COMMANDS.find((one) => one === argument);
-      positionals.push(argument);
-    }
+    else if (command === undefined && positionals.length === 0 && isCommand(argument)) command = argument;
+    else positionals.push(argument);
   }
-  const command = positionals[0];
-  const word = positionals.length === 1 ? WORDS[command ?? ""] : undefined;
-  const plain = { explicitServe: false, values, json, operands: [], flags };
-  if (word !== undefined) return { ...plain, action: word, json: false };
-  if (json && own && flags["voices"] === undefined) {
-    throw new UsageError(JSON_IS_OF);
+  const line = { explicitServe: command === "serve", values, operands: positionals, flags };
+  const [word = "", about] = positionals;
+  if (command === undefined && WORDS[word] && (about === undefined || (word === "help" && isCommand(about)))) {
+    return { ...line, action: WORDS[word], operands: [], ...(isCommand(about) && { command: about }) };
   }
-  if (own) {
-    const operands = positionals.slice(1);
-    const needed = own === "transcribe" ? "recordings" : own === "ocr" ? "pictures or documents" : undefined;
-    if (action === "serve" && needed !== undefined && operands.length === 0) {
-      throw new UsageError(`svc ${own} needs the names of ${needed}; - is standard input.`);
-    }
-    return { ...plain, action: action === "serve" ? own : action, operands };
+  if (information !== undefined) return { ...line, action: information, ...(command && { command }) };
+  if (command === undefined || command === "serve") readModel(positionals, values);
+  else checkOperands(command, positionals);
+  if (flags["json"] === true && command !== undefined && !flagsOf(command).some(({ name }) => name === "json")) {
+    throw new UsageError(`svc ${command} has no --json.`);
   }
-  if (command === "self-test" || command === "models" || command === "serve") {
-    positionals.shift();
-    if (action === "serve") action = command;
+  return { ...line, action: command ?? "serve", ...(command && { command }) };
+}
+
+const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).flags ?? [];
+
+function readModel([file, surplus]: readonly string[], values: Map<string, OptionValue>): void {
+  if (surplus !== undefined) {
+    const meant = nearest(file ?? "", commandNames);
+    const hint = meant === undefined ? "" : ` Did you mean svc ${meant}?`;
+    throw new UsageError(`One model file is served; "${surplus}" is one argument too many.${hint}`);
   }
-  const stored = STORE_COMMANDS.find((one) => one === command);
-  if (json && stored !== "list" && command !== "models") {
-    throw new UsageError(JSON_IS_OF);
-  }
-  if (stored !== undefined) {
-    if (action === "serve") action = stored;
-    const operand = operandOf(stored, action, positionals.slice(1));
-    return { ...plain, action, ...(operand !== undefined && { operand }) };
-  }
-  const [file, surplus] = positionals;
-  if (surplus !== undefined) throw new UsageError(`One model file is served; "${surplus}" is one argument too many.`);
-  if (file !== undefined) {
-    if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
-    values.set("model", file);
-  }
-  return { ...plain, action, explicitServe: command === "serve" };
+  if (file === undefined) return;
+  if (values.has("model")) throw new UsageError(`The model is given twice: by --model and as "${file}".`);
+  values.set("model", file);
+}
+
+function checkOperands(command: CommandName, operands: readonly string[]): void {
+  const { least = 0, most = Infinity, needs } = commandOf(command);
+  const surplus = operands[most];
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many for svc ${command}.`);
+  if (operands.length < least) throw new UsageError(`svc ${command} needs ${needs}.`);
 }
 
 /** Whether the argument is a command's own option, which is read then, with its value. Throws UsageError. */
 function readFlag(
-  known: Readonly<Record<string, boolean>>,
+  known: readonly Flag[],
   argument: string,
   queue: string[],
   flags: Record<string, string | true>,
 ): boolean {
   const [, given = "", inline] = /^(-[^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
-  const name = SHORT_FLAGS[given] ?? given;
-  const takesValue = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (takesValue === undefined) return false;
-  const value = takesValue ? (inline ?? queue.shift()) : true;
+  const flag = known.find(({ name, short }) => given === `--${name}` || (short !== undefined && given === `-${short}`));
+  if (flag === undefined) return false;
+  const value = flag.value === undefined ? true : (inline ?? queue.shift());
   if (value === undefined) throw new UsageError(`${given} needs a value.`);
-  flags[name.slice(2)] = value;
+  flags[flag.name] = value;
   return true;
 }
 
-/** `svc list` is about all models, the others about one. */
-function operandOf(command: StoreCommand, action: Action, [operand, surplus]: string[]): string | undefined {
-  // Help was asked for.
-  if (action !== command) return undefined;
-  const extra = command === "list" ? operand : surplus;
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many for svc ${command}.`);
-  if (command !== "list" && !operand) {
-    const example =
-      command === "pull" ? "owner/repository, owner/repository:QUANT, whisper:NAME or a URL" : "as svc list shows it";
-    throw new UsageError(`svc ${command} needs the name of a model: ${example}.`);
-  }
-  return operand;
-}
-
-function readLong(argument: string, queue: string[], values: Map<string, OptionValue>): void {
+function readLong(argument: string, queue: string[], values: Map<string, OptionValue>, own: readonly Flag[]): void {
   const equals = argument.indexOf("=");
   const name = argument.slice(2, equals < 0 ? undefined : equals);
   const inline = equals < 0 ? undefined : argument.slice(equals + 1);
@@ -156,7 +123,8 @@ function readLong(argument: string, queue: string[], values: Map<string, OptionV
     values.set(negated.name, false);
     return;
   }
-  throw new UsageError(`Unknown option --${name}.${didYouMean(name, options).replace("mean ", "mean --")}`);
+  const others = own.map((flag) => flag.name);
+  throw new UsageError(`Unknown option --${name}.${didYouMean(name, options, others).replace("mean ", "mean --")}`);
 }
 
 function readShort(argument: string, queue: string[], values: Map<string, OptionValue>): void {
@@ -190,7 +158,7 @@ function store(
 
 /** Whether the argument is certainly an option: then the one before it lacks its value. Numbers and texts may begin with -. */
 function isOption(argument: string | undefined): boolean {
-  if (argument === undefined || argument in ACTIONS) return argument !== undefined;
+  if (argument === undefined || argument in INFORMATION) return argument !== undefined;
   const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];
   return name !== undefined && findLong(name) !== undefined;
 }

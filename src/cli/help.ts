@@ -1,72 +1,109 @@
-// Help texts, all made from the options table.
+// Help texts, all made from the tables of options and of commands.
 
 import { environmentName, optionGroups, type Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { version } from "../config/version.ts";
+import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "./commands.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-const WIDTH = 100;
+/** Columns, where nobody knows how wide the terminal is. */
+const USUAL_WIDTH = 100;
 const INDENT = 34;
 
-const USAGE = [
+/** Calls without a command. */
+export const plainCalls = [
   { call: "svc [options] [model.gguf]", help: "serve" },
-  { call: "svc serve [options]", help: "serve, whatever is on standard input" },
-  { call: 'svc -s "prompt" [options]', help: "answer once on standard output" },
+  { call: 'svc -s "prompt" [options]', help: "answer once on standard output; --json prints the whole answer" },
   { call: "echo prompt | svc [options]", help: "the same, unless an option of the server is given" },
-  {
-    call: "svc transcribe FILE… [-o PATH]",
-    help: "recordings as text (--format text, srt, vtt, json; --language, --translate)",
-  },
-  {
-    call: "svc ocr FILE… [-o DIR]",
-    help: "text of pictures (--format text, markdown, csv, json; --language, --pages)",
-  },
-  {
-    call: "svc say TEXT [-o FILE]",
-    help: "text as speech (--voice, --locale, --speed, --format); --voices lists them",
-  },
-  {
-    call: "svc draw PROMPT [-o FILE]",
-    help: "images from a description (-n, --size, --seed, --steps, --format)",
-  },
-  { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
-  {
-    call: "svc pull MODEL [options]",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, tessdata:NAME",
-  },
-  { call: "svc list [--json]", help: "show the downloaded models and data" },
-  { call: "svc rm MODEL", help: "remove one of these" },
-  { call: "svc self-test [options]", help: "start on a free port, try the main routes, stop" },
+];
+
+const calls = () => [
+  ...plainCalls,
+  ...commandNames.map((name) => ({ call: callOf(name), help: commandOf(name).help })),
+];
+
+/** What most people use; all others are in --help-all. */
+export const COMMON_OPTIONS = [
+  "model",
+  "mmproj",
+  "ctx",
+  "draft",
+  "embedding-model",
+  "host",
+  "port",
+  "api-key-file",
+  "gateway",
+  "temperature",
+  "max-tokens",
+  "parallel",
+  "threads",
+  "gpu-layers",
+  "prompt",
 ];
 
 /** Where values come from, the strongest first. */
 const PRECEDENCE = ["command line", "environment", "config file", "default"];
 
-/** The text of `svc --help`. */
-export function helpText(): string {
+const title = () => `svc ${version}: local AI models behind one HTTP server`;
+
+/** The text of `svc --help`, for a terminal of so many columns. */
+export function helpText(width = USUAL_WIDTH): string {
+  const common = options.filter(({ name }) => COMMON_OPTIONS.includes(name));
+  const shown = calls().map(({ call, help }) => entry(call, help, width));
+  return `${title()}
+
+Usage:
+${shown.join("\n")}
+
+Options:
+${common.map((option) => entry(spelling(option), textOf(option), width)).join("\n")}
+
+${entry("-h, --help", "Show this help; after a command, that of the command.", width)}
+${entry("    --help-all", `Show all ${options.length} options.`, width)}
+${entry("-V, --version", "Show the version.", width)}
+`;
+}
+
+/** The text of `svc --help-all`. */
+export function fullHelpText(width = USUAL_WIDTH): string {
   const groups = optionGroups.map((group) => {
-    const lines = options.filter((option) => option.group === group).map(optionHelp);
+    const lines = options.filter((option) => option.group === group).map((option) => optionHelp(option, width));
     return `${group}:\n${lines.join("\n")}`;
   });
   const codes = Object.values(exitCodes).map(({ code, meaning }) => `  ${code}  ${meaning}`);
-  return `svc ${version}: local AI models behind one HTTP server
+  return `${title()}
 
-${USAGE.map(({ call, help }, index) => `${index === 0 ? "Usage:" : "      "} ${call.padEnd(29)} ${help}`).join("\n")}
+Usage:
+${calls()
+  .map(({ call, help }) => entry(call, help, width))
+  .join("\n")}
 
 ${groups.join("\n\n")}
 
 Other:
-${entry("-h, --help", "Show this help.")}
-${entry("    --help-json", "Show all options as JSON.")}
-${entry("-V, --version", "Show the version.")}
+${entry("-h, --help", "Show the usual options; after a command, its own.", width)}
+${entry("    --help-all", "Show this help.", width)}
+${entry("    --help-json", "Show all options as JSON.", width)}
+${entry("-V, --version", "Show the version.", width)}
 
-Every option is also read from the environment (in braces above) and from the file that --config names, where it has
-its long name: max-queue = 8. Precedence: ${PRECEDENCE.join(" > ")}.
+Every option is also read from the environment (in braces above) and from the
+file that --config names, where it has its long name: max-queue = 8.
+Precedence: ${PRECEDENCE.join(" > ")}.
 Lists are comma-separated or JSON arrays, and flags of lists can be repeated.
 
 Exit codes:
 ${codes.join("\n")}
 `;
+}
+
+/** The text of `svc COMMAND --help`. */
+export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
+  const { help, flags = [] } = commandOf(name);
+  const own = flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
+  const options = own.length === 0 ? "" : `\nOptions:\n${own.join("\n")}\n`;
+  const sentence = `${help.slice(0, 1).toUpperCase()}${help.slice(1)}.`;
+  const usage = `Usage: ${callOf(name)}\n\n${wrapped(sentence, width, 0).join("\n")}\n`;
+  return `${usage}${options}\nThe options of svc apply as well: svc --help-all.\n`;
 }
 
 /** The text of `svc --help-json`: every option with its type, limits, default and other spellings. */
@@ -85,21 +122,12 @@ export function helpJson(): string {
   const document = {
     name: "svc",
     version,
-    usage: USAGE,
+    usage: calls(),
     precedence: PRECEDENCE,
     options: described,
     exit_codes: Object.values(exitCodes),
   };
   return JSON.stringify(document, undefined, 2);
-}
-
-/** The options as Markdown tables, one a group, for the README. */
-export function optionsMarkdown(): string {
-  const table = (group: Option["group"]) => {
-    const rows = options.filter((option) => option.group === group).map(markdownRow);
-    return `**${group}**\n\n| option | default | meaning |\n| --- | --- | --- |\n${rows.join("\n")}`;
-  };
-  return optionGroups.map(table).join("\n\n");
 }
 
 /** The option's spellings: `-p, --port NUMBER`. */
@@ -117,22 +145,13 @@ export function defaultText(option: Option): string {
   return option.type === "boolean" ? (option.default ? "on" : "off") : String(option.default);
 }
 
-function optionHelp(option: Option): string {
+const textOf = (option: Option): string => {
   const fallback = defaultText(option);
-  return entry(
-    spelling(option),
-    `${option.help}${fallback === "" ? "" : ` [${fallback}]`} {${environmentName(option)}}`,
-  );
-}
+  return `${option.help}${fallback === "" ? "" : ` [${fallback}]`}`;
+};
 
-function markdownRow(option: Option): string {
-  const cells = [
-    `\`${spelling(option).trim()}\``,
-    defaultText(option),
-    `${option.help} \`${environmentName(option)}\``,
-  ];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-}
+const optionHelp = (option: Option, width: number): string =>
+  entry(spelling(option), `${textOf(option)} {${environmentName(option)}}`, width);
 
 function placeholder(option: Option): string {
   switch (option.type) {
@@ -150,19 +169,24 @@ function placeholder(option: Option): string {
   }
 }
 
-function entry(left: string, right: string): string {
+/** Two columns; what does not fit beside the second begins a line of its own. */
+function entry(left: string, right: string, width: number): string {
+  const first = `  ${left}`;
+  const lines = wrapped(right, width, INDENT);
+  const fits = first.length < INDENT;
+  return [...(fits ? [] : [first]), ...lines.with(0, (fits ? first : "").padEnd(INDENT) + lines[0]?.trimStart())].join(
+    "\n",
+  );
+}
+
+function wrapped(text: string, width: number, indent: number): string[] {
   const lines: string[] = [];
-  let line = `  ${left}`.padEnd(INDENT);
-  if (line.length > INDENT) {
-    lines.push(line);
-    line = " ".repeat(INDENT);
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent + line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
   }
-  for (const word of right.split(" ")) {
-    if (line.length + word.length > WIDTH && line.trim() !== "") {
-      lines.push(line.trimEnd());
-      line = " ".repeat(INDENT);
-    }
-    line += `${word} `;
-  }
-  return [...lines, line.trimEnd()].join("\n");
+  return [...lines, line].map((one) => " ".repeat(indent) + one);
 }

@@ -1,5 +1,4 @@
-// The command line program: arguments to configuration, then help, one answer, a self-test, a list of models, the store of
-// models or the server.
+// The command line program: arguments to configuration, then help, one answer, a command or the server.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
@@ -10,16 +9,17 @@ import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
 import { tessdataLanguage } from "../store/models/short-names.ts";
 import { createLogger } from "../telemetry/log.ts";
-import { parseArguments, type Action, type CommandLine } from "./arguments.ts";
+import { parseArguments, type CommandLine } from "./arguments.ts";
+import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
-import { helpJson, helpText } from "./help.ts";
+import { commandHelp, fullHelpText, helpJson, helpText } from "./help.ts";
 
 /** Runs the program and returns its exit code; see `exit-codes.ts`. */
 export async function main(args: readonly string[]): Promise<number> {
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
-    const text = informationText(commandLine.action);
+    const text = informationText(commandLine);
     if (text !== undefined) {
       process.stdout.write(text);
       return exitCodes.ok.code;
@@ -33,65 +33,94 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Lines longer than this are hard to read. */
+const WIDEST = 120;
+
 /** What is printed without any configuration being read. */
-function informationText(action: Action): string | undefined {
-  if (action === "help") return helpText();
-  if (action === "help-json") return `${helpJson()}\n`;
-  return action === "version" ? `svc ${version} (${commit})\n` : undefined;
+function informationText({ action, command, operands: [shell = ""] }: CommandLine): string | undefined {
+  const width = Math.min(process.stdout.columns ?? 100, WIDEST);
+  switch (action) {
+    case "help":
+      return command === undefined || command === "serve" ? helpText(width) : commandHelp(command, width);
+    case "help-all":
+      return fullHelpText(width);
+    case "help-json":
+      return `${helpJson()}\n`;
+    case "version":
+      return `svc ${version} (${commit})\n`;
+    case "completion":
+      return completion(shell);
+    default:
+      return undefined;
+  }
 }
 
 async function run(commandLine: CommandLine, config: Config): Promise<number> {
-  const { action, operand = "", json } = commandLine;
-  if (action === "pull") {
-    const language = tessdataLanguage(operand);
-    if (language !== undefined) {
-      const { pullLanguage } = await import("./pull-tessdata.ts");
-      return pullLanguage(config, hubSettings(processEnvironment()), language);
+  const { action, operands, flags } = commandLine;
+  const [operand = ""] = operands;
+  const json = flags["json"] === true;
+  switch (action) {
+    case "pull": {
+      const language = tessdataLanguage(operand);
+      if (language !== undefined) {
+        const { pullLanguage } = await import("./pull-tessdata.ts");
+        return pullLanguage(config, hubSettings(processEnvironment()), language);
+      }
+      const { pullModel } = await import("./pull.ts");
+      return pullModel(config, hubSettings(processEnvironment()), operand);
     }
-    const { pullModel } = await import("./pull.ts");
-    return pullModel(config, hubSettings(processEnvironment()), operand);
+    case "list": {
+      const { listStored } = await import("./list.ts");
+      return listStored(config, json);
+    }
+    case "rm": {
+      const { removeModel } = await import("./rm.ts");
+      return removeModel(config, operand);
+    }
+    case "self-test": {
+      needModel(config);
+      const { selfTest } = await import("./self-test.ts");
+      return selfTest(config);
+    }
+    case "models": {
+      const { listModels } = await import("./models.ts");
+      return listModels(config, json);
+    }
+    case "wait": {
+      const { waitForServer } = await import("./wait.ts");
+      return waitForServer(config, flags);
+    }
+    case "transcribe": {
+      const { transcribe } = await import("./transcribe.ts");
+      return transcribe(config, operands, flags);
+    }
+    case "say": {
+      const { say } = await import("./say.ts");
+      return say(config, operands, flags);
+    }
+    case "draw": {
+      const { draw } = await import("./draw.ts");
+      return draw(config, operands, flags);
+    }
+    case "ocr": {
+      const { ocr } = await import("./ocr.ts");
+      return ocr(config, operands, flags);
+    }
+    default:
+      return serveOrAnswer(commandLine, config, json);
   }
-  if (action === "list") {
-    const { listStored } = await import("./list.ts");
-    return listStored(config, json);
-  }
-  if (action === "rm") {
-    const { removeModel } = await import("./rm.ts");
-    return removeModel(config, operand);
-  }
-  if (commandLine.action === "self-test") {
-    needModel(config);
-    const { selfTest } = await import("./self-test.ts");
-    return selfTest(config);
-  }
-  if (commandLine.action === "models") {
-    const { listModels } = await import("./models.ts");
-    return listModels(config, json);
-  }
-  if (action === "transcribe") {
-    const { transcribe } = await import("./transcribe.ts");
-    return transcribe(config, commandLine.operands, commandLine.flags);
-  }
-  if (action === "say") {
-    const { say } = await import("./say.ts");
-    return say(config, commandLine.operands, { ...commandLine.flags, json });
-  }
-  if (action === "draw") {
-    const { draw } = await import("./draw.ts");
-    return draw(config, commandLine.operands, commandLine.flags);
-  }
-  if (action === "ocr") {
-    const { ocr } = await import("./ocr.ts");
-    return ocr(config, commandLine.operands, commandLine.flags);
-  }
+}
+
+async function serveOrAnswer(commandLine: CommandLine, config: Config, json: boolean): Promise<number> {
   const prompt = await promptOf(config.prompt, commandLine);
   if (prompt === undefined) {
+    if (json) throw new UsageError("--json is for one answer (svc -s), svc list, svc models and svc say --voices.");
     const { serve } = await import("./serve.ts");
     return serve(config);
   }
   needModel(config);
   const { answer } = await import("./one-shot.ts");
-  return answer(config, prompt);
+  return answer(config, prompt, json);
 }
 
 /** Other servers' models are for a server alone. */

@@ -2,9 +2,11 @@
 
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
+import { nearest } from "../config/nearest.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { isRepo } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
+import { commandNames } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 
 export interface NamedModel {
@@ -26,7 +28,12 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     const hint = isRepo(inFull(name).replace(/:.*$/, ""))
       ? `svc pull ${name} downloads it`
       : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
-    throw new ExitError("model", `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.`);
+    const command = nearest(name, commandNames);
+    const meant = command === undefined ? "" : ` Did you mean svc ${command}?`;
+    throw new ExitError(
+      "model",
+      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${meant}`,
+    );
   }
   if (!store.isReady(found)) {
     throw new ExitError("model", `${found.name} is not complete: svc pull ${sourceOf(found)} downloads the rest.`);

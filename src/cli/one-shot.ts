@@ -1,6 +1,7 @@
-// `svc -s "prompt"`: one answer on standard output, nothing listens.
+// `svc -s "prompt"`: one answer on standard output, nothing listens. With --json it is the whole chat completion.
 
 import type { Config } from "../config/config.ts";
+import { version } from "../config/version.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { ChatMessage, GenerateRequest } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
@@ -13,7 +14,7 @@ import { createRuntime, type Runtime } from "./runtime.ts";
  * Streams the answer to `prompt` to standard output; returns the exit code. Only warnings are logged, unless more was
  * asked for. A reader that goes away (`| head -1`) ends the answer and is no failure. Throws ExitError.
  */
-export async function answer(config: Config, prompt: string): Promise<number> {
+export async function answer(config: Config, prompt: string, asJson: boolean): Promise<number> {
   const runtime = createRuntime(config.logLevel === "info" ? { ...config, logLevel: "warn" } : config);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort("signal"));
@@ -21,7 +22,8 @@ export async function answer(config: Config, prompt: string): Promise<number> {
   runtime.engine.start();
   try {
     await loaded(runtime, interrupt.signal);
-    await generate(runtime, toRequest(config, prompt), interrupt.signal);
+    if (asJson) await printCompletion(runtime, prompt, interrupt.signal);
+    else await generate(runtime, toRequest(config, prompt), interrupt.signal);
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) {
@@ -58,6 +60,24 @@ async function generate({ generation, config }: Runtime, request: GenerateReques
     else held += event.text;
   }
   process.stdout.write(last.endsWith("\n") ? held : `${held}\n`);
+}
+
+/** The answer of POST /v1/chat/completions as one line of JSON. */
+async function printCompletion(runtime: Runtime, prompt: string, signal: AbortSignal): Promise<void> {
+  const { createApp } = await import("../http/app.ts");
+  const { instructions } = runtime.config;
+  const system = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+  const app = createApp({ ...runtime, config: { ...runtime.config, apiKeys: [] }, version });
+  const request = new Request("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers: { host: "localhost", "content-type": "application/json" },
+    body: JSON.stringify({ messages: [...system, { role: "user", content: prompt }] }),
+    signal,
+  });
+  const response = await app.fetch(request);
+  const body = (await response.json()) as { readonly error?: { readonly message: string } };
+  if (body.error) throw new ExitError("failure", body.error.message);
+  process.stdout.write(`${JSON.stringify(body)}\n`);
 }
 
 /** What a one-shot run asks the model. */

@@ -25,6 +25,7 @@ export interface SayFlags {
 /** Says the text; without one, or for `-`, that of standard input. Returns the exit code. Throws ExitError. */
 export async function say(config: Config, words: readonly string[], flags: SayFlags): Promise<number> {
   const { output, voice, locale, speed } = flags;
+  if (flags.json && !flags.voices) throw new ExitError("usage", "--json belongs to svc say --voices.");
   if (flags.voices) return listVoices(config, locale, flags.json === true);
   if (output === undefined && process.stdout.isTTY) {
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");

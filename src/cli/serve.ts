@@ -7,6 +7,7 @@ import type { RunningServer } from "../http/server.ts";
 import { banner, exposure, gatewayBanner } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { showLoading } from "./load-progress.ts";
+import { ReadyFile } from "./ready-file.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 
 /** Serves until SIGINT or SIGTERM; returns the exit code. Throws ExitError when it cannot start. */
@@ -18,6 +19,7 @@ export async function serve(config: Config): Promise<number> {
 }
 
 async function serveModel(config: Config): Promise<number> {
+  const readyFile = new ReadyFile(config.readyFile);
   const runtime = createRuntime(config);
   const { engine } = runtime;
   // The engine process starts up while this one loads its HTTP half. The port is bound long before the model is
@@ -27,7 +29,7 @@ async function serveModel(config: Config): Promise<number> {
     await engine.stop();
     throw error;
   });
-  const stopped = stopOnSignal(runtime, server);
+  const stopped = stopOnSignal(runtime, server, readyFile);
   const looked = lookForOthers(runtime, server);
   const progress = config.logFormat === "text" ? showLoading(engine, process.stderr) : undefined;
   try {
@@ -35,11 +37,13 @@ async function serveModel(config: Config): Promise<number> {
     progress?.end();
     if (typeof model === "number") return model;
     await Promise.race([looked, stopped]);
+    readyFile.write(server.url);
     announce(runtime, model, server);
   } catch (error) {
     progress?.end();
     await server.stop();
     await stopEngines(runtime);
+    if (error instanceof ExitError) throw error;
     throw new ExitError("model", error instanceof Error ? error.message : String(error));
   }
   return stopped;
@@ -47,12 +51,14 @@ async function serveModel(config: Config): Promise<number> {
 
 /** Serves what other servers have. */
 async function serveOthers(config: Config): Promise<number> {
+  const readyFile = new ReadyFile(config.readyFile);
   const services = createGatewayServices(config);
   const { log } = services;
   const server = await startListening(services);
-  const stopped = stopOnSignal(services, server);
+  const stopped = stopOnSignal(services, server, readyFile);
   await Promise.race([lookForOthers(services, server), stopped]);
   const models = services.router.models().filter(({ remote }) => remote).length;
+  readyFile.write(server.url);
   if (config.logFormat === "text") process.stderr.write(gatewayBanner(models, server.url));
   else log.info("ready", { version, url: server.url, models });
   warnOfExposure(services, server);
@@ -94,13 +100,14 @@ function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): vo
 }
 
 /** Resolves with the exit code once everything has ended after a signal; a second signal ends the process at once. */
-function stopOnSignal(services: Services, server: RunningServer): Promise<number> {
+function stopOnSignal(services: Services, server: RunningServer, readyFile: ReadyFile): Promise<number> {
   const { others, log, requests, config } = services;
   const { promise, resolve } = Promise.withResolvers<number>();
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);
     stopping = true;
+    readyFile.remove();
     log.info("stopping", { signal, active: requests.activeCount, drain_ms: config.drainTimeoutMs });
     await server.stop();
     others?.gateway.stop();

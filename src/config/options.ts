@@ -1,5 +1,5 @@
 // Every option of the program in one table. Parsing, Config, help, environment variables, the config file and the
-// README's table are all made from it. Its rows are in `options/`, one file a group of the help.
+// docs are all made from it. Its rows are in `options/`, one file a group of the help.
 
 import { isRow, nameOf, optionGroups, type Option, type OptionGroup, type Rows } from "./option.ts";
 import { engineOptions } from "./options/engine.ts";

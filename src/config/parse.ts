@@ -22,13 +22,13 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
   );
 }
 
-/** " Did you mean --name?" for a misspelt option, or nothing. */
-export function didYouMean(name: string, options: readonly Option[]): string {
+/** " Did you mean name?" for a misspelt option, or one of `others`, or nothing. */
+export function didYouMean(name: string, options: readonly Option[], others: readonly string[] = []): string {
   const spellings = options.flatMap(({ name: own, aliases = [] }) => [
     own,
     ...aliases.filter(({ length }) => length > 1),
   ]);
-  const found = nearest(name, spellings);
+  const found = nearest(name, [...others, ...spellings]);
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 

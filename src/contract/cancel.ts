@@ -3,7 +3,7 @@
 import { t, type Static } from "./schema.ts";
 
 export const Cancellation = t.Object({
-  id: t.String({ description: "The correlation id that was asked to be cancelled." }),
+  id: t.String({ description: "The correlation id of the request to cancel." }),
   object: t.Literal("chat.completion.cancellation"),
   cancelled: t.Boolean({ description: "false: nothing with this id was running (status 404)." }),
 });

@@ -15,7 +15,7 @@ export const lora = opt(
 export const LoraAdapters = t.Array(
   t.Object({
     id: Id,
-    path: t.String({ description: "The file's name: where it lies is nobody's business." }),
+    path: t.String({ description: "The file's name, without its folder." }),
     scale: t.Number({ description: "For requests that choose no adapter; 0 is off." }),
     task_name: t.String(),
     prompt_prefix: t.String(),

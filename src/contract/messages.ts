@@ -53,7 +53,7 @@ const Tool = t.Object({
   description: opt(t.String()),
   input_schema: opt(JsonObject),
   strict: opt(t.Boolean()),
-  defer_loading: opt(t.Boolean({ description: "Not told to the model until a tool_reference names it." })),
+  defer_loading: opt(t.Boolean({ description: "Not shown to the model until a tool_reference names it." })),
 });
 
 const ToolChoice = t.Object({

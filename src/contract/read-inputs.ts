@@ -17,7 +17,7 @@ export const TranscribedInput = t.Object({
 export const RecognizedInput = t.Object({
   ...common,
   text: t.String({
-    description: "What took its place in the prompt; empty where there is no text: a sentence says so there.",
+    description: "The text in its place in the prompt; empty where there is no text.",
   }),
   page_count: t.Integer({ description: "Pages of the picture or document." }),
 });

@@ -54,8 +54,10 @@ export const RecognitionRequest = t.Object({
     }),
   ),
   data: opt(t.String({ minLength: 1, description: "The file in base64, or as a data: URL." })),
-  filename: opt(t.String({ description: "Of `data`; what the answer calls it. Its content tells what it is." })),
-  media_type: opt(t.String({ description: "Of `data`. Ignored: its content tells." })),
+  filename: opt(
+    t.String({ description: "Of `data`; its name in the answer. The format is detected from the content." }),
+  ),
+  media_type: opt(t.String({ description: "Of `data`. Ignored: it is detected from the content." })),
   image_url: opt(ImageUrl),
   messages: opt(t.Array(JsonObject, { minItems: 1, description: "Chat messages, whose image parts are read." })),
   ...controls,

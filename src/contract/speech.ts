@@ -20,7 +20,7 @@ export const SpeechRequest = t.Object({
   voice: opt(
     t.Union([t.String(), t.Object({ id: t.String() })], {
       description:
-        "Id of a voice of GET /v1/audio/voices, or one of the public convention's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: the first voice for the language.",
+        "Id of a voice of GET /v1/audio/voices, or one of OpenAI's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which stand for the voices that are here. Default: the first voice for the language.",
     }),
   ),
   locale: opt(t.String({ description: "Language of the text, as en-US: the voice must speak it." })),
@@ -41,7 +41,7 @@ export const VoiceList = t.Object({
       quality: oneOf("compact", "enhanced", "premium"),
       realtime: t.Boolean({ description: "false: what it says takes longer to compute than it plays." }),
       model: t.String({ description: "The speech model of GET /v1/models that it belongs to." }),
-      aliases: t.Array(t.String(), { description: "Names of the public convention that stand for this voice." }),
+      aliases: t.Array(t.String(), { description: "OpenAI's names that select this voice." }),
     }),
   ),
 });

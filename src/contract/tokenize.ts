@@ -47,7 +47,7 @@ export const ServerProps = t.Object({
   default_generation_settings: t.Object({ n_ctx: t.Integer() }),
   total_slots: t.Integer(),
   model_alias: t.String(),
-  model_path: t.String({ description: "The file's name: where it lies is nobody's business." }),
+  model_path: t.String({ description: "The file's name, without its folder." }),
   modalities: t.Object({ vision: t.Boolean(), audio: t.Boolean() }),
   build_info: t.String(),
 });

@@ -13,7 +13,7 @@ const common = {
     }),
   ),
   data: opt(t.String({ minLength: 1, description: "The recording in base64, or as a data: URL; in place of `file`." })),
-  format: opt(t.String({ description: "Of `data`. Ignored: the recording itself tells." })),
+  format: opt(t.String({ description: "Of `data`. Ignored: it is detected from the recording." })),
   model: opt(
     t.String({ description: "A transcription model of GET /v1/models; another name stands for the first of them." }),
   ),
@@ -53,7 +53,7 @@ export const TranscriptionRequest = t.Object({
   stream: opt(t.Boolean({ description: "Send text as it is recognised, as server-sent events." })),
   chunking_strategy: opt(
     t.Union([t.Literal("auto"), t.Object({ type: t.Literal("server_vad") })], {
-      description: "Recordings are always cut where nobody speaks.",
+      description: "Recordings are always split at silence.",
     }),
   ),
 });

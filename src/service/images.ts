@@ -14,7 +14,7 @@ import { inlineBytes } from "../media/load-media.ts";
 import { Refusal } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
-import { gauge, type MetricTable } from "../telemetry/exposition.ts";
+import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
 import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
@@ -119,12 +119,7 @@ export class ImageService {
       const left = this.progressesOf(engine).stepsLeft;
       return {
         labels: subjectLabels({ kind: "image", model: modelId }),
-        metrics: [
-          gauge("svc_image_steps_left", "Steps left of the requests that are being drawn.", left),
-          ...(stepSeconds === undefined
-            ? []
-            : [gauge("svc_image_step_seconds", "Seconds that a step took lately.", stepSeconds)]),
-        ],
+        metrics: drawingMetrics(left, stepSeconds),
       };
     });
   }
@@ -192,3 +187,11 @@ const source = ({ path, field }: TemporaryFile) => ({ path, field });
 /** One that leaves room for those of all images. */
 const anySeed = (count: number): number =>
   (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);
+
+/** What is left to draw; `stepSeconds` is undefined until a step was measured. */
+export const drawingMetrics = (left: number, stepSeconds: number | undefined): Metric[] => [
+  gauge("svc_image_steps_left", "Steps left of the requests that are being drawn.", left),
+  ...(stepSeconds === undefined
+    ? []
+    : [gauge("svc_image_step_seconds", "Seconds that a step took lately.", stepSeconds)]),
+];

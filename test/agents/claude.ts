@@ -69,7 +69,7 @@ export class Claude {
   }
 
   private run(flags: readonly string[], options: RunOptions): Promise<Run> {
-    // The settings that the README gives, and no traffic of its own.
+    // The settings that the docs give, and no traffic of its own.
     const env = {
       ANTHROPIC_BASE_URL: this.url,
       ANTHROPIC_API_KEY: "none",

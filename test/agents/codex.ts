@@ -33,7 +33,7 @@ export class Codex {
   /** `settings`: more lines of its config file. */
   constructor(url: string, settings = "") {
     this.space.make("home/.codex");
-    // The settings that the README gives, and no traffic of its own.
+    // The settings that the docs give, and no traffic of its own.
     this.space.write(
       "home/.codex/config.toml",
       `model = "svc-mini"

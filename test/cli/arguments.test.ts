@@ -49,7 +49,9 @@ describe("actions", () => {
     expect(actionOf("--help-json")).toBe("help-json");
     expect(actionOf("--version")).toBe("version");
     expect(actionOf("self-test", "-m", "a.gguf")).toBe("self-test");
-    expect(actionOf("self-test", "--help")).toBe("help");
+    expect(parseArguments(["self-test", "--help"])).toMatchObject({ action: "help", command: "self-test" });
+    expect(parseArguments(["help", "pull"])).toMatchObject({ action: "help", command: "pull", operands: [] });
+    expect(actionOf("--help-all")).toBe("help-all");
     expect(actionOf("a.gguf")).toBe("serve");
   });
 
@@ -78,6 +80,12 @@ describe("mistakes", () => {
     [["--hostname", ""], '--hostname must be a non-empty text, not "".'],
     [["a.gguf", "b.gguf"], 'One model file is served; "b.gguf" is one argument too many.'],
     [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
+    [["plul", "owner/name"], 'One model file is served; "owner/name" is one argument too many. Did you mean svc pull?'],
+    [["draw", "--sze", "1"], "Unknown option --sze. Did you mean --size?"],
+    [["wait", "--timeuot", "1"], "Unknown option --timeuot. Did you mean --timeout?"],
+    [["pull"], "svc pull needs the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL."],
+    [["list", "tiny"], '"tiny" is one argument too many for svc list.'],
+    [["--json", "rm", "tiny"], "svc rm has no --json."],
   ])("%j is refused", (args, message) => {
     let error: unknown;
     try {
@@ -88,6 +96,17 @@ describe("mistakes", () => {
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toHaveProperty("message", message);
   });
+});
+
+test("--json is of single answers and of some commands", () => {
+  for (const args of [
+    ["-s", "Hi", "--json"],
+    ["--json", "list"],
+    ["models", "--json"],
+    ["say", "--voices", "--json"],
+  ]) {
+    expect(parseArguments(args).flags["json"]).toBe(true);
+  }
 });
 
 describe("commands on recordings and voices", () => {

@@ -1,22 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { commandNames, commandOf } from "../../src/cli/commands.ts";
 import { exitCodes } from "../../src/cli/exit-codes.ts";
-import { helpJson, helpText } from "../../src/cli/help.ts";
+import { commandHelp, COMMON_OPTIONS, fullHelpText, helpJson, helpText } from "../../src/cli/help.ts";
 import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 
-const readme = await Bun.file(join(import.meta.dir, "../../README.md")).text();
-
 describe.each(options.map((option) => [option.name, option] as const))("--%s", (name, option) => {
-  test("is in the help and the README, with every spelling and its environment variable", () => {
+  test("is in --help-all, with every spelling and its environment variable", () => {
     const spellings = (option.aliases ?? []).map((alias) => (alias.length === 1 ? `-${alias}, ` : `--${alias}`));
     const named = option.type === "boolean" && option.default ? `--[no-]${name}` : `--${name}`;
     for (const spelling of [named, ...spellings]) {
-      expect(helpText()).toContain(spelling);
-      expect(readme).toContain(spelling);
+      expect(fullHelpText()).toContain(spelling);
     }
-    expect(helpText()).toContain(`{${environmentName(option)}}`);
-    expect(readme).toContain(`\`${environmentName(option)}\``);
+    expect(fullHelpText()).toContain(`{${environmentName(option)}}`);
   });
 });
 
@@ -25,16 +21,31 @@ test("no two options share a spelling", () => {
   expect(new Set(spellings).size).toBe(spellings.length);
 });
 
-test("the help fits a terminal of 120 columns and states precedence and exit codes", () => {
-  expect(
-    Math.max(
-      ...helpText()
-        .split("\n")
-        .map(({ length }) => length),
-    ),
-  ).toBeLessThanOrEqual(120);
-  expect(helpText()).toContain("command line > environment > config file > default");
-  for (const { code, meaning } of Object.values(exitCodes)) expect(helpText()).toContain(`  ${code}  ${meaning}`);
+const widest = (text: string) => Math.max(...text.split("\n").map(({ length }) => length));
+
+test("the full help states precedence and exit codes", () => {
+  expect(fullHelpText()).toContain("command line > environment > config file > default");
+  for (const { code, meaning } of Object.values(exitCodes)) expect(fullHelpText()).toContain(`  ${code}  ${meaning}`);
+});
+
+test("the usual help has the options that people use, every command, and the way to the rest", () => {
+  const text = helpText();
+  const listed = options.filter(({ name }) => new RegExp(`--${name}[ ,\\n]`).test(text)).map(({ name }) => name);
+  expect(listed).toEqual(options.map(({ name }) => name).filter((name) => COMMON_OPTIONS.includes(name)));
+  expect(listed).toHaveLength(15);
+  for (const name of commandNames) expect(text).toContain(`svc ${name} `);
+  expect(text).toContain("--help-all");
+});
+
+test.each([80, 100, 120])("helps fit a terminal of %i columns", (width) => {
+  const texts = [helpText(width), fullHelpText(width), ...commandNames.map((name) => commandHelp(name, width))];
+  expect(Math.max(...texts.map(widest))).toBeLessThanOrEqual(width);
+});
+
+test.each(commandNames)("svc %s --help has every option of its own", (name) => {
+  const text = commandHelp(name);
+  expect(text).toStartWith(`Usage: svc ${name} `);
+  for (const flag of commandOf(name).flags ?? []) expect(text).toContain(`--${flag.name}`);
 });
 
 test("the help for programs says all that the table says", () => {

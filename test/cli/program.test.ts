@@ -1,7 +1,17 @@
 // The program as its own process: exit codes, what it says, and when it serves instead of answering.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
@@ -63,7 +73,9 @@ describe("information and mistakes", () => {
 
   test("--help and --help-json go to standard output", async () => {
     const help = await finish(["--help"]);
-    expect(help).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--max-queue") });
+    expect(help).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--help-all") });
+    const all = await finish(["--help-all"]);
+    expect(all).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--max-queue") });
     const json = await finish(["--help-json"]);
     expect(json).toMatchObject({ code: 0, err: "" });
     expect(JSON.parse(json.out)).toHaveProperty("options");
@@ -221,6 +233,40 @@ test(
   TIMEOUT_MS,
 );
 
+describe("scripts", () => {
+  test(
+    "find a server's address in --ready-file while it is ready, and svc wait waits for it",
+    async () => {
+      const file = join(home, "ready");
+      writeFileSync(file, "what a killed server left");
+      const child = start(["serve", "--port", "0", "--ready-file", file]);
+      const isReady = () => existsSync(file) && readFileSync(file, "utf8").startsWith("http");
+      while (!isReady() && child.exitCode === null) await Bun.sleep(20);
+      const url = readFileSync(file, "utf8").trim();
+      const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
+      expect(health.status).toBe("healthy");
+      const waited = await finish(["wait", "--port", new URL(url).port]);
+      expect(waited).toEqual({ code: 0, out: `${url}\n`, err: "" });
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+      expect(existsSync(file)).toBeFalse();
+    },
+    TIMEOUT_MS,
+  );
+
+  test("hear from svc wait when there is no server", async () => {
+    const port = await freePort();
+    const { code, out, err } = await finish(["wait", "--timeout", "0.3", "--port", String(port)]);
+    expect([code, out, err]).toEqual([1, "", `svc: No svc answers at http://127.0.0.1:${port} after 0.3 s.\n`]);
+    expect((await finish(["wait", "--timeout", "soon"])).code).toBe(2);
+  });
+
+  test("hear before a model is loaded that --ready-file cannot be written", async () => {
+    const { code, err } = await finish(["serve", "--port", "0", "--ready-file", join(home, "missing", "ready")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("cannot be written (ENOENT)")]);
+  });
+});
+
 describe("one answer", () => {
   const greedy = ["-t", "0", "--max-tokens", "16"];
 
@@ -238,6 +284,24 @@ describe("one answer", () => {
     },
     TIMEOUT_MS,
   );
+
+  test(
+    "--json prints the whole chat completion",
+    async () => {
+      const { code, out } = await finish(["-s", QUESTION, "--json", ...greedy, "--api-key", "unneeded"]);
+      expect(code).toBe(0);
+      expect(out).toMatch(/^[^\n]+\n$/);
+      const completion = JSON.parse(out) as { choices: { message: { content: string } }[] };
+      expect(completion).toMatchObject({ object: "chat.completion", usage: { completion_tokens: expect.any(Number) } });
+      expect(completion.choices[0]?.message.content).toContain("Paris");
+    },
+    TIMEOUT_MS,
+  );
+
+  test("--json without a prompt is a wrong use", async () => {
+    expect((await finish(["serve", "--json", "--port", "0"])).code).toBe(2);
+    expect((await finish(["--json", "--port", "0"])).code).toBe(2);
+  });
 
   test(
     "text in a pipe is the prompt",

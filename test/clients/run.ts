@@ -61,7 +61,12 @@ const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
 for (const folder of NODE_FOLDERS) await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { folder });
 const pythons = await Promise.all(
   PYTHONS.flatMap(({ sdk, majors, checks }) =>
-    majors.map(async (major) => ({ python: await python(`${sdk}-${major}`), checks })),
+    majors.map(async (major, index) => ({
+      python: await python(`${sdk}-${major}`),
+      checks,
+      // What the documentation shows is for the newest one.
+      ...(index === 0 && { pages: sdk }),
+    })),
   ),
 );
 const models = join(built, "models");
@@ -108,8 +113,9 @@ await withServers(async (servers) => {
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
   await runChecks([process.execPath, "browser.ts"], env);
-  for (const { python, checks } of pythons) {
+  for (const { python, checks, pages } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
+    if (pages !== undefined) await runChecks([process.execPath, "pages.ts", pages, python], env);
   }
   await crash.stop(true);
 });

@@ -18,6 +18,8 @@ export class FakeEmbedder implements EmbeddingPort {
   readonly asked: EmbeddingWork[] = [];
   /** And by whom. */
   readonly origins: Partial<EmbeddingOrigin>[] = [];
+  /** Numbers in a vector; those beyond the first four are 0. */
+  dimensions = FAKE_DIMENSIONS;
   /** Settled by a test, answers wait for it. */
   gate: Promise<unknown> = Promise.resolve();
 
@@ -32,7 +34,7 @@ export class FakeEmbedder implements EmbeddingPort {
       kind: this.kind,
       created: 1_700_000_000,
       maxTokens: FAKE_MAX_TOKENS,
-      dimensions: this.kind === "rank" ? 1 : FAKE_DIMENSIONS,
+      dimensions: this.kind === "rank" ? 1 : this.dimensions,
       state: this.state,
       restarts: 0,
       running: 0,
@@ -59,7 +61,11 @@ export class FakeEmbedder implements EmbeddingPort {
   }
 
   private compute(work: EmbeddingWork): EmbeddingResult {
-    if (work.kind === "embed") return result(work.inputs.flatMap(vectorOf), FAKE_DIMENSIONS, work.inputs);
+    if (work.kind === "embed") {
+      const more = Array.from({ length: this.dimensions - FAKE_DIMENSIONS }, () => 0);
+      const values = work.inputs.flatMap((input) => [...vectorOf(input), ...more]);
+      return result(values, this.dimensions, work.inputs);
+    }
     const scores = work.documents.map((document) => shared(work.query, document));
     return result(scores, 1, work.documents);
   }

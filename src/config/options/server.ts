@@ -14,17 +14,21 @@ export const serverOptions = {
     help: "Address to listen on. Any address but loopback exposes the server: give out API keys.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0 takes a free one." }),
+  readyFile: path({
+    placeholder: "FILE",
+    help: "File to write the server's address to once it is ready; it is removed when the server stops.",
+  }),
   apiKeys: list({
     name: "api-key",
     secret: true,
     placeholder: "[NAME=]KEY",
-    help: "API key that requests must have; its name is their client in logs, metrics and fair turns. Every user of the machine can read the command line: prefer --api-key-file, the environment or the config file.",
+    help: "API key that requests must have; its name is their client in logs, metrics and fair queueing. Every user of the machine can read the command line: prefer --api-key-file, the environment or the config file.",
   }),
   apiKeyFiles: list({
     name: "api-key-file",
     paths: true,
     placeholder: "FILE",
-    help: "File of API keys, [NAME=]KEY a line; blank lines and those that begin with # do not count.",
+    help: "File of API keys, one [NAME=]KEY per line; blank lines and lines that begin with # are ignored.",
   }),
   requireAuth: boolean({
     default: false,
@@ -42,7 +46,7 @@ export const serverOptions = {
     cert: path({
       name: "tls-cert",
       placeholder: "FILE",
-      help: "PEM certificate, with those that vouch for it behind it: serve HTTPS. Needs --tls-key.",
+      help: "PEM certificate, followed by its intermediates: serve HTTPS. Needs --tls-key.",
     }),
     key: path({
       name: "tls-key",
@@ -70,11 +74,11 @@ export const serverOptions = {
   }),
   mediaFetchPrivate: boolean({
     default: false,
-    help: "Fetch images from loopback and private addresses, too; without it only public addresses are asked.",
+    help: "Fetch images from loopback and private addresses, too; without it only public addresses are fetched.",
   }),
   maxAudioMinutes: number(0.1, 10_080, {
     default: 480,
-    help: "Longest recording that is recognised, and most sound of a session of /v1/realtime, in minutes.",
+    help: "Maximum length of a recording, and of the sound in a session of /v1/realtime, in minutes.",
   }),
   maxAudioBytes: integer(1, 1_000_000, {
     name: "max-audio-mb",
@@ -88,11 +92,11 @@ export const serverOptions = {
   }),
   transcribeInput: boolean({
     default: false,
-    help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer says so.",
+    help: "Transcribe sound in messages for models that cannot hear: the text takes its place, and the answer reports it.",
   }),
   ocrInput: boolean({
     default: false,
-    help: "Read text in images of messages for models that cannot see: it takes their place, and the answer says so.",
+    help: "Recognise text in images of messages for models that cannot see: it takes their place, and the answer reports it.",
   }),
   streaming: boolean({
     default: true,

@@ -63,11 +63,7 @@ export class ImageEngine
   }
 
   override metrics(): Metric[] {
-    return [
-      ...super.metrics(),
-      counter("svc_images_total", "Images that were drawn.", this.images),
-      counter("svc_image_steps_total", "Steps of images that were computed.", this.steps),
-    ];
+    return [...super.metrics(), ...drawnMetrics(this.images, this.steps)];
   }
 
   /** A model that memory cannot hold would push everything else out before it fails. */
@@ -102,5 +98,11 @@ export class ImageEngine
       this.stepSeconds === undefined ? seconds : this.stepSeconds + SHARE * (seconds - this.stepSeconds);
   }
 }
+
+/** What an engine has drawn. */
+export const drawnMetrics = (images: number, steps: number): Metric[] => [
+  counter("svc_images_total", "Images that were drawn.", images),
+  counter("svc_image_steps_total", "Steps of images that were computed.", steps),
+];
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -9,7 +9,7 @@ export const drawingErrors = {
   413: tooLarge("1 MB"),
   499: "`request_cancelled`: it was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
-  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After tells in whole seconds when a place is free, by what a step took lately. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
+  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After says in whole seconds when a place is free, by recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
   504: "`deadline_exceeded`: the time that X-Svc-Deadline-Ms gave was over.",
 };
 
@@ -17,11 +17,11 @@ const fields = `\`model\` is an image model of GET /v1/models; another name stan
 X-Svc-Compatibility and X-Svc-Emulated-Parameters. \`size\` is \`auto\` (the default, the model's own) or WIDTHxHEIGHT, each side from ${SIDES.least} to
 ${SIDES.most} pixels and divisible by ${SIDES.divisor}; a model may take less. \`quality\` stands for steps, by those that the model was made for: low half as
 many, medium (also auto and standard) as many, high (also hd) twice as many; \`steps\` counts them itself, and then \`quality\` is to be absent. The
-images of a request have the seeds \`seed\`, \`seed\` + 1 and so on, which the answer tells. \`output_compression\` is for jpeg and webp,
-and 100, as in the public convention, keeps most. \`background\` transparent is refused, and so is \`style\`. \`moderation\`, \`user\` and
-\`safety_identifier\` have no effect: nothing is moderated. Beyond the public convention there are \`seed\`, \`steps\`, \`cfg_scale\`,
+images of a request have the seeds \`seed\`, \`seed\` + 1 and so on, which the answer reports. \`output_compression\` is for jpeg and webp,
+and 100, as in OpenAI's API, is the best quality. \`background\` transparent is refused, and so is \`style\`. \`moderation\`, \`user\` and
+\`safety_identifier\` have no effect: nothing is moderated. Extensions of OpenAI's API are \`seed\`, \`steps\`, \`cfg_scale\`,
 \`negative_prompt\`, \`sampler\`, \`scheduler\`, \`lora\`, \`metadata\` and \`progress\`. A PNG says in itself how it was made, unless \`metadata\` is false.
-With \`response_format\` \`url\` the images are kept in memory for an hour (GET /v1/images/files/{id}), 256 MB of them in all, the oldest out first.
+With \`response_format\` \`url\` the images are kept in memory for an hour (GET /v1/images/files/{id}), 256 MB of them in all; the oldest are evicted first.
 The answer has no usage: nothing is counted in tokens. Clients take turns, an image each. POST /v1/chat/completions/{id}/cancel with the
 correlation id ends a request, and so does disconnecting.`;
 
@@ -49,10 +49,10 @@ export const imagesOperations: Operations = {
   "POST /v1/images/edits": {
     tag: "Images",
     summary: "Change an image by a description",
-    description: `A form, as in the public convention; JSON is refused. \`image\` (or \`image[]\`) is the image that is changed, a PNG, JPEG or WebP file;
+    description: `A form, as in OpenAI's API; JSON is refused. \`image\` (or \`image[]\`) is the image that is changed, a PNG, JPEG or WebP file;
 further ones, ${MOST_PICTURES} in all, are what the description speaks of, for models that edit by themselves. \`mask\` is a PNG or WebP as large as the image: where it is
 transparent the image is drawn anew, elsewhere it stays. \`strength\`, above 0 and at most 1, says how much of the image goes. What a model
-cannot do with an image is refused, and never left out. Content tells formats, no name or type does. Each file has at most
+cannot do with an image is refused, and never left out. Formats are detected from the content. Each file has at most
 20 MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts; \`lora\` is JSON. ${fields}`,
     answers: { 200: "The changed images." },
     headers,
@@ -68,7 +68,7 @@ cannot do with an image is refused, and never left out. Content tells formats, n
     tag: "Images",
     summary: "Variations, which are refused",
     description:
-      "The public convention has given them up. Without a description a model does not vary an image but draws another; POST /v1/images/edits with a prompt and a small strength stays near to one.",
+      "OpenAI has withdrawn them. Without a description a model does not vary an image but draws another; POST /v1/images/edits with a prompt and a small strength stays close to one.",
     answers: {},
     errors: { 501: "`mode_unavailable`: always." },
   },

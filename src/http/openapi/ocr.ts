@@ -7,7 +7,7 @@ export const ocrOperations: Operations = {
   "POST /v1/ocr": {
     tag: "Vision",
     summary: "Documents as Markdown",
-    description: `The convention of a public service for reading documents, for its clients, such as Open WebUI. The document is a data: URL, a path
+    description: `Mistral-compatible, for clients of that API such as Open WebUI. The document is a data: URL, a path
 under --media-root, or a file that was uploaded with purpose \`ocr\`: by file_id, or by the address that GET /v1/files/{id}/url gives.
 Nothing is fetched from elsewhere. Each page becomes Markdown, with its tables; it is read as in POST /v1/vision/ocr, and so are its
 limits, but for the pages, which may be 1000. Pictures in pages are not cut out (\`images\` is empty), and annotations need a model

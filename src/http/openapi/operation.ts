@@ -74,10 +74,10 @@ export const generationErrors = {
 };
 
 /** The same of routes whose messages may hold images and sound. */
-const unreadImage = "`unprocessable_media`: an image was to be read that is damaged or too large.";
+const unreadImage = "`unprocessable_media`: an image to be recognised is damaged or too large.";
 export const conversationErrors = {
   ...generationErrors,
-  422: `\`no_speech\`: sound was to be transcribed, and nobody speaks in it. ${unreadImage}`,
+  422: `\`no_speech\`: sound to be transcribed has no speech. ${unreadImage}`,
 };
 
 /** Images alone. */

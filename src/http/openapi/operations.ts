@@ -25,7 +25,7 @@ import { transcriptionsOperations } from "./transcriptions.ts";
 import type { Operations } from "./operation.ts";
 
 /** Rules of every route. */
-export const commonRules = `Local AI models behind one HTTP server. Nothing leaves the machine.
+export const commonRules = `Local AI models behind one HTTP server, with OpenAI-, Anthropic- and Ollama-compatible APIs.
 
 **API keys** are needed where the operator has given some out (--api-key, --api-key-file), for every route but /, /docs,
 /openapi.json and /health: \`Authorization: Bearer KEY\` or \`x-api-key: KEY\`. The name of its key is a request's client.

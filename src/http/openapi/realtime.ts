@@ -6,7 +6,7 @@ import { LARGEST_MESSAGE } from "../socket.ts";
 import { badRequest, type Operations } from "./operation.ts";
 
 const description = `A WebSocket on which a client sends sound as it is spoken and gets its words: the transcription mode of
-the public Realtime convention, and nothing else of it. Messages are JSON, one event each. An API key may also come as the subprotocol
+OpenAI's Realtime API, and nothing else of it. Messages are JSON, one event each. An API key may also come as the subprotocol
 \`openai-insecure-api-key.KEY\` beside \`realtime\`, which is how a page sends one.
 
 **From the client.** \`session.update\` with session: {type: "transcription", audio: {input: {format, transcription, turn_detection}}},
@@ -14,7 +14,7 @@ of which what is absent stays. format: {type: "audio/pcm", rate: 24000 or 16000}
 {type: "audio/pcmu"} or {type: "audio/pcma"} (G.711, 8000); it cannot change once sound has come. transcription: {model, language, prompt} as of
 /v1/audio/transcriptions. turn_detection: {type: "server_vad", threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500}, or null:
 then the client says where an utterance ends. noise_reduction is taken, and always null in what is in effect.
-\`input_audio_buffer.append\` {audio: base64, whole samples}, \`input_audio_buffer.commit\`, \`input_audio_buffer.clear\`. The convention's
+\`input_audio_buffer.append\` {audio: base64, whole samples}, \`input_audio_buffer.commit\`, \`input_audio_buffer.clear\`. The API's
 first form is taken, too: \`transcription_session.update\` with input_audio_format, input_audio_transcription and turn_detection; events
 about the session and its items are in the form in which the client last spoke, or asked for by \`OpenAI-Beta: realtime=v1\`. An \`event_id\`
 comes back in the error that the event causes.
@@ -23,7 +23,7 @@ comes back in the error that the event causes.
 detection), \`.committed\`, \`conversation.item.added\` and \`.done\` (first form: \`.created\`),
 \`conversation.item.input_audio_transcription.delta\` {item_id, delta}, and at its end \`.completed\` {item_id, transcript, usage: {type: "duration", seconds}}
 or \`.failed\` {item_id, error}; \`input_audio_buffer.cleared\`; \`error\` {error: {type, code, message, param, event_id}}, behind which the
-session goes on. An utterance in which nobody speaks has the transcript "". Long ones are recognised in pieces while they go on.
+session goes on. An utterance without speech has the transcript "". Long ones are recognised in pieces while they go on.
 Events that belong to conversations (\`response.create\`, \`conversation.item.create\`, …) are \`error\` \`unsupported_parameter\`.
 
 **Ends.** Code 1000: cancelled by the correlation id (POST /v1/chat/completions/{id}/cancel; an item's id ends its recognition alone). 1001: the

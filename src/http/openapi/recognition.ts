@@ -21,13 +21,13 @@ export const recognitionOperations: Operations = {
     summary: "Text, codes and tables on pictures and documents",
     description: `The file comes in a form, as the part \`file\` with the other fields as parts, or JSON gives it in one of: \`data\` (base64, or
 a data: URL), \`image_url\` (a data: URL, or a path), \`messages\` (the image parts of chat messages, a document each), or \`file\`, its path
-under --media-root. Its content tells its format, no name or type does: PNG, JPEG, WebP, GIF (first frame), BMP, TIFF (every page),
+under --media-root. Formats are detected from the content: PNG, JPEG, WebP, GIF (first frame), BMP, TIFF (every page),
 HEIC or PDF; at most 25 MB and 4096 pixels a side. Pictures are turned as EXIF says. Nothing is fetched.
 A page of a PDF that has text itself is answered with that (\`source\`: \`text\`), others are drawn and recognised (\`recognition\`).
 \`mode\`: text (default), table, barcode, saliency (where the eye goes; \`saliency_type\` attention or objectness, \`include_heat_map\`), classify
 (labels, at most \`max_labels\`, by the chat model, where that sees; else 501), auto (what there is of text and codes, and of labels) or debug
 (text, and how it was found); \`debug\` takes precedence over it, and it over \`table\`. \`auto_crop\` reads only the sheet of paper that a photograph shows.
-\`languages\` are those of the text, by tags (de, pt-BR, zh-Hant) or names of trained data; English is inside, more comes by
+\`languages\` are those of the text, by tags (de, pt-BR, zh-Hant) or names of trained data; English is embedded, more comes by
 svc pull tessdata:NAME, --ocr-data or packages of the system. \`recognition_level\` fast takes drawn pages at half the resolution;
 \`detail\` low and high are other names for fast and accurate. \`origin\` says where the coordinates of boxes begin: bottom-left (default)
 or top-left.

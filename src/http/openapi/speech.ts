@@ -10,7 +10,7 @@ export const speechOperations: Operations = {
 The format is response_format: mp3 (default), opus (in Ogg), aac (ADTS), flac, wav, pcm (16-bit little-endian, one channel,
 24,000 samples a second) or caf. A WAV or FLAC of several sentences is sent before its length is known, and says so in its header; a CAF is sent when it is whole.
 A voice belongs to a model, which is loaded on first use, and unloaded after --idle-unload minutes without a request. A name of the
-public convention stands for the voice that comes nearest to it. instructions are refused: the voices cannot be told how to speak. A failure after the first bytes breaks the connection off.
+public convention selects the voice that comes nearest to it. instructions are refused: the voices take no instructions. A failure after the first bytes closes the connection.
 POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`,
     answers: { 200: "The sound." },
     errors: {
@@ -31,7 +31,7 @@ POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`,
     tag: "Audio",
     summary: "List the voices",
     description:
-      "By locale and name. Query: locale, the beginning of language tags. `aliases` are the names of the public convention that stand for a voice.",
+      "By locale and name. Query: locale, the beginning of language tags. `aliases` are OpenAI's names that select a voice.",
     answers: { 200: "The voices." },
     errors: { 503: "`engine_unavailable`: there is no speech model." },
   },

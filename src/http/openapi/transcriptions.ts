@@ -5,16 +5,16 @@ import { badRequest, type Operations } from "./operation.ts";
 const description = (
   what: string,
 ) => `The recording comes in a form, as the part \`file\` with the other fields as parts,
-or JSON gives it in base64 (\`data\`) or by its path under --media-root (\`file\`). Its content tells its format, no name or type does.
+or JSON gives it in base64 (\`data\`) or by its path under --media-root (\`file\`). Formats are detected from the content.
 It is written to a private temporary file as it comes, which is deleted when the request ends; --max-audio-mb and
 --max-audio-minutes bound it. The model is loaded on first use, and unloaded after --idle-unload minutes without a request.
-Parts where nobody speaks are left out before the model hears them, so that it invents nothing there, and times are those of the
+Parts without speech are removed before recognition, so that the model invents nothing there, and times are those of the
 whole recording. ${what} POST /v1/chat/completions/{id}/cancel with the correlation id ends a request.`;
 
 const errors = {
   400: `${badRequest} A recording in a format that cannot be read, or longer than --max-audio-minutes, is \`invalid_value\` at \`file\` or \`data\`.`,
   413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MB; it is refused while it is read.",
-  422: "`no_speech`: nobody speaks in the recording.",
+  422: "`no_speech`: there is no speech in the recording.",
   499: "`request_cancelled`: it was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next one starts another.",
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no transcription model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",

@@ -1,0 +1,126 @@
+// Every command of the program in one table: reading arguments, help, completions and the docs are all made from it.
+
+/** An option that a command has for itself. */
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  /** What its value is called; a flag without one is a switch. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export interface Command {
+  /** What is written behind the name. */
+  readonly usage: string;
+  readonly help: string;
+  /** How many operands it takes, and what is said to whoever gives fewer. */
+  readonly least?: number;
+  readonly most?: number;
+  readonly needs?: string;
+  /** Files may be completed. */
+  readonly files?: true;
+  readonly flags?: readonly Flag[];
+}
+
+const format = (choices: string): Flag => ({ name: "format", value: "FORMAT", help: `Format: ${choices}.` });
+const language = (help: string): Flag => ({ name: "language", value: "TAG", help });
+const output = (help: string): Flag => ({ name: "output", short: "o", value: "PATH", help });
+const json: Flag = { name: "json", help: "Print JSON." };
+
+export const commands = {
+  serve: { usage: "[options] [model.gguf]", help: "serve, whatever is on standard input", most: 1, files: true },
+  transcribe: {
+    usage: "FILE… [-o PATH]",
+    help: "transcribe recordings; - is standard input",
+    least: 1,
+    needs: "the names of recordings; - is standard input",
+    files: true,
+    flags: [
+      format("text, srt, vtt, json, verbose_json"),
+      language("Language of the speech; default: detected."),
+      { name: "translate", help: "Translate into English." },
+      output("Folder, one file per recording, or one file, whose ending sets the format."),
+    ],
+  },
+  ocr: {
+    usage: "FILE… [-o PATH]",
+    help: "recognise text in pictures and documents; - is standard input",
+    least: 1,
+    needs: "the names of pictures or documents; - is standard input",
+    files: true,
+    flags: [
+      format("text, markdown, csv, json"),
+      language("Languages of the text, separated by commas; default: English."),
+      { name: "pages", value: "PAGES", help: "Pages of a document, as 1-3,7." },
+      output("Folder, one file per document, or one file."),
+    ],
+  },
+  say: {
+    usage: "TEXT [-o FILE]",
+    help: "speak a text, or standard input",
+    flags: [
+      format("mp3, opus, aac, flac, wav, pcm, caf"),
+      { name: "voice", value: "VOICE", help: "Voice, by its id." },
+      { name: "voices", help: "List the voices; --json for programs." },
+      { name: "locale", value: "TAG", help: "Language of the text, or of the voices to list." },
+      { name: "speed", value: "N", help: "Speed, 0.25 to 4." },
+      output("File; its ending sets the format."),
+      json,
+    ],
+  },
+  draw: {
+    usage: "PROMPT [-o FILE]",
+    help: "draw images from a description, or from standard input",
+    flags: [
+      { name: "count", short: "n", value: "N", help: "Images." },
+      { name: "size", value: "WxH", help: "Size in pixels." },
+      { name: "seed", value: "N", help: "Seed of the first image." },
+      { name: "steps", value: "N", help: "Steps; default: the model's own." },
+      format("png, jpeg, webp"),
+      output("File; its ending sets the format."),
+    ],
+  },
+  models: { usage: "[--json]", help: "list the models of the server at --host and --port", most: 0, flags: [json] },
+  wait: {
+    usage: "[--timeout N]",
+    help: "wait until the server at --host and --port is ready",
+    most: 0,
+    flags: [{ name: "timeout", value: "N", help: "Seconds to wait at most; default: 300." }],
+  },
+  pull: {
+    usage: "MODEL",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, tessdata:NAME",
+    least: 1,
+    most: 1,
+    needs: "the name of a model: owner/repository, owner/repository:QUANT, whisper:NAME or a URL",
+  },
+  list: { usage: "[--json]", help: "list the downloaded models and data", most: 0, flags: [json] },
+  rm: {
+    usage: "MODEL",
+    help: "remove one of these",
+    least: 1,
+    most: 1,
+    needs: "the name of a model: as svc list shows it",
+  },
+  "self-test": { usage: "[options]", help: "start on a free port, try the main routes, stop", most: 0 },
+  completion: {
+    usage: "bash|zsh|fish",
+    help: "print a shell completion script",
+    least: 1,
+    most: 1,
+    needs: "the name of a shell: bash, zsh or fish",
+  },
+} as const satisfies Readonly<Record<string, Command>>;
+
+export type CommandName = keyof typeof commands;
+
+export const commandNames = Object.keys(commands) as CommandName[];
+
+export const commandOf = (name: CommandName): Command => commands[name];
+
+/** A command with its flags as a usage line shows it: `svc pull MODEL`. */
+export const callOf = (name: CommandName): string => `svc ${name} ${commandOf(name).usage}`;
+
+/** `-o, --output PATH`. */
+export const flagSpelling = ({ name, short, value }: Flag): string =>
+  `${short === undefined ? "    " : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;

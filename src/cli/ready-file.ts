@@ -1,0 +1,40 @@
+// `--ready-file`: for scripts and service managers that wait until a server can answer.
+
+import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { ExitError } from "./exit-codes.ts";
+
+/** The file that is there while the server is ready; without a path, nothing. */
+export class ReadyFile {
+  /** Removes what an earlier server left. Throws ExitError where nothing can be written. */
+  constructor(private readonly path: string | undefined) {
+    this.orFail(() => {
+      if (path !== undefined) accessSync(dirname(path), constants.W_OK);
+      this.remove();
+    });
+  }
+
+  /** Puts the address in, whole from the first moment. Throws ExitError. */
+  write(url: string): void {
+    const { path } = this;
+    if (path === undefined) return;
+    this.orFail(() => {
+      const part = `${path}.part-${process.pid}`;
+      writeFileSync(part, `${url}\n`);
+      renameSync(part, path);
+    });
+  }
+
+  remove(): void {
+    if (this.path !== undefined) rmSync(this.path, { force: true });
+  }
+
+  private orFail(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      throw new ExitError("failure", `The file of --ready-file, ${this.path}, cannot be written (${code}).`);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// `svc wait`: for scripts that start a server and go on when it can answer.
+
+import type { Config } from "../config/config.ts";
+import { ExitError, exitCodes } from "./exit-codes.ts";
+import { askServer, serverUrl } from "./running-server.ts";
+
+const USUAL_S = 300;
+const PAUSE_MS = 100;
+
+/** Prints the address of the server at --host and --port once it is healthy. Throws ExitError when that takes too long. */
+export async function waitForServer(
+  config: Config,
+  { timeout }: { readonly timeout?: string | true },
+): Promise<number> {
+  const seconds = timeout === undefined ? USUAL_S : Number(timeout);
+  if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
+  const url = serverUrl(config);
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const status = await statusOf(config);
+    if (status === "healthy") break;
+    if (performance.now() + PAUSE_MS > deadline) {
+      const found = status === undefined ? "No svc answers" : `The server is ${status}`;
+      throw new ExitError("failure", `${found} at ${url} after ${seconds} s.`);
+    }
+    await Bun.sleep(PAUSE_MS);
+  }
+  process.stdout.write(`${url}\n`);
+  return exitCodes.ok.code;
+}
+
+/** What /health says; undefined while nobody answers. */
+async function statusOf(config: Config): Promise<string | undefined> {
+  try {
+    const { status } = (await (await askServer(config, "/health")).json()) as { status?: string };
+    return status;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,185 @@
+// Every code block of README.md and docs/ does what it says: shell blocks run, with curl, against a server over fake engines;
+// what they call `svc` with is parsed; TypeScript runs with the official SDK. Blocks with `skip: …` behind their language are
+// not run, and the reason is printed. `define`: functions for the blocks behind it on the page; `server: …`: the server's options.
+// Python is parsed here; `npm run test:clients` runs it with the SDKs.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import { commandNames } from "../../src/cli/commands.ts";
+import type { Config } from "../../src/config/config.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { hello, serve, temporaryFolder } from "../http/harness.ts";
+import { transparentPng } from "../support/transparent-png.ts";
+import { blocksOf, pages, type Block } from "./markdown.ts";
+
+const ADDRESS = "127.0.0.1:9999";
+
+/** Programs that are not svc's: what they are given is not checked. */
+const STAND_INS = ["aplay", "arecord", "claude", "qwen", "scanimage"];
+/** Programs that change the machine or use the network: a block with one must say `skip`. */
+const NEVER = ["apt", "apt-get", "brew", "docker", "git", "npm", "npx", "pip", "sudo", "systemctl"];
+/** Programs that a machine may lack. */
+const NEEDED = ["curl", "jq", "openssl", "base64"];
+
+const PNG = transparentPng(64, 64, 0);
+const LINE = {
+  custom_id: "a",
+  method: "POST",
+  url: "/v1/chat/completions",
+  body: { messages: [{ role: "user", content: "Hello!" }] },
+};
+
+/** Files that the pages name, in a new folder. */
+function folderWith(code: string): string {
+  const folder = temporaryFolder();
+  for (const [path] of code.matchAll(/[\w./-]+\.(?:gguf|safetensors|png|jpe?g|heic|pdf|mp3|m4a|wav|jsonl|pem)\b/g)) {
+    if (path.includes("//") || path.startsWith("/")) continue;
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), path.endsWith(".jsonl") ? `${JSON.stringify(LINE)}\n` : PNG);
+  }
+  return folder;
+}
+
+/** A story is told until somebody ends it. */
+const script = (request: GenerateRequest) =>
+  JSON.stringify(request.messages).includes("story")
+    ? { steps: [{ text: "Once" }, { wait: Bun.sleep(20_000) }, { text: "." }] }
+    : hello;
+
+const configOf = (args: readonly string[], folder: string): Config =>
+  readConfig(parseArguments(args).values, { HOME: folder }, folder);
+
+/** What these options change of the default. */
+function overridesOf(args: readonly string[], folder: string): Partial<Config> {
+  const usual = configOf([], folder);
+  const changed = Object.entries(configOf(args, folder)).filter(
+    ([field, value]) => !Bun.deepEquals(value, usual[field as keyof Config]),
+  );
+  return Object.fromEntries(changed) as Partial<Config>;
+}
+
+/** `svc` takes note of its arguments, `curl` goes to the test's server and takes note of failures. */
+const preamble = (address: string) => `
+svc() { printf '%s\\0' "$@" $'\\036' >> calls.bin; }
+${STAND_INS.map((name) => `${name}() { :; }`).join("\n")}
+${NEVER.map((name) => `${name}() { echo "${name} is not for tests" >> failures.txt; }`).join("\n")}
+curl() {
+  local given="$*" args=()
+  while [ $# -gt 0 ]; do
+    case "$1" in
+      --json) args+=(-H 'Content-Type: application/json' --data-binary "$2"); shift 2 ;;
+      *) args+=("\${1//${ADDRESS}/${address}}"); shift ;;
+    esac
+  done
+  command curl -sS --fail-with-body --max-time 5 "\${args[@]}" || { echo "curl $given" >> failures.txt; }
+}
+`;
+
+async function runShell({ code }: Block, definitions: string, args: readonly string[]): Promise<void> {
+  const folder = folderWith(code);
+  const server = serve(script, overridesOf(args, folder));
+  for (const embedder of server.embedders) embedder.dimensions = 384;
+  const shell = Bun.spawn(["bash", "-c", `${preamble(new URL(server.url).host)}${definitions}\n${code}\nwait`], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [output, errors] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited]);
+  const failures = Bun.file(join(folder, "failures.txt"));
+  expect((await failures.exists()) ? `${await failures.text()}${output}${errors}` : "").toBe("");
+  expect(errors).not.toMatch(/command not found|syntax error/);
+  const calls = Bun.file(join(folder, "calls.bin"));
+  for (const call of (await calls.exists()) ? (await calls.text()).split("\u001e\0").slice(0, -1) : []) {
+    const args = call.split("\0").slice(0, -1);
+    // Throws, and names what it does not know.
+    configOf(args, folder);
+  }
+}
+
+async function runTypeScript({ code }: Block): Promise<void> {
+  const server = serve();
+  // Here its imports are found.
+  const path = join(import.meta.dir, `block-${process.pid}-${Bun.hash(code).toString(36)}.ts`);
+  try {
+    await Bun.write(path, code.replaceAll(ADDRESS, new URL(server.url).host));
+    const run = Bun.spawn([process.execPath, path], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+    expect([await run.exited, output, errors]).toEqual([0, "Hello\n", ""]);
+  } finally {
+    await Bun.file(path).delete();
+  }
+}
+
+async function parsePython({ code }: Block): Promise<void> {
+  const run = Bun.spawn(["python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())"], {
+    stdin: new TextEncoder().encode(code),
+    stderr: "pipe",
+  });
+  expect([await run.stderr.text(), await run.exited]).toEqual(["", 0]);
+}
+
+const notRun: string[] = [];
+afterAll(() => console.log(`Blocks that are not run:\n${notRun.map((line) => `  ${line}`).join("\n")}`));
+
+/** Why a block is not run, or undefined. */
+function reasonNot({ note, code, language }: Block): string | undefined {
+  const marked = /^skip: (.+)$/.exec(note)?.[1];
+  if (marked !== undefined) return marked;
+  const needed =
+    language === "python" ? ["python3"] : language === "sh" ? NEEDED.filter((name) => code.includes(name)) : [];
+  const missing = needed.find((name) => Bun.which(name) === null);
+  return missing === undefined ? undefined : `${missing} is not installed`;
+}
+
+async function check(block: Block, definitions: string): Promise<void> {
+  const { language, note, code } = block;
+  const options = /^server: (.+)$/.exec(note)?.[1]?.split(" ") ?? [];
+  switch (language) {
+    case "sh":
+      return runShell(block, definitions, options);
+    case "ts":
+      return runTypeScript(block);
+    case "python":
+      return parsePython(block);
+    case "json":
+      return void JSON.parse(code);
+    case "toml":
+      return void Bun.TOML.parse(code);
+    default:
+      throw new Error(`Nothing here runs blocks in "${language}".`);
+  }
+}
+
+describe.each(pages().map((page) => [page.path, blocksOf(page)] as const))("%s", (_, blocks) => {
+  const definitions = blocks.filter(({ note }) => note === "define").map(({ code }) => code);
+  for (const block of blocks) {
+    const reason = reasonNot(block);
+    if (reason !== undefined) notRun.push(`${block.place}: ${reason}`);
+    test.skipIf(reason !== undefined)(block.place, () => check(block, definitions.join("\n")));
+  }
+});
+
+test("every option that the pages name is one", () => {
+  // Of curl, of this repository's own programs, and a form of options.
+  const others = ["--json", "--flavour", "--rows", "--scenarios", "--no"];
+  const isKnown = (name: string): boolean =>
+    others.includes(name) ||
+    [[], ...commandNames.map((command) => [command])].some((command) => {
+      try {
+        parseArguments([...command, name, "1"]);
+        return true;
+      } catch (error) {
+        return !(error as Error).message.startsWith("Unknown option");
+      }
+    });
+  const named = pages().flatMap(({ path, text }) =>
+    [...text.matchAll(/`(--[a-z-]*[a-z])[^`\n]*`/g)].map(([, name = ""]) => ({ path, name })),
+  );
+  expect(named.length).toBeGreaterThan(200);
+  expect(named.filter(({ name }) => !isKnown(name))).toEqual([]);
+});

@@ -1,0 +1,89 @@
+// The pages under docs/reference are those that the code makes. `bun build.ts docs` rewrites them.
+
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { generatedPages, REFERENCE } from "../../docs/generate/pages.ts";
+import { environmentName } from "../../src/config/option.ts";
+import { options } from "../../src/config/options.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+import { temporaryFolder } from "../http/harness.ts";
+
+const root = join(import.meta.dir, "../..");
+const pages = await generatedPages();
+
+test("docs/reference holds the generated pages and no others", () => {
+  expect(readdirSync(REFERENCE).toSorted()).toEqual([...pages.keys()].toSorted());
+});
+
+test.each([...pages])("%s is not stale: `bun build.ts docs` writes it", async (name, content) => {
+  // Not with toBe: a difference of a hundred pages would be printed.
+  const isCurrent = (await Bun.file(join(REFERENCE, name)).text()) === content;
+  expect(isCurrent).toBeTrue();
+});
+
+const groff = Bun.which("groff");
+if (groff === null) console.log("svc.1 is not formatted: groff is not installed");
+test.skipIf(groff === null)("the man page is formatted without a warning", async () => {
+  const run = Bun.spawn(["groff", "-man", "-Tutf8", "-ww", join(REFERENCE, "svc.1")], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  expect(err).toBe("");
+  expect(Bun.stripANSI(out).replaceAll(/.[\b]/g, "")).toContain('svc -s "prompt" [options]');
+});
+
+/** String literals of the sources that look like this. */
+async function literals(pattern: RegExp): Promise<string[]> {
+  const found = new Set<string>();
+  for (const path of new Bun.Glob("src/**/*.ts").scanSync(root)) {
+    const source = await Bun.file(join(root, path)).text();
+    for (const [, name = ""] of source.matchAll(pattern)) found.add(name);
+  }
+  return [...found].toSorted();
+}
+
+test("every metric that the sources name is on the page", async () => {
+  const page = pages.get("metrics.md") ?? "";
+  const names = await literals(/"(svc_[a-z_]+(?:_total|_seconds|_tokens|_bytes|_left|_perc|_s|_up|_info|_peak))"/g);
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("every environment variable that the sources read is on the page", async () => {
+  const page = pages.get("environment.md") ?? "";
+  const names = [...(await literals(/environment\["([A-Z_]+)"\]/g)), ...options.map(environmentName)];
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+describe("config.example.toml", () => {
+  const example = pages.get("config.example.toml") ?? "";
+  const assigned = [...example.matchAll(/^# ([a-z0-9-]+) = (.*)$/gm)];
+
+  test("has every option once that a file may hold", () => {
+    const names = assigned.map(([, name]) => name);
+    const others = ["config", "prompt", "instructions"];
+    expect(names).toEqual(options.map(({ name }) => name).filter((name) => !others.includes(name)));
+  });
+
+  test.each(assigned.map(([, name = "", value = ""]) => [name, value]))(
+    "%s = %s is TOML that svc takes",
+    async (name, value) => {
+      const option = options.find((one) => one.name === name);
+      const parsed = (Bun.TOML.parse(`value = ${value}`) as { value: unknown }).value;
+      expect(option?.read(parsed)).toBeDefined();
+      if (option?.default !== undefined) expect(parsed).toEqual(option.default);
+    },
+  );
+
+  test("as it is, it changes nothing", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "config.toml");
+    await Bun.write(path, example);
+    const environment = { HOME: folder };
+    expect(readConfig(new Map([["config", path]]), environment, folder)).toEqual(
+      readConfig(new Map(), environment, folder),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+// What README and docs/ say of themselves: sizes, links, figures.
+
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { anchorsOf, linksOf, pages, root } from "./markdown.ts";
+
+const all = pages();
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+test("the README has at most 8 KB", () => {
+  expect(Buffer.byteLength(read("README.md"))).toBeLessThanOrEqual(8192);
+});
+
+test("the index of docs/ has every page", () => {
+  const linked = linksOf({ path: "docs/README.md", text: read("docs/README.md") });
+  const there = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md");
+  expect(there.filter((name) => !linked.includes(name))).toEqual([]);
+});
+
+describe("links lead to pages and headings that are there", () => {
+  test.each(all.map((page) => [page.path, page] as const))("%s", (path, page) => {
+    const broken = linksOf(page).filter((link) => {
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? path : relative(root, join(root, dirname(path), file));
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(read(target)).has(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test("the figures of the README are those of the documents", () => {
+  const documents = `${read("docs/performance.md")}${read("docs/promises.md")}`;
+  const section = /^## Why svc$([^]*?)^## /m.exec(read("README.md"))?.[1] ?? "";
+  const figures = section.match(/[\d.]+ (?:s|ms|tok\/s)\b/g) ?? [];
+  expect(figures.length).toBeGreaterThanOrEqual(10);
+  const isThere = (figure: string) => {
+    const [number = "", unit = ""] = figure.split(" ");
+    return new RegExp(`(?<![\\d.])${RegExp.escape(number)}(?: / [\\d.]+)? ${RegExp.escape(unit)}`).test(documents);
+  };
+  expect(figures.filter((figure) => !isThere(figure))).toEqual([]);
+});
