@@ -32,7 +32,7 @@ const USAGE = [
   { call: "svc models [--json]", help: "list what the server at --host and --port serves" },
   {
     call: "svc pull MODEL [options]",
-    help: "download owner/repository[:QUANT], a URL, whisper:NAME, tessdata:NAME, kokoro, flux2-klein, …",
+    help: "download owner/repository[:QUANT], a URL, whisper:NAME, kokoro, flux2-klein, …",
   },
   { call: "svc list [--json]", help: "show the downloaded models and data" },
   { call: "svc rm MODEL", help: "remove one of these" },
