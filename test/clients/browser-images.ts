@@ -50,7 +50,7 @@ async function inPage(url: string, partials: number, steps: number): Promise<Fin
     image.src = `data:image/png;base64,${event.b64_json}`;
     await image.decode();
     const figure = document.createElement("figure");
-    figure.style.display = "inline-block";
+    figure.style.cssText = "display: inline-block; margin: 8px";
     const at = Math.round(performance.now() - started);
     figure.append(image, document.createElement("br"), `${event.type} after ${at} ms`);
     document.body.append(figure);
@@ -79,7 +79,7 @@ if (browser) {
   console.log("Chromium, images");
   const script = `(${inPage})(${[process.env["SVC_URL"], PARTIALS, STEPS].map((one) => JSON.stringify(one))})`;
   const { SCREENSHOT: screenshot } = process.env;
-  const page = { script, flags: ["--window-size=1200,420"], ...(screenshot !== undefined && { screenshot }) };
+  const page = { script, flags: ["--window-size=1200,500"], ...(screenshot !== undefined && { screenshot }) };
   const found = await findingsOf<Findings>(browser, page).catch((error: Error) => error);
   const get = () => {
     if (found instanceof Error) throw found;
