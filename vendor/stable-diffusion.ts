@@ -83,7 +83,7 @@ export interface SdObjects {
 }
 
 /**
- * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes two minutes the
+ * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes half a minute the
  * first time, and seconds after a change of the shim. Returns its path; undefined, with a line about it, where the sources
  * cannot be had or do not compile. Throws BuildError when they are not the pinned ones.
  */
