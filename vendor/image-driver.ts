@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fingerprint } from "./media.ts";
 import { makeFolder, run, step } from "./run.ts";
 import { compiler } from "./shim.ts";
-import { compileSdUnit, compileStableDiffusion, MAIN_FLAGS } from "./stable-diffusion.ts";
+import { compileSdUnit, compileStableDiffusion, MAIN_FLAGS, mainWith } from "./stable-diffusion.ts";
 
 const out = join(import.meta.dir, ".build/image");
 const driver = join(import.meta.dir, "../test/bench/image-driver.cpp");
@@ -18,11 +18,12 @@ export async function buildImageDriver(): Promise<string> {
   if (!existsSync(target)) {
     await step("compiled the image driver", () =>
       makeFolder(target, async (temporary) => {
-        const units = [join(sources, "src/stable-diffusion.cpp"), driver, vocabularies];
+        const main = await mainWith(join(sources, "src/stable-diffusion.cpp"), sources, join(temporary, "main.cpp"));
+        const units = [main, driver, vocabularies];
         const own = units.map((_, index) => join(temporary, `${index}.o`));
         for (const [index, unit] of units.entries())
           await compileSdUnit(sources, unit, own[index] ?? "", unit === driver ? ["-O2"] : MAIN_FLAGS);
-        const shared = objects.filter((object) => !object.includes("inside.cpp"));
+        const shared = objects.filter((object) => !object.endsWith("/main.cpp.o"));
         await run([compiler, ...own, ...shared, "-pthread", "-Wl,--gc-sections", "-o", join(temporary, "driver")]);
       }),
     );

@@ -57,7 +57,7 @@ export async function step<T>(what: string, work: () => Promise<T>): Promise<T> 
 let freeCores = availableParallelism();
 const waiting: (() => void)[] = [];
 
-/** Works at items beside each other, one a core whoever calls this: a compiler needs up to a gigabyte. */
+/** Works at items beside each other, one a core whoever calls this: a compiler needs up to 1.7 GB. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   await Promise.all(
     items.map(async (item) => {

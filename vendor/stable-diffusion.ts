@@ -22,8 +22,11 @@ interface Part {
   /** Below the sources of the library; `*` stands for all C and C++ files that are right in the folder. */
   readonly sources: readonly string[];
   readonly skip?: RegExp;
-  /** They are compiled as one: reading the same headers for each alone would take most of the time. */
-  readonly isJoined?: true;
+  /**
+   * A file of ours below ffi/image/inside, before these: all are compiled as one. Reading the same headers for each alone, and
+   * making the same templates, would take most of the time.
+   */
+  readonly begins?: string;
   readonly flags: readonly string[];
 }
 
@@ -37,34 +40,38 @@ const GGML_FLAGS = [
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
-/** It builds graphs and runs samplers: more than -O1 takes half as long again to compile, and makes no step faster. */
-export const MAIN_FLAGS: readonly string[] = ["-O1", ...SD_FLAGS];
+/** It builds graphs and runs samplers: -O1 takes half as long again to compile as this, and makes no step faster. */
+export const MAIN_FLAGS: readonly string[] = ["-Og", ...SD_FLAGS];
 /** What every processor of the last ten years has; ffi/image/load.cpp looks whether it is there. */
 const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
+/** Of ggml, what only reads files and finds devices. */
+const SETTING_UP = ["ggml-backend-dl", "ggml-backend-meta", "ggml-backend-reg", "gguf"];
 
-const PARTS: Readonly<Record<string, Part>> = {
-  main: { sources: [join(inside, "inside.cpp")], flags: MAIN_FLAGS },
-  rest: {
+const PARTS = {
+  main: {
+    begins: "inside.cpp",
     sources: ["src/*", "src/core/*", "src/extensions/*", "src/model_io/*", "src/runtime/*", "src/tokenizers/*"],
     skip: /\/(stable-diffusion|version|convert|ggml_graph_cut)\.cpp$/,
-    isJoined: true,
     flags: MAIN_FLAGS,
   },
   // It includes what the others have another declaration of.
   cut: { sources: ["src/core/ggml_graph_cut.cpp"], flags: MAIN_FLAGS },
   kernels: {
-    sources: [
-      "ggml/src/ggml-cpu/*",
-      `ggml/src/ggml-cpu/arch/${arch}/*`,
-      "ggml/src/ggml-cpu/amx/*",
-      "ggml/src/ggml-cpu/llamafile/*",
-    ],
-    skip: /\/(cpu-feats|hbm)\.cpp$/,
+    sources: ["ggml/src/ggml-cpu/*", `ggml/src/ggml-cpu/arch/${arch}/*`, "ggml/src/ggml-cpu/llamafile/*"],
+    // Weights in another order, and AMX, are for buffers that stable-diffusion.cpp does not use.
+    skip: /\/(cpu-feats|hbm|repack)\.cpp$/,
     // Llamafile's matrix products take a quarter off each image.
-    flags: ["-O3", "-DGGML_USE_CPU_REPACK", "-DGGML_USE_LLAMAFILE", ...GGML_FLAGS, ...BASELINE],
+    flags: ["-O3", "-DGGML_USE_LLAMAFILE", ...GGML_FLAGS, ...BASELINE],
   },
-  ggml: { sources: ["ggml/src/*", "thirdparty/zip.c"], skip: /ggml-opt/, flags: ["-O2", ...GGML_FLAGS] },
-};
+  ggml: {
+    sources: ["ggml/src/*", "thirdparty/zip.c"],
+    skip: new RegExp(`/(ggml-opt|${SETTING_UP.join("|")})\\.cpp$`),
+    flags: ["-O2", ...GGML_FLAGS],
+  },
+  settingUp: { sources: SETTING_UP.map((name) => `ggml/src/${name}.cpp`), flags: ["-Og", ...GGML_FLAGS] },
+} as const satisfies Readonly<Record<string, Part>>;
+/** Static functions of these names are in several of the files that are compiled as one. */
+const TWICE = ["set_error", "get_cache_reuse_threshold"];
 const INCLUDES = ["", "include", "src", "src/core", "thirdparty", "ggml/include", "ggml/src", "ggml/src/ggml-cpu"];
 
 export interface SdObjects {
@@ -76,7 +83,7 @@ export interface SdObjects {
 }
 
 /**
- * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes two minutes the
+ * Builds the image library and puts it beside the llama shim, so that development runs find it there. Takes half a minute the
  * first time, and seconds after a change of the shim. Returns its path; undefined, with a line about it, where the sources
  * cannot be had or do not compile. Throws BuildError when they are not the pinned ones.
  */
@@ -96,7 +103,8 @@ export async function buildImage(flavour: Flavour): Promise<string | undefined> 
         makeFolder(target, async (temporary) => {
           const includes = [...INCLUDES.map((folder) => join(sources, folder)), inside];
           const parts = [...objects, ...(await exportsOnly(temporary))];
-          const flags = ["-DGGML_MAX_NAME=128", ...flavourFlags(flavour)];
+          // The shim computes nothing.
+          const flags = ["-O1", "-DGGML_MAX_NAME=128", ...flavourFlags(flavour)];
           await compileShim({ name: "image", includes, parts, flags }, temporary);
         }),
       );
@@ -122,7 +130,7 @@ export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
   const sources = join(crate, "stable-diffusion.cpp");
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
-  const id = fingerprint([pin, PARTS, FLAGS, Object.values(PARTS).map(({ skip }) => String(skip)), ours]);
+  const id = fingerprint([pin, PARTS, FLAGS, TWICE, Object.values<Part>(PARTS).map(({ skip }) => String(skip)), ours]);
   const folder = join(out, "image", `sd-${id}`);
   mkdirSync(folder, { recursive: true });
   const units = (
@@ -146,18 +154,30 @@ interface Unit {
 }
 
 async function unitsOf(sources: string, name: string, part: Part, folder: string): Promise<Unit[]> {
-  const files = part.sources.flatMap((pattern) => filesOf(sources, pattern)).filter((file) => !part.skip?.test(file));
-  const { isJoined, flags } = part;
-  if (!isJoined) return files.map((source) => ({ source, flags }));
-  const source = join(folder, `${name}.cpp`);
-  // A static function of this name is in several.
-  const lines = files.map((file, at) => `#define set_error set_error_${at}\n#include "${file}"\n#undef set_error\n`);
-  await Bun.write(source, lines.join(""));
-  return [{ source, flags }];
+  const { begins, flags } = part;
+  const files = filesIn(sources, part);
+  if (begins === undefined) return files.map((source) => ({ source, flags }));
+  return [{ source: await joined([join(inside, begins), ...files], join(folder, `${name}.cpp`)), flags }];
 }
 
+/** Writes the part of the library that is compiled as one with this file at its beginning, and returns its path. */
+export const mainWith = (first: string, sources: string, path: string): Promise<string> =>
+  joined([first, ...filesIn(sources, PARTS.main)], path);
+
+async function joined(files: readonly string[], path: string): Promise<string> {
+  const blocks = files.map((file, at) => {
+    const renamed = TWICE.map((name) => `#define ${name} ${name}_${at}\n`).join("");
+    return `${renamed}#include "${file}"\n${TWICE.map((name) => `#undef ${name}\n`).join("")}`;
+  });
+  await Bun.write(path, blocks.join(""));
+  return path;
+}
+
+const filesIn = (sources: string, { sources: patterns, skip }: Part): string[] =>
+  patterns.flatMap((pattern) => filesOf(sources, pattern)).filter((file) => !skip?.test(file));
+
 function filesOf(sources: string, pattern: string): string[] {
-  const path = pattern.startsWith("/") ? pattern : join(sources, pattern);
+  const path = join(sources, pattern);
   if (!path.endsWith("*")) return [path];
   const folder = path.slice(0, -2);
   return readdirSync(folder)

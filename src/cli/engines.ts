@@ -3,7 +3,7 @@
 import { hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
-import { availableMemory, physicalCores } from "../config/memory.ts";
+import { availableMemory, physicalCores } from "../engine/process/memory.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";

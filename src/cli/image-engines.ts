@@ -5,19 +5,21 @@ import { join } from "node:path";
 import { fileName } from "../../ffi/runtime/library.ts";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { availableMemory } from "../config/memory.ts";
+import { availableMemory } from "../engine/process/memory.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readImageFile, type ImageFile } from "../model/image-file.ts";
 import { computeOptions, reading, SYSTEM_ENGINE } from "./engines.ts";
-import { namedModel } from "./named-model.ts";
+import type { ModelPart } from "../store/models/known-sets.ts";
+import { namedModel, type NamedModel } from "./named-model.ts";
 
-/** The files that a Config names, checked. */
+/** The files of an image model, checked. */
 export interface ImageFiles {
-  readonly models: readonly ImageFile[];
-  /** Of all these models. */
+  /** What clients call it. */
+  readonly id: string;
+  readonly model: ImageFile;
   readonly vae?: ImageFile;
   readonly taesd?: ImageFile;
   readonly textEncoders: readonly ImageFile[];
@@ -28,28 +30,59 @@ const DEMO_SIZE = { width: 128, height: 128 } as const;
 /** One node of a graph may take so long on a slow machine, and nothing is heard of it meanwhile. */
 const QUIET_MS = 60_000;
 
-/** Throws ExitError about a file that cannot be used, or two models of one name. */
-export function readImageFiles(config: Config): ImageFiles {
+/** The image models that a Config names. Throws ExitError about a file that cannot be used, or two models of one name. */
+export function readImageFiles(config: Config): ImageFiles[] {
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, modelsDir } = config;
-  const fileOf = (name: string) => readImageFile(namedModel(name, modelsDir).path);
+  const pathOf = (name: string) => namedModel(name, modelsDir).path;
+  const given = {
+    ...(imageVae !== undefined && { vae: pathOf(imageVae) }),
+    ...(imageTaesd !== undefined && { taesd: pathOf(imageTaesd) }),
+    textEncoders: imageTextEncoders.map(pathOf),
+  };
   return reading(() => {
-    const models = imageModels.map(fileOf);
+    const adapters = imageLora.map(({ name, path }) => ({ ...readImageFile(path), name }));
+    const models = imageModels.map((name) => {
+      const { path, set } = namedModel(name, modelsDir);
+      const { vae, taesd, textEncoders } = set ? partsIn(set.parts) : given;
+      const model = readImageFile(path);
+      return {
+        id: set?.name ?? model.id,
+        model,
+        ...(vae !== undefined && { vae: readImageFile(vae) }),
+        ...(taesd !== undefined && { taesd: readImageFile(taesd) }),
+        textEncoders: textEncoders.map((encoder) => readImageFile(encoder)),
+        adapters,
+      };
+    });
     const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
     if (twice) throw new ModelFileError(`Two image models are called ${twice.id}; clients could ask for one only.`);
-    return {
-      models,
-      ...(imageVae !== undefined && { vae: fileOf(imageVae) }),
-      ...(imageTaesd !== undefined && { taesd: fileOf(imageTaesd) }),
-      textEncoders: imageTextEncoders.map(fileOf),
-      adapters: imageLora.map(({ name, path }) => ({ ...readImageFile(path), name })),
-    };
+    return models;
   });
 }
 
+interface PartPaths {
+  readonly vae?: string;
+  readonly taesd?: string;
+  readonly textEncoders: readonly string[];
+}
+
+/** What svc pull brought with a model: others do not fit it. */
+function partsIn(parts: NonNullable<NamedModel["set"]>["parts"]): PartPaths {
+  const of = (wanted: ModelPart) => parts.filter(({ part }) => part === wanted).map(({ path }) => path);
+  const [vae] = of("vae");
+  const [taesd] = of("taesd");
+  return { ...(vae && { vae }), ...(taesd && { taesd }), textEncoders: of("text-encoder") };
+}
+
 /** One engine a model, loaded on first use; without one the embedded model draws. None where the build left the library out. */
-export function imageEngines(files: ImageFiles, config: Config, launch: Launch, native: NativeFiles): ImageEngine[] {
+export function imageEngines(
+  models: readonly ImageFiles[],
+  config: Config,
+  launch: Launch,
+  native: NativeFiles,
+): ImageEngine[] {
   if (!existsSync(join(native.libraries, fileName("image")))) {
-    if (files.models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
+    if (models.length > 0) launch.log.warn("no image model is offered: the image library is not built");
     return [];
   }
   const engine = (id: string, created: number, parts: Parts) =>
@@ -61,8 +94,8 @@ export function imageEngines(files: ImageFiles, config: Config, launch: Launch, 
       quietMs: QUIET_MS,
       availableBytes: () => availableMemory(),
     });
-  if (files.models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
-  return files.models.map((model) => engine(model.id, model.modified, partsOf(model, files)));
+  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(native))];
+  return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 
 type Parts = Omit<PainterOptions, "name" | keyof ReturnType<typeof computeOptions>>;
@@ -79,7 +112,7 @@ function demoParts({ embeddedImages }: NativeFiles): Parts {
   };
 }
 
-function partsOf(model: ImageFile, { vae, taesd, textEncoders, adapters }: ImageFiles): Parts {
+function partsOf({ model, vae, taesd, textEncoders, adapters }: ImageFiles): Parts {
   const all = [model, ...textEncoders, ...(vae ? [vae] : []), ...(taesd ? [taesd] : [])];
   return {
     modelPath: model.path,

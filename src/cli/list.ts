@@ -16,7 +16,12 @@ export function listStored(config: Config, asJson: boolean): number {
     pulled: model.pulled ?? null,
     complete: store.isReady(model),
     url: model.url,
-    files: filesOf(model).map(({ path, bytes = null, sha256 = null }) => ({ path: store.path(path), bytes, sha256 })),
+    files: filesOf(model).map(({ path, bytes = null, sha256 = null, part }) => ({
+      path: store.path(path),
+      bytes,
+      sha256,
+      ...(part && { part }),
+    })),
     mmproj: model.projector ? store.path(model.projector.path) : null,
   }));
   if (asJson) process.stdout.write(`${JSON.stringify(models, undefined, 2)}\n`);

@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { nearest } from "../config/nearest.ts";
+import type { ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { isRepo } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
@@ -14,6 +15,11 @@ export interface NamedModel {
   readonly path: string;
   /** The projector that came with a downloaded model. */
   readonly mmproj?: string;
+  /** Of a downloaded model that consists of parts: its name, and its other files. */
+  readonly set?: {
+    readonly name: string;
+    readonly parts: readonly { readonly part: ModelPart; readonly path: string }[];
+  };
 }
 
 /**
@@ -39,9 +45,11 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     throw new ExitError("model", `${found.name} is not complete: svc pull ${sourceOf(found)} downloads the rest.`);
   }
   const [first] = found.files;
+  const parts = found.files.flatMap(({ part, path }) => (part ? [{ part, path: store.path(path) }] : []));
   return {
     path: store.path(first?.path ?? ""),
     ...(found.projector && { mmproj: store.path(found.projector.path) }),
+    ...(parts.length > 0 && { set: { name: found.name, parts } }),
   };
 }
 

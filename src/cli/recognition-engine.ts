@@ -3,7 +3,7 @@
 import { dirname, join } from "node:path";
 import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { physicalCores } from "../config/memory.ts";
+import { physicalCores } from "../engine/process/memory.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { SYSTEM_FOLDERS, Tessdata } from "../store/tessdata.ts";

@@ -151,7 +151,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
-  readonly images: ImageFiles;
+  readonly images: readonly ImageFiles[];
   readonly kokoro: FoundKokoro | undefined;
 }
 

@@ -91,7 +91,7 @@ function describeOne(schema: TSchema): string {
     case "integer":
       return `an integer${range(schema["minimum"], schema["maximum"], "")}`;
     case "number":
-      return `a number${range(schema["exclusiveMinimum"] ?? schema["minimum"], schema["maximum"], "")}`;
+      return `a number${numberRange(schema)}`;
     case "string":
       return `a string${range(schema["minLength"], schema["maxLength"], " of", "characters")}`;
     case "array":
@@ -114,6 +114,11 @@ function range(least: number | undefined, most: number | undefined, prefix: stri
   if (least !== undefined && most !== undefined) return `${prefix || " from"} ${least} to ${most}${suffix}`;
   if (least !== undefined) return `${prefix} at least ${least}${suffix}`;
   return most === undefined ? "" : `${prefix} at most ${most}${suffix}`;
+}
+
+function numberRange({ exclusiveMinimum: above, minimum, maximum }: TSchema): string {
+  if (above === undefined) return range(minimum, maximum, "");
+  return ` above ${above}${maximum === undefined ? "" : ` and at most ${maximum}`}`;
 }
 
 /** A value by type and size; its text stays out of messages. */

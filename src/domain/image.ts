@@ -103,7 +103,13 @@ export type ImageEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }
   | { readonly type: "progress"; readonly image: number; readonly step: number; readonly steps: number }
-  | { readonly type: "preview"; readonly image: number; readonly index: number; readonly data: Uint8Array }
+  | {
+      readonly type: "preview";
+      readonly image: number;
+      readonly index: number;
+      readonly data: Uint8Array;
+      readonly size: ImageSize;
+    }
   | {
       readonly type: "image";
       readonly image: number;
@@ -113,11 +119,8 @@ export type ImageEvent =
     }
   | { readonly type: "result" };
 
-type Preview = Extract<ImageEvent, { readonly type: "preview" }>;
-
-/** What those are told who want the images; of a preview, the size that the image will have, where that is known. */
-export type DrawingEvent =
-  Exclude<ImageEvent, Preview | { readonly type: "started" }> | (Preview & { readonly size?: ImageSize });
+/** What those are told who want the images. */
+export type DrawingEvent = Exclude<ImageEvent, { readonly type: "started" }>;
 
 /** How far the images of a request are. */
 export interface ImageProgress {

@@ -5,6 +5,9 @@ const OPEN: ReadonlySet<string> = new Set(["/", "/health", "/openapi.json", "/do
 /** Whether the route is for everybody: it tells nothing of anybody's own, needs no API key, and any page may link to it. */
 export const isOpen = (pathname: string | undefined): boolean => pathname !== undefined && OPEN.has(pathname);
 
+/** Whether a route takes an API key as a password, too: the clients of that web interface know nothing else. */
+export const takesPassword = (pathname: string | undefined): boolean => pathname?.startsWith("/sdapi/") === true;
+
 /** Whether requests count towards the limits of their API key: those that make something. Cancelling is never refused. */
 export const isLimited = (method: string, pathname: string): boolean =>
   method === "POST"

@@ -4,7 +4,7 @@ import type { ImageMedia } from "../domain/media.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
-import { readOwnPng, writeBmp, type Pixels } from "./pixels.ts";
+import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
 import { abortable, contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
@@ -24,24 +24,37 @@ const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
  * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright, puts it on white, and makes its longest
  * side at most `maxSide` pixels, never larger than it was. Throws Refusal, or the signal's reason.
  */
-export async function decodeImage(
+export const decodeImage = (
   bytes: Uint8Array,
   maxSide: number,
-  limits: MediaLimits,
+  { maxPixels }: MediaLimits,
   signal: AbortSignal,
-): Promise<ImageMedia> {
+): Promise<ImageMedia> =>
+  opened(bytes, maxPixels, signal, async (picture, alpha) => {
+    const { width, height, rgb } = await render(picture, alpha, maxSide, maxPixels, signal);
+    return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
+  });
+
+/** How opaque the pixels of such a file are, upright and in its own size. Throws Refusal, or the signal's reason. */
+export const decodeOpacity = (bytes: Uint8Array, { maxPixels }: MediaLimits, signal: AbortSignal): Promise<Opacity> =>
+  opened(bytes, maxPixels, signal, async (picture) => readOpacity(await plainPng(picture, maxPixels, signal), signal));
+
+/** Has `use` decode a file whose header is in order. */
+async function opened<T>(
+  bytes: Uint8Array,
+  maxPixels: number,
+  signal: AbortSignal,
+  use: (picture: Picture, alpha: boolean) => Promise<T>,
+): Promise<T> {
   const format = imageFormat(bytes);
   if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
   const header = readImageHeader(format, bytes);
-  checkHeader(format, header, limits.maxPixels);
+  checkHeader(format, header, maxPixels);
   try {
     const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
-    const picture = { bytes: file, orientation: header.orientation ?? 1 };
-    const pixels = await render(picture, header.alpha, maxSide, limits.maxPixels, signal);
-    const { width, height, rgb } = pixels;
-    return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
+    return await use({ bytes: file, orientation: header.orientation ?? 1 }, header.alpha);
   } catch (error) {
-    throw asRefusal(error, format, limits.maxPixels);
+    throw asRefusal(error, format, maxPixels);
   }
 }
 
@@ -107,11 +120,14 @@ async function render(
   return decode({ bytes: await writeBmp(full, signal), orientation: 1 }, maxPixels, signal, maxSide);
 }
 
-async function decode(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> {
+const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> =>
+  readOwnPng(await plainPng(picture, maxPixels, signal, maxSide), signal);
+
+/** As `readOwnPng` and `readOpacity` read it. */
+function plainPng(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Uint8Array> {
   const image = upright(new Bun.Image(picture.bytes, { maxPixels }), picture.orientation);
   if (maxSide !== undefined) image.resize(maxSide, maxSide, { fit: "inside", withoutEnlargement: true });
-  const png = await abortable(image.png({ compressionLevel: 0 }).bytes(), signal);
-  return readOwnPng(png, signal);
+  return abortable(image.png({ compressionLevel: 0 }).bytes(), signal);
 }
 
 /** The decoder's own words stay here: they may speak of the file's content. */

@@ -16,20 +16,54 @@ export interface Pixels {
 const PIECE_BYTES = 1 << 20;
 const BMP_HEAD = 54;
 
+/** How opaque the pixels of an image are. */
+export interface Opacity {
+  readonly width: number;
+  readonly height: number;
+  /** A byte a pixel, 255 is opaque. */
+  readonly data: Uint8Array;
+}
+
 /**
  * The pixels of a PNG as Bun.Image writes it at compression level 0 (8 bits RGBA, no row filter), on a white ground.
  * Throws Error on any other PNG.
  */
 export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
-  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
-  const width = view.getUint32(16);
-  const height = view.getUint32(20);
-  if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
+  const { width, height } = sizeOf(png);
   const rgb = new Uint8Array(width * height * 3);
+  await eachRow(png, signal, (rgba, from, row) => onWhite(rgba, from, rgb, row * width * 3, width));
+  return { width, height, rgb };
+}
+
+/** How opaque the pixels of such a PNG are. */
+export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise<Opacity> {
+  const { width, height } = sizeOf(png);
+  const data = new Uint8Array(width * height);
+  await eachRow(png, signal, (rgba, from, row) => {
+    for (let x = 0; x < width; x++) data[row * width + x] = rgba[from + x * 4 + 3] as number;
+  });
+  return { width, height, data };
+}
+
+const viewOf = (png: Uint8Array): DataView => new DataView(png.buffer, png.byteOffset, png.byteLength);
+
+function sizeOf(png: Uint8Array): { readonly width: number; readonly height: number } {
+  const view = viewOf(png);
+  if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
+  return { width: view.getUint32(16), height: view.getUint32(20) };
+}
+
+/** `take` gets each row: its pixels begin at `from` of `rgba`. */
+async function eachRow(
+  png: Uint8Array,
+  signal: AbortSignal,
+  take: (rgba: Uint8Array, from: number, row: number) => void,
+): Promise<void> {
+  const { width, height } = sizeOf(png);
   const stride = 1 + width * 4;
   let rest = new Uint8Array(0);
   let row = 0;
-  const inflate = Readable.from(imageData(png, view)).pipe(createInflate({ chunkSize: PIECE_BYTES }));
+  const inflate = Readable.from(imageData(png)).pipe(createInflate({ chunkSize: PIECE_BYTES }));
   try {
     for await (const chunk of inflate as AsyncIterable<Uint8Array>) {
       signal.throwIfAborted();
@@ -37,7 +71,7 @@ export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<
       let at = 0;
       for (; at + stride <= bytes.length; at += stride, row++) {
         if (bytes[at] !== 0) throw new Error("Bun.Image wrote a PNG with filtered rows");
-        onWhite(bytes, at + 1, rgb, row * width * 3, width);
+        take(bytes, at + 1, row);
       }
       rest = bytes.slice(at);
     }
@@ -45,12 +79,12 @@ export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<
     inflate.destroy();
   }
   if (row !== height) throw new Error("Bun.Image wrote a PNG with missing rows");
-  return { width, height, rgb };
 }
 
 /** The contents of all IDAT chunks, in large pieces: they are written in small ones. */
-function* imageData(png: Uint8Array, view: DataView): Generator<Uint8Array> {
+function* imageData(png: Uint8Array): Generator<Uint8Array> {
   const IDAT = 0x49444154;
+  const view = viewOf(png);
   let pieces: Uint8Array[] = [];
   let length = 0;
   for (let at = 8; at + 12 <= png.length; at += 12 + view.getUint32(at)) {

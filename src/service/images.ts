@@ -5,7 +5,6 @@ import {
   type DrawingEvent,
   type ImageEvent,
   type ImageProgress,
-  type ImageSize,
   type ImageWork,
 } from "../domain/image.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -145,7 +144,7 @@ export class ImageService {
       for await (const event of events) {
         see(event);
         if (event.type === "accepted") this.running.set(id, progress);
-        yield event.type === "preview" ? sized(event, job.work.size ?? usualSize(engine, job.work)) : event;
+        yield event;
       }
     } finally {
       end();
@@ -161,14 +160,6 @@ export class ImageService {
     return made;
   }
 }
-
-type Preview = Extract<ImageEvent, { readonly type: "preview" }>;
-
-const sized = (preview: Preview, size: ImageSize | undefined): DrawingEvent => ({ ...preview, ...(size && { size }) });
-
-/** A changed image is as large as it was, which nobody here knows. */
-const usualSize = (engine: ImagePort, { edit }: ImageWork): ImageSize | undefined =>
-  edit ? undefined : engine.status().model?.size;
 
 const sources = ({
   image,

@@ -55,14 +55,12 @@ const listed = async () => JSON.parse((await finish(["list", "--json"])).out);
 test(
   "a known set is asked for by its name, and only its very files are taken",
   async () => {
-    const [model] = KOKORO.files;
-    hub.add(KOKORO.repo, model?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
+    const [{ repo, files }] = KOKORO.repos;
+    hub.add(repo, files[0]?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
     const { code, out, err } = await finish(["pull", "kokoro"]);
     expect([code, out]).toEqual([5, ""]);
     expect(err).toContain("has another onnx/model_quantized.onnx than the one that this svc knows");
-    expect(await listed()).toMatchObject([
-      { name: "kokoro", complete: false, url: `https://huggingface.co/${KOKORO.repo}` },
-    ]);
+    expect(await listed()).toMatchObject([{ name: "kokoro", complete: false, url: `https://huggingface.co/${repo}` }]);
   },
   TIMEOUT_MS,
 );

@@ -2,10 +2,8 @@
 // svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the browser; default: chromium
 // where it is installed. Without one it prints why it checks nothing.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { check, equal, ok, skip, summary } from "./checks.ts";
+import { chromium, findingsOf } from "./pages.ts";
 import { JFK, JFK_WORDS, saidIn, SENTENCE, silence } from "./sounds.ts";
 
 /** What the page finds out. */
@@ -19,10 +17,14 @@ interface Findings {
 }
 
 const RECORDED_MS = 13_000;
-const TIMEOUT_MS = 150_000;
+const MICROPHONE = [
+  "--use-fake-ui-for-media-stream",
+  "--use-fake-device-for-media-stream",
+  `--use-file-for-fake-audio-capture=${JFK}`,
+];
 
 /** Runs in the page. */
-async function inPage(url: string, words: string, recordedMs: number): Promise<void> {
+async function inPage(url: string, words: string, recordedMs: number): Promise<Findings> {
   const send = async (file: Blob, fields: Readonly<Record<string, string>> = {}) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -50,7 +52,7 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<v
   const body = JSON.stringify({ input: words, voice: "alloy" });
   const said = await (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body })).blob();
   const { duration } = await new AudioContext().decodeAudioData(await said.arrayBuffer());
-  const findings: Findings = {
+  return {
     type: recorder.mimeType,
     status: heard.status,
     text,
@@ -58,64 +60,16 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<v
     silence: { status: unheard.status, code: error.code },
     spoken: { type: said.type, seconds: duration },
   };
-  await fetch("/findings", { method: "POST", body: JSON.stringify(findings) });
 }
 
-/** Opens the page in this browser and resolves with what it found. Throws when it cannot say. */
-async function findings(browser: string): Promise<Findings> {
-  const { promise, resolve, reject } = Promise.withResolvers<Findings>();
-  const call = `(${inPage})(${[process.env["SVC_URL"], SENTENCE, RECORDED_MS].map((one) => JSON.stringify(one))})`;
-  const failed = `.catch((error) => fetch("/failure", { method: "POST", body: String(error) }))`;
-  const page = `<!doctype html><meta charset="utf-8"><title>svc</title><body><script>${call}${failed}</script>`;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    routes: {
-      "/": () => new Response(page, { headers: { "Content-Type": "text/html" } }),
-      "/silence.wav": () => new Response(silence()),
-      "/findings": async (request) => {
-        resolve((await request.json()) as Findings);
-        return new Response();
-      },
-      "/failure": async (request) => {
-        reject(new Error(await request.text()));
-        return new Response();
-      },
-    },
-  });
-  const profile = mkdtempSync(join(tmpdir(), "svc-browser-"));
-  const flags = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--use-fake-ui-for-media-stream",
-    "--use-fake-device-for-media-stream",
-    `--use-file-for-fake-audio-capture=${JFK}`,
-    `--user-data-dir=${profile}`,
-  ];
-  const child = Bun.spawn([browser, ...flags, `http://localhost:${server.port}/`], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  void child.stderr.text().then((output) => reject(new Error(`the browser ended:\n${output.slice(-2000)}`)));
-  const timer = setTimeout(() => reject(new Error("the page found nothing")), TIMEOUT_MS);
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    child.kill("SIGKILL");
-    await child.exited;
-    await server.stop(true);
-    rmSync(profile, { recursive: true, force: true });
-  }
-}
-
-const browser = process.env["CHROMIUM"] ?? Bun.which("chromium");
+const browser = chromium();
 if (browser) {
   console.log("Chromium");
-  const found = await findings(browser).catch((error: Error) => error);
+  const script = `(${inPage})(${[process.env["SVC_URL"], SENTENCE, RECORDED_MS].map((one) => JSON.stringify(one))})`;
+  const files = { "/silence.wav": () => new Response(silence()) };
+  const found = await findingsOf<Findings>(browser, { script, files, flags: MICROPHONE }).catch(
+    (error: Error) => error,
+  );
   const get = () => {
     if (found instanceof Error) throw found;
     return found;

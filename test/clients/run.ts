@@ -112,10 +112,10 @@ await withServers(async (servers) => {
     for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
-  await runChecks([process.execPath, "browser.ts"], env);
+  for (const page of ["browser.ts", "browser-images.ts"]) await runChecks([process.execPath, page], env);
   for (const { python, checks, pages } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
-    if (pages !== undefined) await runChecks([process.execPath, "pages.ts", pages, python], env);
+    if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], env);
   }
   await crash.stop(true);
 });

@@ -58,7 +58,7 @@ describe.skipIf(!isWhole)("kokoro", () => {
   );
 
   test("its voices are those that svc pull kokoro knows by their checksums", () => {
-    for (const { path, sha256, bytes } of KOKORO.files.filter((file) => file.path.startsWith("voices/"))) {
+    for (const { path, sha256, bytes } of KOKORO.repos[0].files.filter((file) => file.path.startsWith("voices/"))) {
       const content = readFileSync(join(folder, path));
       const found = new Bun.CryptoHasher("sha256").update(content).digest("hex");
       expect([path, content.length, found]).toEqual([path, bytes, sha256]);

@@ -23,6 +23,36 @@ describe("a request with one of the keys is answered", () => {
   });
 });
 
+describe("the API of Stable Diffusion's web interface takes a key by Basic authentication, as its clients send it", () => {
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
+  const options = async ({ url }: { url: string }, headers: Record<string, string>) => {
+    const response = await fetch(`${url}/sdapi/v1/options`, { headers });
+    return [response.status, await response.text()] as const;
+  };
+
+  test.each(["user:eve-key", "eve-key:", "eve-key:anything", "eve-key", ":eve-key"])("%s", async (text) => {
+    const server = serveKeyed();
+    expect((await options(server, basic(text)))[0]).toBe(200);
+    // Only there.
+    expect((await fetch(`${server.url}/v1/models`, { headers: basic(text) })).status).toBe(401);
+  });
+
+  test.each([
+    basic("user:wrong"),
+    basic("wrong:eve-keyx"),
+    basic(":"),
+    basic("user:eve:key"),
+    { authorization: "Basic eve-key" },
+    { authorization: "Basic" },
+    { authorization: "Basic ä" },
+    {},
+  ])("not %j", async (headers: Record<string, string>) => {
+    const [status, text] = await options(serveKeyed(), headers);
+    expect([status, JSON.parse(text)]).toEqual([401, expect.objectContaining({ error: "invalid_api_key" })]);
+    expect(text).not.toContain("eve");
+  });
+});
+
 describe("any other is 401, whatever it asks for, and nothing is computed", () => {
   const wrong: Record<string, string>[] = [
     {},

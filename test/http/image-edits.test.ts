@@ -271,6 +271,12 @@ describe("refuses and names the part", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
+  test("the sentence about a strength says which ones there are", async () => {
+    const response = await send(serve(), form(["prompt", prompt], ["image", image], ["strength", "0"]));
+    const { error } = (await response.json()) as Fault;
+    expect(error.message).toBe("'strength' must be a number above 0 and at most 1; got 0.");
+  });
+
   test("more images than a request may have, under both names", async () => {
     const server = serve();
     const many = (name: string, count: number) => Array.from({ length: count }, () => [name, image] as const);

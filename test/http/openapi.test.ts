@@ -168,7 +168,7 @@ describe("GET /openapi.json", () => {
     expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError", "SdapiError"]);
   });
 
-  test("names both headers of API keys, and the routes that need none", async () => {
+  test("names the ways to send an API key, and the routes that take others or need none", async () => {
     const document = await describeServer(serve().url);
     expect(document.components.securitySchemes).toMatchObject({
       bearer: { type: "http", scheme: "bearer" },
@@ -176,8 +176,13 @@ describe("GET /openapi.json", () => {
     });
     expect(document["security"]).toEqual([{ bearer: [] }, { apiKey: [] }, {}]);
     const open = Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.values(item).flatMap(({ security }) => (security === undefined ? [] : path)),
+      Object.values(item).flatMap(({ security }) => (Array.isArray(security) && security.length === 0 ? path : [])),
     );
+    const basic = Object.entries(document.paths).flatMap(([path, item]) =>
+      JSON.stringify(item).includes(`"security":[{"basic":[]}`) ? path : [],
+    );
+    expect(basic.length).toBeGreaterThan(5);
+    expect(basic.filter((path) => !path.startsWith("/sdapi/"))).toBeEmpty();
     expect(open.toSorted()).toEqual(OPEN.toSorted());
   });
 

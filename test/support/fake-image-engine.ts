@@ -62,16 +62,17 @@ export class FakeDrawer implements ImagePort {
     aborted.catch(() => {});
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     const steps = work.steps ?? Math.max(1, Math.ceil(this.known.steps * (work.stepShare ?? 1)));
+    const size = work.size ?? this.known.size;
     for (let image = 0; image < work.count; image++) {
       for (let step = 1; step <= steps; step++) {
         await Promise.race([this.gate, aborted]);
         yield { type: "progress", image, step, steps };
         const index = step - 1;
         if (index < work.previews && step < steps)
-          yield { type: "preview", image, index, data: bytes(`preview ${index}`) };
+          yield { type: "preview", image, index, data: bytes(`preview ${index}`), size };
       }
       const seed = work.seed + image;
-      yield { type: "image", image, data: bytes(`image ${seed}`), size: work.size ?? this.known.size, seed };
+      yield { type: "image", image, data: bytes(`image ${seed}`), size, seed };
       if (this.failure) throw this.failure;
     }
     yield { type: "result" };

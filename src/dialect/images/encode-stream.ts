@@ -24,12 +24,12 @@ export function imageWriter(
     const type = name === "error" ? name : `${kind}.${name}`;
     put({ event: type, data: JSON.stringify({ type, ...rest }) });
   };
-  const common = (data: Uint8Array, image: number, size: ImageSize | undefined) => ({
+  const common = (data: Uint8Array, image: number, size: ImageSize) => ({
     b64_json: data.toBase64(),
     created_at: now(),
     background: "opaque",
     output_format: call.work.encoding.format,
-    size: size ? encodeSize(size) : "auto",
+    size: encodeSize(size),
     quality: call.quality ?? "auto",
     image_index: image,
   });

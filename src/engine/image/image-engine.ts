@@ -72,7 +72,7 @@ export class ImageEngine
     const { engine, availableBytes } = this.options;
     const available = availableBytes();
     if (engine.bytes <= available) return;
-    const message = `The image model needs ${gigabytes(engine.bytes)} of memory; ${gigabytes(available)} are free.`;
+    const message = `The image model needs ${gigabytes(engine.bytes)} of memory for its weights alone; ${gigabytes(available)} are free.`;
     throw new SvcError("engine_unavailable", message, { retryAfterSeconds: RETRY_S });
   }
 

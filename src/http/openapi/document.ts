@@ -8,7 +8,7 @@ import { ErrorEnvelope, MessagesError, OllamaError, SdapiError } from "../../con
 import { MultiplexEvent } from "../../contract/multiplex.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { LONGEST_DEADLINE_MS } from "../generation-headers.ts";
-import { isLimited, isOpen } from "../access.ts";
+import { isLimited, isOpen, takesPassword } from "../access.ts";
 import { commonRules, operations } from "./operations.ts";
 import { keyErrors, limitErrors, tags, type Operation } from "./operation.ts";
 
@@ -55,6 +55,9 @@ const ERROR_HEADERS: Readonly<Record<string, Record<string, unknown>>> = {
   503: { "Retry-After": { description: "Whole seconds, if known.", schema: { type: "integer" } } },
 };
 
+/** Ways to send an API key. The last: a server without keys asks for none. */
+const KEYS = [{ bearer: [] }, { apiKey: [] }, {}];
+
 /** Describes every route of `app`. Call it once all routes are registered. */
 export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
   const generated = (await generate(app)) as OpenApiDocument;
@@ -69,12 +72,12 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
     servers: [{ url: "/" }],
     tags: tags.map((name) => ({ name })),
     paths: generated.paths,
-    // The last: a server without keys asks for none.
-    security: [{ bearer: [] }, { apiKey: [] }, {}],
+    security: KEYS,
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "A key of --api-key or --api-key-file." },
         apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "The same in another header." },
+        basic: { type: "http", scheme: "basic", description: "The same as password or user." },
       },
       schemas: {
         ...schemas,
@@ -93,6 +96,7 @@ export async function describeApi(app: AnyElysia): Promise<OpenApiDocument> {
       const operation = operations[`${method.toUpperCase()} ${path}`];
       if (!operation) continue;
       if (isOpen(path)) described["security"] = [];
+      if (takesPassword(path)) described["security"] = [{ basic: [] }, ...KEYS];
       const forAll = {
         ...(!isOpen(path) && keyErrors),
         ...(isLimited(method.toUpperCase(), path) && limitErrors),

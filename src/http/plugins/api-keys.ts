@@ -15,25 +15,27 @@ export class ApiKeys {
     this.known = keys.map(({ name, key }) => ({ name, digest: digest(key) }));
   }
 
-  /** The name of the request's key; undefined without keys. Throws SvcError `invalid_api_key`. */
-  check(headers: Headers): string | undefined {
-    const name = this.nameOf(headers);
+  /**
+   * The name of the request's key; undefined without keys. `byPassword`: it may be the user or the password of Basic
+   * authentication. Throws SvcError `invalid_api_key`.
+   */
+  check(headers: Headers, byPassword = false): string | undefined {
+    const name = this.nameOf(headers, byPassword);
     if (name !== undefined || this.known.length === 0) return name;
-    const isGiven = presented(headers).length > 0;
+    const isGiven = presented(headers, byPassword).length > 0;
+    const ways = `Authorization: Bearer KEY${byPassword ? ", Basic with it as password," : ""} or x-api-key: KEY`;
     throw new SvcError(
       "invalid_api_key",
-      isGiven
-        ? "The API key is not one of this server's."
-        : "An API key is required, as Authorization: Bearer KEY or x-api-key: KEY.",
+      isGiven ? "The API key is not one of this server's." : `An API key is required, as ${ways}.`,
     );
   }
 
   /** The same where requests may do without. */
-  nameOf(headers: Headers): string | undefined {
+  nameOf(headers: Headers, byPassword = false): string | undefined {
     if (this.known.length === 0) return undefined;
     let name: string | undefined;
     // To the end of the list, so that the time tells nothing of the keys.
-    for (const given of presented(headers).map(digest)) {
+    for (const given of presented(headers, byPassword).map(digest)) {
       for (const one of this.known) if (timingSafeEqual(given, one.digest)) name ??= one.name;
     }
     return name;
@@ -41,11 +43,19 @@ export class ApiKeys {
 }
 
 /** Clients may send both, and only one of them is meant for this server. */
-function presented(headers: Headers): string[] {
+function presented(headers: Headers, byPassword: boolean): string[] {
   const bearer = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-  return [bearer, headers.get("x-api-key"), ...keyProtocols(headers)].filter(
+  const passwords = byPassword ? passwordsIn(headers) : [];
+  return [bearer, headers.get("x-api-key"), ...passwords, ...keyProtocols(headers)].filter(
     (key): key is string => typeof key === "string" && key !== "",
   );
+}
+
+/** User and password of Basic authentication. */
+function passwordsIn(headers: Headers): (string | undefined)[] {
+  const encoded = /^basic +(\S+) *$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  const [user, ...password] = Buffer.from(encoded, "base64").toString().split(":");
+  return [user, password.join(":")];
 }
 
 const KEY_PROTOCOL = /^openai-insecure-api-key\.(\S+)$/;

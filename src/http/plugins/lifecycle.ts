@@ -9,7 +9,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { errorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
-import { isLimited, isOpen } from "../access.ts";
+import { isLimited, isOpen, takesPassword } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { errorResponse } from "./errors.ts";
@@ -90,7 +90,11 @@ export class Lifecycle {
     checkPathIsFound(request.url);
     const route = request.method === "OPTIONS" ? routes().find(pathname) : undefined;
     // A preflight cannot have a key.
-    if (!route) context.apiKey = isOpen(pathname) ? apiKeys.nameOf(request.headers) : apiKeys.check(request.headers);
+    if (!route) {
+      context.apiKey = isOpen(pathname)
+        ? apiKeys.nameOf(request.headers)
+        : apiKeys.check(request.headers, takesPassword(pathname));
+    }
     const { apiKey } = context;
     if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
     return route ? preflight(request.headers, route.methods) : this.handle(request);

@@ -61,13 +61,13 @@ const describedFile = {
 
 async function generate(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
   // Headers may be refused: that comes first.
-  const origin = originOf(deps, contexts, request);
+  const origin = requestOrigin(deps, contexts, request);
   const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.embeddings));
   return respond(deps, contexts, request, call, { ...origin, work: call.work }, "image_generation");
 }
 
 async function edit(deps: AppDeps, contexts: RequestContexts, request: Request): Promise<Response> {
-  const origin = originOf(deps, contexts, request);
+  const origin = requestOrigin(deps, contexts, request);
   const { call, files } = await readEdit(deps, request);
   const { strength, work } = call;
   const [image, ...references] = files.flatMap(({ name, content }) => (name === "mask" ? [] : content));
@@ -146,11 +146,6 @@ async function respond(
 function standInHeaders(asked: string | undefined, answering: string): Record<string, string> {
   if (asked === undefined || asked === answering) return {};
   return { "X-Svc-Compatibility": "emulated", "X-Svc-Emulated-Parameters": "model" };
-}
-
-function originOf(deps: AppDeps, contexts: RequestContexts, request: Request): Pick<Run, "id" | "client" | "deadline"> {
-  const { id, client, deadline } = requestOrigin(deps, contexts, request);
-  return { id, ...(client !== undefined && { client }), ...(deadline !== undefined && { deadline }) };
 }
 
 /** The convention's own service has none any more; without a description a model draws something else, and no variation. */

@@ -53,12 +53,12 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
 
   const draw = async (request: Request, call: SdapiCall | SdapiEditCall): Promise<Response> => {
     const context = contexts.of(request);
-    const { id, client, deadline } = requestOrigin(deps, contexts, request);
+    const origin = requestOrigin(deps, contexts, request);
     const report: RequestReport = {};
     context.logFields = () => ({ finish: report.error ?? report.reason, images: call.work.count });
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
-    const entry = { id, apiKey: context.apiKey, report };
+    const entry = { id: origin.id, apiKey: context.apiKey, report };
     running.add(entry);
     try {
       const { signal } = disconnection(request);
@@ -67,14 +67,7 @@ export const sdapiRoutes = (deps: AppDeps, contexts: RequestContexts) => {
         references: [],
         strength: call.strength,
       };
-      const run = {
-        id,
-        work: call.work,
-        ...(model !== undefined && { model }),
-        ...(edit && { edit }),
-        ...(client !== undefined && { client }),
-        ...(deadline !== undefined && { deadline }),
-      };
+      const run = { ...origin, work: call.work, ...(model !== undefined && { model }), ...(edit && { edit }) };
       const drawn = await collectImages(images.draw(run, signal, report));
       const { modelId: name, model: known } = images.model(model);
       const headers = { "Cache-Control": "no-store" };

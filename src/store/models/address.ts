@@ -50,6 +50,7 @@ async function probe(hub: Hub, url: string, path: string, { signal, patience }: 
     return {
       path,
       url,
+      subject: new URL(url).pathname,
       ...(Number.isSafeInteger(bytes) && { bytes }),
       ...(isSha256 && { checksum: { algorithm: "sha256", hex: linked.etag } }),
       ...(etag?.startsWith('"') && { etag }),

@@ -11,8 +11,6 @@ import { idleLimit, retrying, type RetryOptions } from "./retry.ts";
 const LONG_TO_READ = 1e9;
 
 export interface DownloadOptions extends Omit<RetryOptions, "progress"> {
-  /** What a refusal is about: the repository, or the host of a URL. */
-  readonly subject: string;
   /** Told how many bytes are there, often. */
   readonly progress: (received: number) => void;
   /** Looks at the whole file before it gets its name; throws when it is not wanted. */
@@ -41,7 +39,8 @@ export async function download(
 
 async function receive(hub: Hub, remote: RemoteFile, part: PartFile, options: DownloadOptions): Promise<void> {
   if (remote.bytes !== undefined && part.received === remote.bytes) return;
-  const { signal, patience, progress, subject } = options;
+  const { signal, patience, progress } = options;
+  const { subject } = remote;
   const limit = idleLimit(signal, patience.idleMs);
   let host = new URL(remote.url).host;
   try {

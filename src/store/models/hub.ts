@@ -67,15 +67,18 @@ function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): Rem
   const bytes = Number(large?.size ?? size);
   if (!Number.isSafeInteger(bytes) || bytes < 0) throw new PullError(`${repo} does not tell the size of its files.`);
   const checksum = toChecksum(large?.oid, oid);
-  return { path, bytes, url: addressOf(hub, repo, revision, path), ...(checksum && { checksum }) };
+  return { path, bytes, url: addressOf(hub, repo, revision, path), subject: repo, ...(checksum && { checksum }) };
 }
 
 /** The files of a known set, about which the hub is not asked. */
-export const remotesOf = ({ repo, revision, files }: KnownSet, hub: Hub): RemoteFile[] =>
-  files.map(({ path, bytes, sha256 }) => {
-    const checksum = { algorithm: "sha256", hex: sha256 } as const;
-    return { path, bytes, url: addressOf(hub, repo, revision, path), checksum, isPinned: true };
-  });
+export const remotesOf = ({ repos }: KnownSet, hub: Hub): RemoteFile[] =>
+  repos.flatMap(({ repo, revision, files }) =>
+    files.map(({ sha256, ...file }) => {
+      const checksum = { algorithm: "sha256", hex: sha256 } as const;
+      const url = addressOf(hub, repo, revision, file.path);
+      return { ...file, url, subject: repo, checksum, isPinned: true };
+    }),
+  );
 
 function addressOf({ endpoint }: Hub, repo: string, revision: string, path: string): string {
   const file = path.split("/").map(encodeURIComponent).join("/");

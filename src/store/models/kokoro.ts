@@ -58,11 +58,15 @@ const MODEL: PinnedFile = {
 };
 
 export const KOKORO: KnownSet = {
-  repo: "onnx-community/Kokoro-82M-v1.0-ONNX",
-  revision: "1939ad2a8e416c0acfeecc08a694d14ef25f2231",
-  files: [
-    MODEL,
-    ...Object.entries(VOICES).map(([name, sha256]) => ({ path: `voices/${name}.bin`, bytes: VOICE_BYTES, sha256 })),
+  repos: [
+    {
+      repo: "onnx-community/Kokoro-82M-v1.0-ONNX",
+      revision: "1939ad2a8e416c0acfeecc08a694d14ef25f2231",
+      files: [
+        MODEL,
+        ...Object.entries(VOICES).map(([name, sha256]) => ({ path: `voices/${name}.bin`, bytes: VOICE_BYTES, sha256 })),
+      ],
+    },
   ],
   use: "Its voices are offered from the next start on: svc say --voices lists them.",
 };

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from "node:path";
 import { tryLock } from "../process-lock.ts";
 import { quantRank } from "./choose-files.ts";
-import { KNOWN_SETS } from "./known-sets.ts";
+import { KNOWN_SETS, type ModelPart } from "./known-sets.ts";
 import { partsOf, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
@@ -25,6 +25,8 @@ export interface StoredFile {
   /** Relative to the folder of models. */
   readonly path: string;
   readonly bytes?: number;
+  /** What it is for in a model that has parts; absent: the model itself. */
+  readonly part?: ModelPart;
   /** Of the version that is wanted or there. */
   readonly identity?: string;
   /** Absent while the file is not there. */

@@ -69,7 +69,7 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   const files: StoredFile[] = [];
   for (const [index, remote] of remotes.entries()) {
     const file = filesOf(manifest)[index] as StoredFile;
-    files.push(await fetchFile(name, file, remote, tally, { ...options, check }, retry, subjectOf(reference)));
+    files.push(await fetchFile(name, file, remote, tally, { ...options, check }, retry));
   }
   const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
   await store.save(complete);
@@ -96,11 +96,6 @@ function lookedFor(reference: Reference): string {
 /** The name of a model that came from a URL. */
 const nameOf = (path: string): string => stemOf(baseName(path)).replaceAll(/[^A-Za-z0-9._-]/g, "_");
 
-function subjectOf(reference: Reference): string {
-  if (reference.kind === "set") return reference.set.repo;
-  return reference.kind === "hub" ? reference.repo : reference.url.pathname;
-}
-
 async function find(reference: Reference, { hub }: PullOptions, retry: RetryOptions): Promise<Wanted> {
   if (reference.kind === "url") {
     const remotes = await lookAt(hub, reference.url, retry);
@@ -112,8 +107,9 @@ async function find(reference: Reference, { hub }: PullOptions, retry: RetryOpti
   if (reference.kind === "set") {
     const { name, set } = reference;
     const remotes = remotesOf(set, hub);
-    const url = `${HUB_PAGES}/${set.repo}`;
-    return { manifest: { name, url, files: remotes.map((remote) => toStored(remote, `hub/${set.repo}`)) }, remotes };
+    const url = `${HUB_PAGES}/${set.repos[0].repo}`;
+    const files = remotes.map((remote) => toStored(remote, `hub/${remote.subject}`));
+    return { manifest: { name, url, files }, remotes };
   }
   const { repo, wanted, revision } = reference;
   const { tag, quant, files, projector } = chooseFiles(await listRepository(hub, reference, retry), wanted, repo);
@@ -129,10 +125,11 @@ async function find(reference: Reference, { hub }: PullOptions, retry: RetryOpti
 
 function toStored(remote: RemoteFile, folder: string): StoredFile {
   const identity = identityOf(remote);
-  const { bytes, path } = remote;
+  const { bytes, path, part } = remote;
   return {
     path: `${folder}/${path}`,
     ...(bytes !== undefined && { bytes }),
+    ...(part && { part }),
     ...(identity !== undefined && { identity }),
   };
 }
@@ -154,7 +151,6 @@ async function fetchFile(
   tally: Tally,
   options: PullOptions,
   retry: RetryOptions,
-  subject: string,
 ): Promise<StoredFile> {
   const { store, hub, check } = options;
   const target = store.path(file.path);
@@ -174,7 +170,7 @@ async function fetchFile(
     }
     const progress = (received: number) => tally.set(file.path, received);
     const there = await sha256Of(target, remote);
-    const sha256 = there ?? (await download(hub, remote, target, { ...retry, subject, progress, check }));
+    const sha256 = there ?? (await download(hub, remote, target, { ...retry, progress, check }));
     const done: StoredFile = { ...file, bytes: statSync(target).size, sha256 };
     tally.set(file.path, done.bytes ?? 0);
     if (latest) {

@@ -1,12 +1,17 @@
+import type { ModelPart } from "./known-sets.ts";
+
 /** A file that can be downloaded. */
 export interface RemoteFile {
   /** Where it belongs among the model's files; checked to be safe as a relative path. */
   readonly path: string;
   readonly url: string;
+  /** What a refusal is about: the repository, or the path of a URL. */
+  readonly subject: string;
   readonly bytes?: number;
   readonly checksum?: Checksum;
   /** The checksum is this program's own, and not what the hub said before. */
   readonly isPinned?: true;
+  readonly part?: ModelPart;
   /** A strong entity tag: a part of the file may be continued while it stays the same. */
   readonly etag?: string;
 }

@@ -27,7 +27,8 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
-function create(changes: Partial<ImageEngineOptions> = {}): ImageEngine {
+/** `bytes`: of the model's files. */
+function create(changes: Partial<ImageEngineOptions> = {}, bytes = 15_000_000): ImageEngine {
   const main = join(import.meta.dir, "../../../src/main.ts");
   const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
   const engine = new ImageEngine({
@@ -44,7 +45,7 @@ function create(changes: Partial<ImageEngineOptions> = {}): ImageEngine {
       textEncoders: [textEncoder],
       taesdPath: taesd,
       adapters: [],
-      bytes: 15_000_000,
+      bytes,
       demo: { width: SIDE, height: SIDE },
     },
     model: { id: "svc-draw", created: 7 },
@@ -190,8 +191,12 @@ describe.skipIf(!isBuilt)("the image engine", () => {
   );
 
   test("is not loaded where memory cannot hold it", async () => {
-    const engine = create({ availableBytes: () => 1e6 });
-    expect(await failure(run(engine, work()))).toEqual(["engine_unavailable", undefined]);
+    const engine = create({ availableBytes: () => 3.14e9 }, 7.4e9);
+    const refusal = await run(engine, work()).then(String, (error: Error) => error);
+    expect(refusal).toMatchObject({
+      code: "engine_unavailable",
+      message: "The image model needs 7.4 GB of memory for its weights alone; 3.1 GB are free.",
+    });
     expect(engine.status().state).toBe("unloaded");
   });
 });

@@ -119,7 +119,11 @@ test("a demonstration draws in one size, and is enlarged to others that are squa
 
 test("what a model is used to goes by its family, and by a name that says that few steps do", () => {
   expect(habitsOf("SD 1.x", "v1-5")).toMatchObject({ size: { width: 512 }, steps: 20, guidance: 7 });
-  expect(habitsOf("SDXL", "sdxl-turbo")).toMatchObject({ size: { width: 1024 }, steps: 4, guidance: 1 });
+  expect(habitsOf("SDXL", "sdxl-lightning")).toMatchObject({ size: { width: 1024 }, steps: 4, guidance: 1 });
+  expect(habitsOf("SDXL", "sd_xl_turbo_1.0_fp16")).toMatchObject({ size: { width: 512 }, steps: 4, guidance: 1 });
+  expect(habitsOf("SD 2.x", "sd-turbo")).toMatchObject({ size: { width: 512 }, steps: 4, guidance: 1 });
+  expect(habitsOf("Z-Image", "z-image-turbo")).toMatchObject({ steps: 8, guidance: 1 });
+  expect(habitsOf("Z-Image", "z-image-Q4_K")).toMatchObject({ steps: 28, guidance: 4 });
   expect(habitsOf("Flux.2 klein", "klein")).toMatchObject({ largestSide: 2048, steps: 4 });
   expect(habitsOf("Something new", "x")).toMatchObject({ size: { width: 1024 } });
 });

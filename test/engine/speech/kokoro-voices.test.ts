@@ -29,7 +29,9 @@ test("other languages than US English need a program", () => {
 });
 
 test("every voice that svc pull kokoro brings is one", () => {
-  const files = KOKORO.files.flatMap(({ path }) => (path.startsWith("voices/") ? [path.slice("voices/".length)] : []));
+  const files = KOKORO.repos[0].files.flatMap(({ path }) =>
+    path.startsWith("voices/") ? [path.slice("voices/".length)] : [],
+  );
   expect(kokoroVoices(files, true)).toHaveLength(files.length);
   expect(files.length).toBeGreaterThan(40);
 });

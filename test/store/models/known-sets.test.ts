@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KNOWN_SETS, type KnownSet } from "../../../src/store/models/known-sets.ts";
+import { KNOWN_SETS, MODEL_PARTS, type KnownSet, type ModelPart } from "../../../src/store/models/known-sets.ts";
 import { ModelStore, sourceOf } from "../../../src/store/models/model-store.ts";
 import { pull } from "../../../src/store/models/pull.ts";
-import { parseReference } from "../../../src/store/models/reference.ts";
+import { isRepo, parseReference } from "../../../src/store/models/reference.ts";
 import { isSafePath } from "../../../src/store/models/remote-file.ts";
-import { bytesContent, FakeHub } from "./fake-hub.ts";
+import { bytesContent, FakeHub, type Content } from "./fake-hub.ts";
 
 const REPO = "maker/Voices";
 const contents = {
@@ -30,16 +30,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const pinned = (path: string, { bytes, sha256 }: Content, part?: ModelPart) => ({
+  path,
+  bytes,
+  sha256,
+  ...(part && { part }),
+});
+
 const set = (revision = "abc"): KnownSet => ({
-  repo: REPO,
-  revision,
-  files: Object.entries(contents).map(([path, { bytes, sha256 }]) => ({ path, bytes, sha256 })),
+  repos: [{ repo: REPO, revision, files: Object.entries(contents).map(([path, content]) => pinned(path, content)) }],
   use: "Sing.",
 });
 
-const start = (wanted: KnownSet) =>
+const start = (wanted: KnownSet, name = "choir") =>
   pull(
-    { kind: "set", name: "choir", set: wanted },
+    { kind: "set", name, set: wanted },
     {
       hub: { endpoint: hub.endpoint, userAgent: "svc/test" },
       store,
@@ -79,8 +84,9 @@ test("a newer svc that pins another revision brings what changed", async () => {
   await start(set());
   const newer = bytesContent(Buffer.from("bbbb"));
   hub.add(REPO, "voices/a.bin", { content: newer });
-  const [model] = set().files;
-  const wanted = { ...set("def"), files: [model!, { path: "voices/a.bin", bytes: 4, sha256: newer.sha256 }] };
+  const [model] = set().repos[0].files;
+  const files = [...(model ? [model] : []), pinned("voices/a.bin", newer)];
+  const wanted: KnownSet = { ...set(), repos: [{ repo: REPO, revision: "def", files }] };
   hub.seen.splice(0);
   expect((await start(wanted)).changed).toBe(true);
   expect(hub.seen.filter(({ origin }) => origin === "cdn")).toHaveLength(1);
@@ -99,6 +105,65 @@ test("a file that is not the pinned one is refused and not kept", async () => {
   expect(store.list().every((manifest) => !store.isReady(manifest))).toBe(true);
 });
 
+describe("a model whose parts are of several repositories", () => {
+  const PARTS = "other/Parts";
+  const weights = bytesContent(Buffer.from("weights"));
+  const decoder = bytesContent(Buffer.from("decoder"));
+  const reader = bytesContent(Buffer.from("reader"));
+  const painter: KnownSet = {
+    repos: [
+      { repo: REPO, revision: "abc", files: [pinned("weights.safetensors", weights)] },
+      {
+        repo: PARTS,
+        revision: "def",
+        files: [pinned("vae/decoder.safetensors", decoder, "vae"), pinned("reader.gguf", reader, "text-encoder")],
+      },
+    ],
+    use: "Paint.",
+  };
+  beforeEach(() => {
+    hub.add(REPO, "weights.safetensors", { content: weights });
+    hub.add(PARTS, "vae/decoder.safetensors", { content: decoder });
+    hub.add(PARTS, "reader.gguf", { content: reader });
+  });
+
+  test("arrives in one go, each part from its repository and revision, and is recorded with what the parts are for", async () => {
+    const { manifest } = await start(painter);
+    expect(store.isReady(manifest)).toBe(true);
+    expect(manifest.url).toBe(`https://huggingface.co/${REPO}`);
+    expect(manifest.files.map(({ path, part }) => [path, part])).toEqual([
+      [`hub/${REPO}/weights.safetensors`, undefined],
+      [`hub/${PARTS}/vae/decoder.safetensors`, "vae"],
+      [`hub/${PARTS}/reader.gguf`, "text-encoder"],
+    ]);
+    const asked = hub.seen.filter(({ origin }) => origin === "hub").map(({ path }) => path);
+    expect(asked).toEqual([
+      `/${REPO}/resolve/abc/weights.safetensors`,
+      `/${PARTS}/resolve/def/vae/decoder.safetensors`,
+      `/${PARTS}/resolve/def/reader.gguf`,
+    ]);
+  });
+
+  test("a refusal names the repository that refuses, and what arrived before is not fetched again", async () => {
+    hub.gated.set(PARTS, "token");
+    const refusal = await failure(start(painter));
+    expect(refusal).toContain(`${PARTS} is gated`);
+    hub.gated.clear();
+    const before = hub.sent;
+    await start(painter);
+    expect(hub.sent - before).toBe(decoder.bytes + reader.bytes);
+  });
+
+  test("a part that another model has, too, is not fetched again, and stays when one of both is removed", async () => {
+    await start(painter);
+    const before = hub.sent;
+    const second = await start(painter, "duo");
+    expect([second.changed, hub.sent - before]).toEqual([true, 0]);
+    await store.remove(second.manifest);
+    expect(store.list().map((one) => [one.name, store.isReady(one)])).toEqual([["choir", true]]);
+  });
+});
+
 test("it is removed by its name, and nothing of it stays", async () => {
   publish();
   const { manifest } = await start(set());
@@ -115,14 +180,20 @@ describe("the table", () => {
   });
 
   test("pins every file by size and checksum, in a commit, below its folder", () => {
-    for (const { repo, revision, files } of KNOWN_SETS.values()) {
-      expect(repo).toMatch(/^[\w.-]+\/[\w.-]+$/);
-      expect(revision).toMatch(/^[0-9a-f]{40}$/);
+    for (const { repos } of KNOWN_SETS.values()) {
+      expect(repos.every(({ repo }) => isRepo(repo))).toBe(true);
+      expect(repos.every(({ revision }) => /^[0-9a-f]{40}$/.test(revision))).toBe(true);
+      const files = repos.flatMap((one) => one.files);
       expect(
         files.every(({ path, bytes, sha256 }) => isSafePath(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256)),
       ).toBe(true);
       expect(new Set(files.map(({ sha256 }) => sha256)).size).toBe(files.length);
-      expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
+      const places = repos.flatMap(({ repo, files: own }) => own.map(({ path }) => `${repo}/${path}`));
+      expect(new Set(places).size).toBe(files.length);
+      // The first one is the model.
+      const parts = files.map(({ part }) => part);
+      expect(parts[0]).toBeUndefined();
+      expect(parts.every((part) => part === undefined || MODEL_PARTS.includes(part))).toBe(true);
     }
   });
 });

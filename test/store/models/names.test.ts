@@ -77,7 +77,7 @@ describe("names of files", () => {
 
 describe("choice", () => {
   const choose = (paths: readonly string[], wanted?: string) => {
-    const files = paths.map((path) => ({ path, url: "", bytes: 1 }));
+    const files = paths.map((path) => ({ path, url: "", subject: "a/b", bytes: 1 }));
     const { tag, files: chosen, projector } = chooseFiles(files, wanted, "a/b");
     return { tag, files: chosen.map(({ path }) => path), projector: projector?.path };
   };

@@ -289,6 +289,7 @@ describe("wrong bytes", () => {
     const remote = {
       path: FILE,
       url: "",
+      subject: REPO,
       bytes: 100_000,
       checksum: { algorithm: "sha256", hex: content.sha256 },
     } as const;
@@ -320,6 +321,7 @@ describe("wrong bytes", () => {
     const remote = {
       path: FILE,
       url: "",
+      subject: REPO,
       bytes: 100_000,
       checksum: { algorithm: "sha256", hex: content.sha256 },
     } as const;

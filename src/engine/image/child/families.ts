@@ -9,20 +9,23 @@ export interface FamilyHabits {
   readonly guidance: number;
 }
 
-type Row = readonly [family: RegExp, side: number, steps: number, guidance: number];
+type Row = readonly [family: RegExp, side: number, steps: number, guidance: number, name?: RegExp];
 
-/** By the names that the library has for families, the first that fits. */
+/** By the names that the library has for families, and those of models where they must fit, too: the first counts. */
 const FAMILIES: readonly Row[] = [
   [/^SDXS/, 512, 1, 1],
   [/^SD 1|^Instruct-Pix2Pix/, 512, 20, 7],
+  [/^SD 2/, 512, 4, 1, /^sd[-_]?turbo/i],
   [/^SD 2/, 768, 20, 7],
+  [/^SDXL/, 512, 4, 1, /^sd[-_]?xl[-_]turbo/i],
   [/^SDXL/, 1024, 20, 7],
   [/^SD3/, 1024, 28, 4.5],
   [/^Flux\.2 klein/, 1024, 4, 1],
   [/^Flux|^Flex|^Longcat/, 1024, 20, 1],
   [/^Chroma/, 1024, 20, 4],
   [/^Qwen/, 1024, 20, 2.5],
-  [/^Z-Image/, 1024, 8, 1],
+  [/^Z-Image/, 1024, 8, 1, /turbo/i],
+  [/^Z-Image/, 1024, 28, 4],
   [/^/, 1024, 20, 5],
 ];
 /** Models that were distilled to few steps say so in their names. */
@@ -31,7 +34,8 @@ const FEW = { steps: 4, guidance: 1 } as const;
 
 /** `name`: of the model. */
 export function habitsOf(family: string, name: string): FamilyHabits {
-  const [, side, steps, guidance] = FAMILIES.find(([known]) => known.test(family)) as Row;
-  const few = FEW_STEPS.test(name) ? FEW : {};
+  const fits = ([known, , , , ofName]: Row) => known.test(family) && (ofName?.test(name) ?? true);
+  const [, side, steps, guidance, ofName] = FAMILIES.find(fits) as Row;
+  const few = !ofName && FEW_STEPS.test(name) ? FEW : {};
   return { size: { width: side, height: side }, largestSide: 2 * side, steps, guidance, ...few };
 }

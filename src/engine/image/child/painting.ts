@@ -1,9 +1,9 @@
 // Draws one image with the library: from a plan and its sources to pixels, told on the way.
 
-import { freemem } from "node:os";
 import { ImageError, type ImageLibrary, type ImageTraits, type Picture } from "../../../../ffi/image/api.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
+import { availableMemory } from "../../process/memory.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sizesOf, type Painter, type Plan } from "./plan.ts";
 import { composed, maskFor, resized, type Sources } from "./sources.ts";
@@ -61,7 +61,7 @@ export async function paint(request: Request, tools: Tools, told: Told): Promise
     strength: plan.strength,
     previews: work.previews,
     threads: threads(),
-    tiles: !traits.hasTinyDecoder && drawn.width * drawn.height * DECODER_BYTES > freemem(),
+    tiles: !traits.hasTinyDecoder && drawn.width * drawn.height * DECODER_BYTES > availableMemory(),
     adapters: plan.adapters,
     pictures,
   });

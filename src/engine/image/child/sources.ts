@@ -2,11 +2,10 @@
 
 import { SvcError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
-import { decodeImage } from "../../../media/image.ts";
+import { decodeImage, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
 import { writeBmp, type Pixels } from "../../../media/pixels.ts";
 import { checkSize, Refusal } from "../../../media/refusal.ts";
-import { opacityOf } from "./opacity.ts";
 
 export interface Sources {
   readonly image: Pixels;
@@ -33,11 +32,7 @@ const decode = (source: ImageSource, longestSide: number): Promise<Pixels> =>
   reading(source, (bytes) => decodeImage(bytes, longestSide, limits, always));
 
 async function readMask(source: ImageSource, { width, height }: ImageSize): Promise<Uint8Array> {
-  const mask = await reading(source, async (bytes) => {
-    // It knows what can be decoded at all.
-    await decodeImage(bytes, LONGEST_SIDE, limits, always);
-    return opacityOf(bytes, limits.maxPixels);
-  });
+  const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, always));
   const refuse = (rule: string) =>
     new SvcError("invalid_value", `'${source.field}' must be ${rule}.`, { param: source.field });
   if (mask.width !== width || mask.height !== height) {

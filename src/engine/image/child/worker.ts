@@ -95,10 +95,10 @@ export class ImageWorker {
     };
     const { pixels, size } = await paint(job, this.tools, {
       step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
-      preview: (index, shown, shownSize) =>
+      preview: (index, shown, size) =>
         later(async () => {
-          const data = await encoded(shown, shownSize, { ...encoding, tellsHow: false });
-          tell({ type: "preview", image, index, data });
+          const data = await encoded(shown, size, { ...encoding, tellsHow: false });
+          tell({ type: "preview", image, index, data, size });
         }),
     });
     await told;

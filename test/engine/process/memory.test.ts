@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { availableMemory } from "../../src/config/memory.ts";
+import { availableMemory } from "../../../src/engine/process/memory.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
