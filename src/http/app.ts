@@ -36,6 +36,7 @@ import { ollamaEmbedRoutes } from "./routes/ollama-embed.ts";
 import { ollamaStoreRoutes } from "./routes/ollama-store.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
 import { recognitionRoutes } from "./routes/recognition.ts";
+import { requestRoutes } from "./routes/requests.ts";
 import { responsesRoutes } from "./routes/responses.ts";
 import { sdapiRoutes } from "./routes/sdapi.ts";
 import { speechRoutes } from "./routes/speech.ts";
@@ -98,6 +99,7 @@ export function createApp(services: AppServices): App {
     .use(deps.config.compatibilityApis ? compatibility(deps, contexts, tokenizer) : none)
     .use(multiplexRoutes(deps, contexts, multiplex))
     .use(cancelRoutes(deps.requests, multiplex))
+    .use(requestRoutes(deps, contexts))
     .use(embeddingRoutes(deps, contexts))
     .use(transcriptionRoutes(deps, contexts))
     .use(realtimeRoutes(deps, contexts, realtime))

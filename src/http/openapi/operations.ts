@@ -16,6 +16,7 @@ import { ocrOperations } from "./ocr.ts";
 import { ollamaOperations } from "./ollama.ts";
 import { realtimeOperations } from "./realtime.ts";
 import { recognitionOperations } from "./recognition.ts";
+import { requestsOperations } from "./requests.ts";
 import { responsesOperations } from "./responses.ts";
 import { sdapiOperations } from "./sdapi.ts";
 import { serverOperations } from "./server.ts";
@@ -65,5 +66,6 @@ export const operations: Operations = {
   ...llamaOperations,
   ...ollamaOperations,
   ...sdapiOperations,
+  ...requestsOperations,
   ...serverOperations,
 };
