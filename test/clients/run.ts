@@ -108,6 +108,8 @@ await withServers(async (servers) => {
   }
   await runChecks([process.execPath, "ai-sdk.ts"], env);
   await runChecks([process.execPath, "browser.ts"], env);
+  const [program = "", ...others] = command;
+  await runChecks([process.execPath, "page.ts", Bun.which(program) ?? program, ...others], env);
   for (const { python, checks } of pythons) {
     for (const script of checks) await runChecks([python, script], env);
   }
