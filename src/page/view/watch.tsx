@@ -106,7 +106,12 @@ export function WatchView() {
           {running.length === 0 ? (
             <p class="soft">None at the moment.</p>
           ) : (
-            <Requests label="Running requests" requests={running} onCancel={(id) => void watch.cancel(id)} />
+            <Requests
+              label="Running requests"
+              columns={OF_RUNNING}
+              requests={running}
+              onCancel={(id) => void watch.cancel(id)}
+            />
           )}
         </section>
         <section>
@@ -114,7 +119,7 @@ export function WatchView() {
           {ended.length === 0 ? (
             <p class="soft">None yet. Texts are never shown here.</p>
           ) : (
-            <Requests label="Last requests" requests={ended} />
+            <Requests label="Last requests" columns={OF_ENDED} requests={ended} />
           )}
         </section>
         {health.value && <p class="soft">svc {health.value.version}</p>}
@@ -126,10 +131,29 @@ export function WatchView() {
 interface RequestsProps {
   readonly label: string;
   readonly requests: readonly WatchedRequest[];
+  readonly columns: readonly (readonly [string, (request: WatchedRequest) => string])[];
   readonly onCancel?: (id: string) => void;
 }
 
-const Requests = ({ label, requests, onCancel }: RequestsProps) => (
+/** Columns of numbers, beside those of all. */
+const OF_RUNNING: RequestsProps["columns"] = [
+  ["Prompt", (one) => counted(one.prompt_tokens)],
+  ["Output", (one) => counted(one.completion_tokens)],
+  ["First token", (one) => timed(one.time_to_first_token)],
+  ["Tokens/s", (one) => paceOf(one.completion_tokens, one.total_time - (one.time_to_first_token ?? one.total_time))],
+  ["Elapsed", (one) => timed(one.total_time)],
+];
+const OF_ENDED: RequestsProps["columns"] = [
+  ["Prompt", (one) => counted(one.prompt_tokens)],
+  ["Cached", (one) => counted(one.cached_tokens)],
+  ["Output", (one) => counted(one.completion_tokens)],
+  ["Queue", (one) => timed(one.queue_time)],
+  ["First token", (one) => timed(one.time_to_first_token)],
+  ["Tokens/s", (one) => paceOf(one.completion_tokens, one.completion_time)],
+  ["Total", (one) => timed(one.total_time)],
+];
+
+const Requests = ({ label, requests, columns, onCancel }: RequestsProps) => (
   <div class="table" tabIndex={0} role="region" aria-label={label}>
     <table>
       <thead>
@@ -137,15 +161,13 @@ const Requests = ({ label, requests, onCancel }: RequestsProps) => (
           <th>{onCancel ? "State" : "End"}</th>
           <th>Engine</th>
           <th>Model</th>
-          <th>Began</th>
-          <th class="number">Prompt</th>
-          <th class="number">Cached</th>
-          <th class="number">Output</th>
-          <th class="number">Queue</th>
-          <th class="number">First token</th>
-          <th class="number">Tokens/s</th>
-          <th class="number">Total</th>
-          {onCancel && <th>Cancel</th>}
+          {!onCancel && <th>Began</th>}
+          {columns.map(([name]) => (
+            <th key={name} class="number">
+              {name}
+            </th>
+          ))}
+          {onCancel && <th class="number">Cancel</th>}
         </tr>
       </thead>
       <tbody>
@@ -158,16 +180,14 @@ const Requests = ({ label, requests, onCancel }: RequestsProps) => (
             </td>
             <td>{one.engine}</td>
             <td>{one.model}</td>
-            <td>{ago(one.created * 1000, Date.now())}</td>
-            <td class="number">{counted(one.prompt_tokens)}</td>
-            <td class="number">{counted(one.cached_tokens)}</td>
-            <td class="number">{counted(one.completion_tokens)}</td>
-            <td class="number">{timed(one.queue_time)}</td>
-            <td class="number">{timed(one.time_to_first_token)}</td>
-            <td class="number">{paceOf(one)}</td>
-            <td class="number">{timed(one.total_time)}</td>
+            {!onCancel && <td>{ago(one.created * 1000, Date.now())}</td>}
+            {columns.map(([name, show]) => (
+              <td key={name} class="number">
+                {show(one)}
+              </td>
+            ))}
             {onCancel && (
-              <td>
+              <td class="number">
                 {one.id !== undefined && (
                   <button type="button" class="danger" onClick={() => onCancel(one.id ?? "")}>
                     Cancel
@@ -186,6 +206,5 @@ const percent = (share: number): string => `${rate(share * 100)} %`;
 const counted = (count: number | undefined): string => (count ? whole(count) : "–");
 const timed = (seconds: number | undefined): string => (seconds === undefined ? "–" : duration(seconds * 1000));
 
-function paceOf({ completion_time: seconds = 0, completion_tokens: tokens }: WatchedRequest): string {
-  return seconds > 0 && tokens > 1 ? rate((tokens - 1) / seconds) : "–";
-}
+const paceOf = (tokens: number, seconds = 0): string =>
+  seconds > 0 && tokens > 1 ? rate((tokens - 1) / seconds) : "–";
